@@ -1,11 +1,11 @@
 import type { EntryFacts } from '../domain/run/log-entry.ts'
 import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 
-/** The part of the port that only the dashboard asks. */
+/** The part of the port that only the dashboard uses. */
 export interface DashboardStore {
-  /** The workflows of a workspace by name, with what ran in the `hours` hours up to and with that of `now`. */
+  /** The workflows of a workspace by name, with their runs of the last `hours` hours, including the hour of `now`. */
   listWorkflowOverviews(workspaceId: string, now: number, hours: number): Promise<WorkflowOverview[]>
-  /** Puts workflows of a folder, and of those below it, into another; `to` null: into none. How many there were. */
+  /** Moves the workflows of a folder and its subfolders to `to`; null: to no folder. Returns how many were moved. */
   moveFolder(workspaceId: string, from: string, to: string | null, at: number, by: string): Promise<number>
   /** The deleted workflows of a workspace, newest first, at most `limit`. */
   listDeletedWorkflows(workspaceId: string, limit: number): Promise<DeletedWorkflow[]>
@@ -25,7 +25,7 @@ export type WorkflowOverview = {
   folder: string | null
   createdAt: number
   updatedAt: number
-  /** E-mail of the account that saved it last, as far as it is known. */
+  /** E-mail of the account that saved the workflow last; null when it is not known. */
   updatedBy: string | null
   revision: number
   activeVersion: number | null
@@ -33,9 +33,9 @@ export type WorkflowOverview = {
   hasChanges: boolean
   /** The run that was recorded last. */
   lastRun: EntryFacts | null
-  /** By hour of their start, oldest first. */
+  /** The number of runs by start hour, oldest first. */
   runs: number[]
-  /** Those of them that failed. */
+  /** The number of failed runs by start hour. */
   errors: number[]
 }
 

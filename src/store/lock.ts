@@ -6,8 +6,8 @@ import { AppError, messageOf } from '../domain/errors.ts'
 export type DirectoryLock = { release(): void }
 
 /**
- * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the other's process id when
- * there is one.
+ * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the process ID of
+ * another one that already does.
  *
  * The lock is the operating system's: SQLite's write lock on an empty database file, held as long as this handle is
  * open. It ends with the process however that ends, kill -9 included, so there is no stale lock to judge and no process
@@ -33,7 +33,7 @@ export function takeLock(directory: string): DirectoryLock {
 }
 
 /**
- * Which process serves from the directory, in words, as far as it is known; undefined when none does. Throws as
+ * Describes the process that serves from the directory, as far as it is known; undefined when none does. Throws like
  * `takeLock`.
  */
 export function serverOf(directory: string): string | undefined {
@@ -52,7 +52,7 @@ function holdLock(directory: string, waitMs: number): Database {
   try {
     database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
     database.run(`PRAGMA busy_timeout = ${waitMs}`)
-    // Nothing is ever written to it: a full disk must not keep the service from starting.
+    // SQLite never writes to this file, so the service can start on a full disk.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN IMMEDIATE')
     return database
@@ -82,12 +82,12 @@ function whoHolds(directory: string): string {
   return pid === undefined ? 'another process' : `process ${pid}`
 }
 
-/** For the message to a second process only: a full disk must not keep the service from starting. */
+/** Only for the error message of a second process, so the service starts even if a full disk prevents this write. */
 function writePid(pidFile: string): void {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch {
-    // The lock holds without it; an empty file, or that of a process long gone, would only mislead.
+    // The lock works without this file. An empty or outdated file would only mislead.
     rmSync(pidFile, { force: true })
   }
 }

@@ -1,22 +1,22 @@
 import type { Level } from '../domain/run/log.ts'
 import type { TriggerKind } from '../domain/workflow/workflow.ts'
 
-/** Entries of one workspace that a filter admits, beyond `after` in `order`, at most `limit`. */
+/** Requests up to `limit` entries of one workspace that match a filter, in `order`, starting behind `after`. */
 export type LogQuery = {
   workspaceId: string
   filter: LogFilter
   order: 'asc' | 'desc'
   limit: number
-  /** The `position` of the page before; undefined starts at the end that `order` names. */
+  /** The `position` of the previous page; undefined for the first page. */
   after: number | undefined
   /** The optional parts of the entries. */
   show: EntryShow
 }
 
-/** Undefined admits everything. Times are epoch milliseconds; ranges are inclusive; ids of nothing admit nothing. */
+/** An undefined member admits all entries; an unknown ID admits none. Times are epoch ms; ranges are inclusive. */
 export type LogFilter = {
   workflowIds: readonly string[] | undefined
-  /** With the folders below them. */
+  /** Includes their subfolders. */
   folderIds: readonly string[] | undefined
   triggers: readonly TriggerKind[] | undefined
   level: Level | undefined
@@ -33,38 +33,38 @@ export type LogFilter = {
 export type EntryShow = { details: boolean; finalOutput: boolean; traceSpans: boolean }
 
 export type LogPage = {
-  /** In list form, as JSON, with commas between them. */
+  /** The entries as JSON, separated by commas. */
   entries: string
   count: number
-  /** JSON texts of the `RunFile`s of those runs that have files. */
+  /** The `RunFile`s of each run that has files, as JSON text. */
   files: readonly string[]
-  /** Where to go on. Null when there was nothing to go past. */
+  /** Where the next page starts; null when nothing was read. */
   position: number | null
   /**
-   * Why the page ends here. `limit`: it is full, and (newest first) there is more. `size`: its text is long enough;
-   * the rest of the page is behind `position`. `bound`: the search has looked at as much as one query may.
-   * `last`: nothing more is recorded in this direction.
+   * Why the page ends. `limit`: it is full and, newest first, there are more entries. `size`: its text is long enough;
+   * the rest starts behind `position`. `bound`: the search has reached its limit of time or rows. `last`: there are no
+   * more entries in this direction.
    */
   end: 'limit' | 'size' | 'bound' | 'last'
 }
 
-/** Counts of a workspace's entries over time: `count` buckets of `bucketMs` from `from` on, by when runs started. */
+/** Requests counts of a workspace's entries by start time: `count` buckets of `bucketMs`, starting at `from`. */
 export type LogCountQuery = {
   workspaceId: string
   filter: LogFilter
   from: number
   bucketMs: number
   count: number
-  /** The `position` of the part before; undefined begins with the newest entries. */
+  /** The `position` of the previous part; undefined for the first part, which has the newest entries. */
   before: number | undefined
 }
 
-/** The counts of one part of a query, one number per bucket. Parts are added up. */
+/** The counts of one part of a query, one number per bucket. The caller adds up the parts. */
 export type LogCounts = {
   info: number[]
   error: number[]
   /** US dollars. */
   cost: number[]
-  /** Where to go on; null when all is counted. */
+  /** Where the next part starts; null when everything is counted. */
   position: number | null
 }

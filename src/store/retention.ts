@@ -152,10 +152,12 @@ const roundMs = 60_000
 /** A delay that callers hardly notice next to the time of their own commit. */
 const heldMsWanted = 1.5
 const workMsMin = 0.4
-/** On a disk where the commit alone takes longer than wished, a step has to be worth it all the same. */
+/**
+ * On a disk where the commit alone exceeds the wanted time, a step must still do enough work to be worth its commit.
+ */
 const workMsMax = 5
 const stepsRemembered = 8
-/** Well below the 50 ms that no step may take: the next one may meet more than this one did. */
+/** Well below the limit of 50 ms per step, because the next step may take longer than this one. */
 const heldMsMost = 20
 const shortStepsMin = 32
 /** Smaller steps would be little more than their commits. */

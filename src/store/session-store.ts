@@ -1,18 +1,18 @@
 import type { Role } from '../domain/account/role.ts'
 
-/** The part of the port that knows who is signed in. Tokens never come here, only their SHA-256. */
+/** The part of the port for sign-in sessions. The store never gets tokens, only their SHA-256 hashes. */
 export interface SessionStore {
-  /** By e-mail or id; undefined for an account that is not there, or has no password. */
+  /** Finds an account by e-mail or ID; undefined when it does not exist or has no password. */
   findPassword(idOrEmail: string): Promise<{ userId: string; passwordHash: string } | undefined>
-  /** The account that the installation was made with. */
+  /** The account that was created with the installation. */
   findOwner(): Promise<SignedIn | undefined>
 
   /**
-   * Forgets sessions that had ended, and the oldest of the account beyond `sessionsMax`. NOT_FOUND for no such account,
-   * INVALID_CREDENTIALS for one that has another password by now than the one it was opened with.
+   * Also deletes expired sessions, and the oldest sessions of the account beyond `sessionsMax`. NOT_FOUND when the
+   * account does not exist, INVALID_CREDENTIALS when its password has changed since it was checked.
    */
   createSession(session: NewSession): Promise<void>
-  /** Also one that has ended. */
+  /** Also finds an expired session. */
   findSession(hash: Uint8Array): Promise<SessionRow | undefined>
   /** False when there is none. */
   renewSession(hash: Uint8Array, expiresAt: number): Promise<boolean>
@@ -25,8 +25,8 @@ export interface SessionStore {
   /** Replaces the account's earlier sign-in tokens. NOT_FOUND if the account does not exist. */
   createSignInToken(token: NewSignInToken): Promise<void>
   /**
-   * Uses a token up and makes a session of it. The account's id; undefined for a token that is not there, or was made
-   * before `madeAfter`.
+   * Consumes a sign-in token and creates a session. Returns the account's ID; undefined when the token does not exist
+   * or was created before `madeAfter`.
    */
   redeemSignInToken(
     token: Uint8Array,
@@ -35,13 +35,13 @@ export interface SessionStore {
   ): Promise<string | undefined>
 }
 
-/** Sessions that one account may have. */
+/** The maximum number of sessions per account. */
 export const sessionsMax = 100
 
-/** An account, and what it may do in which workspace. */
+/** An account, and its role in each of its workspaces. */
 export type SignedIn = { userId: string; roles: Record<string, Role> }
 
-/** `passwordHash`: of the password that it is opened with, if it is. */
+/** `passwordHash`: the hash of the password that was checked; absent for a sign-in without a password. */
 export type NewSession = {
   hash: Uint8Array
   userId: string

@@ -1,4 +1,4 @@
-// Long because it is one list: everything that a store does, and the shapes of it.
+// Long because it is one list: all calls of the store and their types.
 
 import type { Role, SharedRole } from '../domain/account/role.ts'
 import type { RateKind, TierLimits, TierName } from '../domain/account/tiers.ts'
@@ -25,9 +25,9 @@ import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts
 import type { SessionStore } from './session-store.ts'
 
 /**
- * The port to everything durable. Every call is asynchronous and is one transaction; no callback crosses it.
- * Times are epoch milliseconds. A call rejects with `AppError` `CONFLICT` or `NOT_FOUND` where said, with
- * `STORAGE_UNAVAILABLE` when the disk is full or failing, with anything else for a bug.
+ * The port to durable storage. Every call is asynchronous and is one transaction; no callback crosses it.
+ * Times are epoch milliseconds. A call rejects with an `AppError`: `CONFLICT` or `NOT_FOUND` where its comment
+ * says so, `STORAGE_UNAVAILABLE` when the disk is full or failing. Any other error is a bug.
  */
 export interface Store extends SessionStore, DashboardStore {
   // installation
@@ -68,7 +68,7 @@ export interface Store extends SessionStore, DashboardStore {
   listKeys(userId?: string): Promise<KeyRow[]>
   /** False when there is no such key, or it was revoked before. */
   revokeKey(id: string, at: number): Promise<boolean>
-  /** Notes when keys were last used; a use within a minute of the noted one changes nothing. */
+  /** Records when keys were last used. Ignores a use within a minute of the recorded one. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>
 
   // workspaces
@@ -96,26 +96,26 @@ export interface Store extends SessionStore, DashboardStore {
   /** The variables of a workspace, by name; none when there is no such workspace. */
   listEnvironment(workspaceId: string): Promise<VariableRow[]>
   /**
-   * Whether the variable is new. NOT_FOUND for a workspace that is not there, INVALID_INPUT beyond `environmentBounds`.
+   * Whether the variable is new. NOT_FOUND when there is no such workspace, INVALID_INPUT beyond `environmentBounds`.
    */
   setVariable(variable: NewVariable): Promise<boolean>
   /** False when there is none of that name. */
   unsetVariable(workspaceId: string, name: string): Promise<boolean>
-  /** The first `length` bytes of everything that is stored sealed, each once: they tell which keys it takes. */
+  /** The distinct first `length` bytes of everything that is stored sealed. They identify the keys. */
   sealHeads(length: number): Promise<Uint8Array[]>
 
   /**
-   * Deletes everything sealed that begins with one of these, as `sealHeads` gives them; how much that was. The secret
-   * of a subscription becomes empty, which none can be that was sealed.
+   * Deletes everything sealed that begins with one of these `sealHeads`, and returns how much that was. The secret of a
+   * subscription becomes empty; a sealed secret is never empty.
    */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
 
   // workflows
-  /** CONFLICT when the workspace has a workflow of that name. `id` is kept when it is free, else a new one is given. */
+  /** CONFLICT when the workspace has a workflow of that name. Uses `id` if it is free, else a new ID. */
   createWorkflow(workflow: NewWorkflow): Promise<WorkflowRow>
   /**
-   * CONFLICT on the name, or when it was saved since `ifRevision`; NOT_FOUND when it is gone. `webhooks`: its
-   * subscriptions from now on, those that are not named are deleted; without it they stay as they are.
+   * CONFLICT when the name is taken or the workflow was saved after `ifRevision`, NOT_FOUND when it does not exist.
+   * `webhooks` replaces all its subscriptions; absent: they stay.
    */
   updateWorkflow(
     id: string,
@@ -129,7 +129,7 @@ export interface Store extends SessionStore, DashboardStore {
   /** Keeps the row for its log entries, and frees the name. False when there is no such workflow. */
   deleteWorkflow(id: string, at: number): Promise<boolean>
 
-  // subscriptions: webhooks of a workflow, whichever version of it runs
+  // webhook subscriptions: they belong to a workflow and apply to all its versions
   /** Oldest first; not the deleted ones. */
   listSubscriptions(workflowId: string): Promise<SubscriptionRow[]>
   /** By their numbers, the deleted ones too. */
@@ -145,8 +145,8 @@ export interface Store extends SessionStore, DashboardStore {
 
   // deployments
   /**
-   * Copies the given document to the next version and makes it active, with what it registers (nothing when absent) in
-   * the place of what the version before it had. CONFLICT when another workflow has one of its addresses.
+   * Saves the document as the next version and makes it active. `registrations` (absent: none) replace those of the
+   * previous version. CONFLICT when another workflow has one of its addresses.
    */
   deploy(
     workflowId: string,
@@ -155,18 +155,18 @@ export interface Store extends SessionStore, DashboardStore {
     userId: string,
     registrations?: Registrations,
   ): Promise<DeploymentRow>
-  /** No active version afterwards, and nothing registered. */
+  /** Removes the active version and all registrations. */
   undeploy(workflowId: string): Promise<void>
   /** False when there is no such version. CONFLICT as for `deploy`. */
   activate(workflowId: string, version: number, at: number, registrations?: Registrations): Promise<boolean>
-  /** `name` and `description` of a version. False when there is no such version. */
+  /** Sets the name and description of a version. False when there is no such version. */
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
   listDeployments(workflowId: string): Promise<DeploymentRow[]>
   getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
   /** The data of a workflow that the execute endpoint needs; undefined when the workflow does not exist. */
   getActive(workflowId: string): Promise<ActiveRow | undefined>
   /**
-   * The same with a version that need not be the active one, also of a deleted workflow; undefined when there is none.
+   * The same for any version, also of a deleted workflow; undefined when the version does not exist.
    */
   getVersion(workflowId: string, version: number): Promise<ActiveRow | undefined>
   /**
@@ -178,11 +178,11 @@ export interface Store extends SessionStore, DashboardStore {
   getDocument(workflowId: string, version: number): Promise<WorkflowDocument | undefined>
 
   // registrations of active versions
-  /** The workflow that is reached by an address. */
+  /** The ID of the workflow that has this address. */
   findAddress(address: Address): Promise<string | undefined>
-  /** The schedules that are due first, at most `limit`; behind `after`, one that was listed before. */
+  /** Up to `limit` schedules in order of due time. `after`: the last one of the previous page. */
   listDueSchedules(limit: number, after?: Pick<ScheduleRow, 'dueAt' | 'workflowId'>): Promise<ScheduleRow[]>
-  /** Those that have a run waiting for the one before it. */
+  /** Schedules with a run that waits for the previous run to end. */
   listWaitingSchedules(): Promise<ScheduleRow[]>
   /** Undefined when the workflow is not deployed, or has no schedule. */
   getSchedule(workflowId: string): Promise<ScheduleRow | undefined>
@@ -200,7 +200,7 @@ export interface Store extends SessionStore, DashboardStore {
   lastSequence(): Promise<number>
   /** One page of a workspace's entries, or the first part of it. */
   queryLogs(query: LogQuery): Promise<LogPage>
-  /** Counts entries over time, newest first, until all is counted or one step has worked for long enough. */
+  /** Counts entries over time, newest first, until everything is counted or the time limit is reached. */
   countLogs(query: LogCountQuery): Promise<LogCounts>
   getLog(sequence: number): Promise<LogDetailRow | undefined>
   getExecution(executionId: string): Promise<LogDetailRow | undefined>
@@ -260,7 +260,7 @@ export interface Store extends SessionStore, DashboardStore {
   // files of runs whose log entries were deleted
   /** Their folders (`folderOf` of domain/run/file.ts), at most `limit`. */
   listGoneFiles(limit: number): Promise<string[]>
-  /** After they have been deleted. */
+  /** Call this after the folders have been deleted. */
   forgetGoneFiles(folders: readonly string[]): Promise<void>
 
   // usage
@@ -381,7 +381,7 @@ export type NewInstallation = Omit<NewAccount, 'plan'> & {
   sample?: { id: string; document: WorkflowDocument }
 }
 
-/** `sample`: as it should be by now; it is changed as long as nobody else has. */
+/** `sample`: the sample workflow for the current address. It replaces the stored one if nobody has edited that. */
 export type FirstKey = Pick<NewInstallation, 'signInTokenHash' | 'at'> & {
   key: Omit<NewKey, 'userId'>
   sample: WorkflowDocument | undefined
@@ -406,7 +406,7 @@ export type NewKey = {
   expiresAt: number | null
 }
 
-/** `roles`: by workspace, those the key reaches. */
+/** `roles`: the role in each workspace that the key has access to. */
 export type KeyRow = Omit<NewKey, 'hash'> & {
   revokedAt: number | null
   lastUsedAt: number | null
@@ -427,7 +427,7 @@ export type WorkspaceRow = { id: string; name: string; ownerId: string; createdA
 /** A variable of an environment. `plain`: need not be redacted; `sealed`: the encrypted value. */
 export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; updatedAt: number }
 
-/** `jobs`: asynchronous runs that had not ended; `outputs`: of those that had. */
+/** `jobs`: asynchronous runs that had not ended. `outputs`: outputs of asynchronous runs that had ended. */
 export type Discarded = { variables: number; jobs: number; outputs: number; webhookSecrets: number }
 
 export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }
@@ -442,19 +442,19 @@ export type NewWorkflow = {
   at: number
 }
 
-/** `by`: the account that saves; `ifRevision`: CONFLICT when the document was saved since. */
+/** `by`: the account that saves. `ifRevision`: CONFLICT when the document was saved after this revision. */
 export type SaveFacts = { by?: string; ifRevision?: number | undefined }
 
 export type WorkflowRow = {
   id: string
   workspaceId: string
-  /** With `id`. */
+  /** Includes the ID. */
   document: WorkflowDocument
   createdAt: number
   updatedAt: number
-  /** The account that saved it last, as far as it is known. */
+  /** The account that saved it last; null when it is not known. */
   updatedBy: string | null
-  /** Higher each time that the document is saved. */
+  /** Rises each time the document is saved. */
   revision: number
   /** Whether the document would run differently from the active version; false when there is none. */
   hasChanges: boolean

@@ -31,7 +31,7 @@ export const errorExamples = {
   FORBIDDEN: of('FORBIDDEN', 'You may read in this workspace, but not change anything.'),
   NOT_FOUND: of('NOT_FOUND', 'There is no workflow with this id that you can see.'),
   METHOD_NOT_ALLOWED: of('METHOD_NOT_ALLOWED', '/api/workflows takes GET, HEAD, OPTIONS, POST, and not PATCH.'),
-  CONFLICT: of('CONFLICT', 'The workspace has a workflow named "Weather" already. Choose another name.'),
+  CONFLICT: of('CONFLICT', 'The workspace already has a workflow named "Weather". Choose another name.'),
   PAYLOAD_TOO_LARGE: of('PAYLOAD_TOO_LARGE', 'The body is larger than 10485760 bytes, the most that is taken here.'),
   RATE_LIMIT_EXCEEDED: of('RATE_LIMIT_EXCEEDED', 'More than 10 requests in a minute. Try again in 42 s.'),
   INTERNAL: of('INTERNAL', 'Internal error'),

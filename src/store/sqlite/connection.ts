@@ -41,7 +41,7 @@ export class Connection implements Sql {
     return this.#statement(text).run(...values).changes
   }
 
-  /** Runs a script of several statements, not kept. */
+  /** Runs a script of several statements, without caching them. */
   script(text: string): void {
     this.#database.run(text)
   }

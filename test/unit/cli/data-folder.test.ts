@@ -84,7 +84,7 @@ describe('keys', () => {
     [['--name', 'x', '--expires', '2999-02-31'], 2, '--expires is "2999-02-31"'],
     [['--name', 'x', '--expires', 'tomorrow'], 2, '--expires is "tomorrow"'],
     [['--name', 'x', '--expires', '2001-01-01'], 2, 'which is in the past'],
-    [['--name', 'x', '--workspace', 'nowhere'], 1, 'There is no workspace nowhere'],
+    [['--name', 'x', '--workspace', 'nowhere'], 1, 'This account is not a member of a workspace nowhere'],
     [['--name', 'x', '--user', 'nobody'], 1, 'Unknown account nobody'],
     [['--name', 'x', '--user', 'nobody@example.com'], 1, 'Unknown account nobody@example.com'],
   ])('create %j is rejected', async (words, code, message) => {

@@ -2,12 +2,13 @@ import type { LogRow } from '../../../domain/run/log.ts'
 import type { Value } from '../connection.ts'
 
 /**
- * The long texts of neighbouring log entries in one compressed piece. For each entry a line of numbers (sequence,
- * number of the workspace, lengths of cost, final output and spans), then the three texts; no cost has length -1.
+ * The long texts of neighbouring log entries in one compressed piece. Each entry is a line of numbers (sequence, number
+ * of the workspace, lengths of cost, final output and spans) and the three texts. Length -1 means that there is no
+ * cost.
  *
  * Measured for entries with 1.2 kB of spans, against one zstd blob each: a tenth of the bytes, a seventh of the time to
- * compress, and one row to insert instead of 27. Reading one entry decompresses its chunk, which takes 30 µs. Texts of
- * neighbouring chunks put together are the text of one chunk.
+ * compress, and one row to insert instead of 27. Reading one entry decompresses its chunk, which takes 30 µs. The texts
+ * of neighbouring chunks can be joined into the text of one chunk.
  */
 export type Chunk = { firstSequence: number; lastSequence: number; text: string }
 
@@ -52,8 +53,8 @@ export function readChunk(text: string): Map<number, Long> {
 }
 
 /**
- * Finds entries of a chunk in rising order, without making anything of those between them: for a single one of a
- * hundred that takes a tenth of what reading all of them does.
+ * Finds entries of a chunk in rising order without parsing the entries in between: finding one of a hundred takes a
+ * tenth of the time that parsing all of them takes.
  */
 export class ChunkWalk {
   readonly #text: string

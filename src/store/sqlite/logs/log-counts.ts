@@ -5,8 +5,8 @@ import { compileFilter } from './log-filter.ts'
 import { rowsReadMin, scanRangesOf, searchMsMax } from './log-search.ts'
 
 /**
- * Counts entries by when their runs started. It goes the way of a search, newest first, and adds up inside SQL: a zone
- * takes 0.1 ms, a million entries 0.2 s, in steps that leave the thread to others in between.
+ * Counts entries by the start time of their runs. It scans like a search, newest first, and counts inside SQL: a zone
+ * takes 0.1 ms and a million entries take 0.2 s. It yields the thread between two scan ranges.
  */
 export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => performance.now()): LogCounts {
   const { workspaceId, from, bucketMs, count, before } = query

@@ -8,14 +8,14 @@ import { type SqlRow, searchLogs } from './log-search.ts'
 import { LongTexts } from './long-texts.ts'
 
 /**
- * Characters after which the text of a page ends early. Entries without their long texts never reach it; with them a
- * page is read piece by piece, so that it is never in memory as a whole.
+ * A page whose text reaches this many characters ends early, which limits the memory that it takes. Only pages with
+ * the long texts of entries can reach this limit.
  */
 export const pageCharsMax = 1_048_576
-/** Written without a look at whether others want their turn: 0.1 ms without long texts. */
+/** Entries written between two calls of `yieldIfDue`: 0.1 ms without long texts. */
 const entriesAtOnce = 32
 
-/** `monotonic`: a clock in milliseconds, for the bound of a search. */
+/** `monotonic`: a clock in milliseconds, for the time limit of the search. */
 export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performance.now()): LogPage {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', query.workspaceId)
   if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
@@ -48,7 +48,7 @@ function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow, files: string | u
     workflows.set(row.workflow, workflow)
     const extras: EntryExtras = { files }
     if (needsLong) {
-      // Retention may have taken the long texts and not yet the row.
+      // Retention may have deleted the long texts but not yet the row.
       const long = longs.find(row.sequence)
       if (show.details) extras.details = { workflow, cost: long?.cost ?? null }
       if (show.finalOutput) extras.finalOutput = long?.finalOutput ?? 'null'
@@ -58,7 +58,7 @@ function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow, files: string | u
   }
 }
 
-/** Rows outlive their workflow's deletion, but the workflow's own row stays with them. */
+/** A deleted workflow keeps its row, so its log entries still have a name. */
 function readWorkflow(sql: Sql, number: number): EntryWorkflow {
   const selectWorkflow = 'SELECT id, name, description FROM workflows WHERE number = ?'
   return sql.get<EntryWorkflow>(selectWorkflow, number) ?? { id: '', name: '', description: null }

@@ -14,7 +14,7 @@ export class LongTexts {
   find(sequence: number): Long | undefined {
     const known = this.#open
     if (known && sequence >= known.first && sequence <= known.last) return known.entries.get(sequence)
-    // Before the next one is read: a chunk may have megabytes.
+    // Release it before reading the next one: a chunk may have megabytes.
     this.#open = undefined
     const row = this.#sql.get<SqlChunk & { first_sequence: number; last_sequence: number }>(selectChunk, sequence)
     if (!row || row.last_sequence < sequence) return undefined
@@ -23,7 +23,7 @@ export class LongTexts {
   }
 }
 
-/** The same for single entries, in rising order; one may be asked for several times. */
+/** Finds single entries in rising order, without parsing those in between. The same one may be requested again. */
 export class LongWalk {
   readonly #sql: Sql
   #open: { last: number; walk: ChunkWalk } | undefined

@@ -2,10 +2,10 @@ import type { Connection } from '../connection.ts'
 import foundation from './001-foundation.sql' with { type: 'text' }
 import owingRuns from './002-owing-runs.sql' with { type: 'text' }
 
-/** In order; a released one is never changed. The number of a migration is its place here, from 1. */
+/** In order. A released migration never changes. The position, from 1, is a migration's number. */
 export const migrations: readonly string[] = [foundation, owingRuns]
 
-/** Brings the schema up to date: each migration is one transaction, and two processes at once do it once. */
+/** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */
 export function migrate(connection: Connection, list: readonly string[] = migrations): void {
   while (schemaVersionOf(connection) < list.length) {
     connection.write(() => {

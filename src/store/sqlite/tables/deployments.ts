@@ -8,8 +8,8 @@ import { deploymentOf, documentOf, documentText, type SqlDeployment } from './ro
 import { noteChanges } from './workflows.ts'
 
 const selectDeployments = `
-  SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.version IS f.active_version AS active,
-    d.name, d.description
+  SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.name, d.description,
+    d.version IS f.active_version AS active
   FROM deployments d JOIN workflows f ON f.number = d.workflow
   WHERE f.id = ?`
 
@@ -87,7 +87,7 @@ export function listDeployments(sql: Sql, workflowId: string): DeploymentRow[] {
   return sql.all<SqlDeployment>(`${selectDeployments} ORDER BY d.version DESC`, workflowId).map(deploymentOf)
 }
 
-/** Also of a deleted workflow: an execution detail shows what ran. */
+/** Also finds versions of deleted workflows: the details of an execution show the version that ran. */
 export function getDeployment(sql: Sql, workflowId: string, version: number): DeploymentRow | undefined {
   const row = sql.get<SqlDeployment>(`${selectDeployments} AND d.version = ?`, workflowId, version)
   return row && deploymentOf(row)
@@ -104,7 +104,7 @@ export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
   return row && activeOf(workflowId, row)
 }
 
-/** Also of a deleted workflow: a job that was accepted runs. */
+/** Also finds versions of deleted workflows: a job that was accepted still runs. */
 export function getVersion(sql: Sql, workflowId: string, version: number): ActiveRow | undefined {
   const row = sql.get<SqlActive>(
     `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document

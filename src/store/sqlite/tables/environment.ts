@@ -5,7 +5,7 @@ import type { Sql } from '../connection.ts'
 
 type SqlVariable = { name: string; sealed: Uint8Array; plain: number; updated_at: number }
 
-/** By name. */
+/** Sorted by name. */
 export function listEnvironment(sql: Sql, workspaceId: string): VariableRow[] {
   const rows = sql.all<SqlVariable>(
     `SELECT e.name, e.sealed, e.plain, e.updated_at
@@ -34,7 +34,7 @@ export function setVariable(sql: Sql, variable: NewVariable): boolean {
     plain ? 1 : 0,
     at,
   )
-  // Afterwards, in the same transaction: a refusal takes the change back.
+  // Checked after the write, in the same transaction: an error rolls the write back.
   assertWithinBounds(sql, workspace)
   return isNew
 }
@@ -48,7 +48,7 @@ export function unsetVariable(sql: Sql, workspaceId: string, name: string): bool
   return changed > 0
 }
 
-/** Keys are few, so these are too. Of jobs, which may be many, the oldest and the newest are looked at. */
+/** There are only a few, one per key. To stay fast, reads only the oldest and the newest of the jobs and chat turns. */
 export function sealHeads(sql: Sql, length: number): Uint8Array[] {
   return sql.all<{ head: Uint8Array }>(selectSealHeads, length).map(({ head }) => head)
 }
@@ -62,7 +62,7 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
     gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
     sql.run('DELETE FROM chat_turns WHERE substr(content, 1, ?) = ?', length, head)
-    // Empty and not NULL: a receiver that checks signatures must not get anything unsigned.
+    // Empty instead of NULL: a receiver that checks signatures must never get an unsigned request.
     gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
     sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
   }
@@ -86,12 +86,12 @@ function assertWithinBounds(sql: Sql, workspace: number): void {
     workspace,
   ) ?? { count: 0, bytes: 0 }
   if (count > variablesMax) {
-    throw new AppError('INVALID_INPUT', `A workspace has ${variablesMax} variables at most. Take one out first.`)
+    throw new AppError('INVALID_INPUT', `A workspace can have at most ${variablesMax} variables. Delete one first.`)
   }
   if (bytes > bytesMax) {
     throw new AppError(
       'INVALID_INPUT',
-      `The variables of a workspace hold ${bytesMax} bytes at most, encrypted, and would hold ${bytes} with this one.`,
+      `A workspace can have at most ${bytesMax} bytes of encrypted variables. With this one it would have ${bytes}.`,
     )
   }
 }

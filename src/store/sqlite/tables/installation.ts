@@ -41,7 +41,7 @@ export function renewInstallation(
   if (signInTokenHash) createSignInToken(sql, { hash: signInTokenHash, userId, createdAt: at })
   sql.run('UPDATE unseen_installation SET key_id = ?, sign_in_hash = ?', key.id, signInTokenHash)
   const row = sampleId === null ? undefined : getWorkflow(sql, sampleId)
-  // It calls the service at the address that it had then.
+  // The sample calls the service at the address that the service had when the sample was created.
   const document = row && sample && { ...sample, id: row.id }
   if (document && row.revision === 1 && !isDeepStrictEqual(row.document, document)) {
     updateWorkflow(sql, row.id, document, at)

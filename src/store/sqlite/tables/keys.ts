@@ -3,7 +3,7 @@ import type { KeyRow, KeyUse, NewKey } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { keyOf, type SqlKey } from './rows.ts'
 
-/** A key reaches the workspaces its account is a member of, a workspace key the one it was made for. */
+/** A personal key has access to all workspaces of its account, a workspace key only to its own workspace. */
 const selectKeys = `
   SELECT k.id, k.last_four, k.name, k.user_id, w.id AS workspace_id, k.created_at, k.expires_at, k.revoked_at,
     k.last_used_at, (
@@ -29,7 +29,7 @@ export function createKey(sql: Sql, key: NewKey): void {
       key.workspaceId,
       key.userId,
     )
-    if (!found) throw new AppError('NOT_FOUND', `There is no workspace ${key.workspaceId} of this account`)
+    if (!found) throw new AppError('NOT_FOUND', `This account is not a member of a workspace ${key.workspaceId}`)
     workspace = found.number
   }
   sql.run(
@@ -58,7 +58,7 @@ export function revokeKey(sql: Sql, id: string, at: number): boolean {
   return sql.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id) > 0
 }
 
-/** A time that lies ahead was noted before the clock was set back. */
+/** Also replaces a time in the future, which was recorded before the clock was set back. */
 export function recordKeyUses(sql: Sql, uses: readonly KeyUse[]): void {
   for (const { keyId, at } of uses) {
     sql.run(

@@ -3,7 +3,7 @@ import type { RateWindowRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 
 export function saveRateWindows(sql: Sql, windows: readonly RateWindowRow[], at: number): void {
-  // Without an index on the time: there are as many rows as accounts that called within the last minute or so.
+  // Needs no index on the time: there are only rows for the accounts that sent requests in the last minute or so.
   sql.run('DELETE FROM rate_windows WHERE reset_at <= ?', at)
   for (const { kind, userId, used, resetAt } of windows) {
     sql.run(

@@ -83,7 +83,7 @@ type SqlSchedule = {
   waiting_at: number | null
 }
 
-// CROSS JOIN keeps the order of the tables: from the few rows to their names.
+// CROSS JOIN makes SQLite read the tables in this order: first the few schedules, then their names.
 const selectSchedules = `
   SELECT f.id AS workflow_id, w.id AS workspace_id, w.owner_id, s.version, s.rule, s.due_at, s.waiting_at
   FROM schedules s CROSS JOIN workflows f ON f.number = s.workflow CROSS JOIN workspaces w ON w.number = f.workspace`
@@ -102,7 +102,7 @@ const scheduleOf = (row: SqlSchedule): ScheduleRow => ({
 
 const takenMessages: Record<AddressKind, (name: string) => string> = {
   webhook: (name) =>
-    `The webhook path "${name}" belongs to another workflow that is deployed. Choose another path, or take it out of ` +
-    'the block to be given a new one.',
-  chat: (name) => `The chat identifier "${name}" belongs to another workflow that is deployed. Choose another one.`,
+    `The webhook path "${name}" belongs to another deployed workflow. Choose another path, or remove it from ` +
+    'the block to get a random one.',
+  chat: (name) => `The chat identifier "${name}" belongs to another deployed workflow. Choose another one.`,
 }

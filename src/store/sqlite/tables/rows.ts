@@ -6,7 +6,7 @@ import type { DeploymentRow, KeyRow, LogDetailRow, WorkflowRow, WorkspaceRow } f
 import type { Value } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 
-// Rows as SQLite holds them and as the port shows them, side by side.
+// The rows of SQLite next to the rows of the port, and the conversions between them.
 
 export type SqlWorkspace = { id: string; name: string; owner_id: string; created_at: number; role: Role | null }
 
@@ -93,7 +93,7 @@ export const deploymentOf = (row: SqlDeployment): DeploymentRow => ({
   description: row.description,
 })
 
-/** The id lies in its own column and webhooks in their table, so that a document's text never disagrees with them. */
+/** Omits the ID, which has its own column, and the webhooks, which have their own table. */
 export function documentText(document: WorkflowDocument): string {
   const { id: _, webhooks: _webhooks, ...rest } = document
   return JSON.stringify(rest)
@@ -170,13 +170,13 @@ export const logDetailOf = (row: SqlLogDetail, long: Long, files: string | null)
   workflow: { id: row.workflow_id, name: row.workflow_name, description: row.workflow_description },
 })
 
-// The numbers on disk: only ever append.
+// The database stores the index of a level or trigger: only ever append.
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** 16 bytes instead of 36, twice a row (table and index). Anything but a UUID in its usual spelling stays text. */
+/** Stores a UUID in 16 bytes instead of 36, in the table and in the index. Any other ID stays text. */
 export function executionKey(executionId: string): string | Uint8Array {
   return uuid.test(executionId) ? Uint8Array.fromHex(executionId.replaceAll('-', '')) : executionId
 }

@@ -2,8 +2,8 @@ import type { LogFiles } from '../../../domain/run/log.ts'
 import type { Sql } from '../connection.ts'
 
 /**
- * Finds the files of a workspace's entries, asked in one order. Where no entry has files it looks once and knows how
- * far there are none, whatever lies between the entries of a page.
+ * Finds the files of a workspace's entries. Call it with sequences in one order. It remembers the next entry that has
+ * files, so it reads nothing for the entries before that one.
  */
 export class RunFilesFinder {
   readonly #sql: Sql
@@ -47,13 +47,14 @@ export function listGoneFiles(sql: Sql, limit: number): string[] {
   return sql.all<{ folder: string }>(selectGone, limit).map(({ folder }) => folder)
 }
 
-/** After they have been deleted. */
+/** Call this after the files have been deleted. */
 export function forgetGoneFiles(sql: Sql, folders: readonly string[]): void {
   for (const folder of folders) sql.run(deleteGone, folder)
 }
 
 /**
- * The statements that retention runs for a range of entries. Entries with external files only have nothing to delete.
+ * The statements that retention runs for a range of entries. An entry without a folder has no stored files, so its row
+ * is deleted immediately; the other rows are marked until their folders have been deleted.
  */
 export const retainRunFiles: readonly string[] = [
   'DELETE FROM run_files WHERE workspace = ? AND sequence BETWEEN ? AND ? AND folder IS NULL',

@@ -32,7 +32,7 @@ export function findOwner(sql: Sql): SignedIn | undefined {
 export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt, passwordHash }: NewSession): void {
   assertUser(sql, userId)
   if (passwordHash !== undefined && findPassword(sql, userId)?.passwordHash !== passwordHash) {
-    throw new AppError('INVALID_CREDENTIALS', 'The password has changed meanwhile.')
+    throw new AppError('INVALID_CREDENTIALS', 'The password has changed in the meantime. Sign in with the new one.')
   }
   sql.run('DELETE FROM sessions WHERE expires_at <= ?', createdAt)
   sql.run(

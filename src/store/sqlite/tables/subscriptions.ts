@@ -16,7 +16,7 @@ const selectSubscriptions = `
     s.updated_at, s.deleted_at
   FROM subscriptions s JOIN workflows f ON f.number = s.workflow JOIN workspaces w ON w.number = f.workspace`
 
-/** Oldest first. Also of a deleted workflow: a run of it may still end. */
+/** Oldest first. Includes those of deleted workflows, because their runs may still end. */
 export function listSubscriptions(sql: Sql, workflowId: string): SubscriptionRow[] {
   return sql
     .all<SqlSubscription>(
@@ -43,7 +43,10 @@ export function createSubscription(
 ): SubscriptionRow {
   const workflow = workflowNumber(sql, workflowId)
   if (find(sql, workflowId, subscription.id)) {
-    throw new AppError('CONFLICT', `The workflow has a webhook with the id "${subscription.id}" already.`)
+    throw new AppError(
+      'CONFLICT',
+      `The workflow already has a webhook subscription with the ID "${subscription.id}". Choose another ID.`,
+    )
   }
   put(sql, workflow, subscription, at)
   assertWithinBounds(sql, workflow)
@@ -59,7 +62,7 @@ export function changeSubscription(
 ): SubscriptionRow {
   const workflow = workflowNumber(sql, workflowId)
   const before = find(sql, workflowId, id)
-  if (!before) throw new AppError('NOT_FOUND', 'The workflow has no webhook with this id.')
+  if (!before) throw new AppError('NOT_FOUND', 'The workflow has no webhook subscription with this ID.')
   const { keepSecretUntil, include, ...options } = change
   put(
     sql,
@@ -78,7 +81,7 @@ export function changeSubscription(
   return find(sql, workflowId, id)!
 }
 
-/** The row stays: its deliveries go on. */
+/** Marks the row as deleted. Its pending deliveries continue. */
 export function deleteSubscription(sql: Sql, workflowId: string, id: string, at: number): boolean {
   const before = find(sql, workflowId, id)
   return (
@@ -86,7 +89,7 @@ export function deleteSubscription(sql: Sql, workflowId: string, id: string, at:
   )
 }
 
-/** Makes these the workflow's subscriptions, and none beside them. */
+/** Saves these subscriptions and deletes all others of the workflow. */
 export function replaceSubscriptions(
   sql: Sql,
   workflowId: string,
@@ -152,14 +155,17 @@ function workflowNumber(sql: Sql, id: string): number {
   return row.number
 }
 
-/** Afterwards, in the same transaction: a refusal takes the change back. */
+/** Call this after the write, in the same transaction: an error rolls the write back. */
 function assertWithinBounds(sql: Sql, workflow: number): void {
   const { count } = sql.get<{ count: number }>(
     'SELECT count(*) AS count FROM subscriptions WHERE workflow = ? AND deleted_at IS NULL',
     workflow,
   ) ?? { count: 0 }
   if (count <= subscriptionsMax) return
-  throw new AppError('INVALID_INPUT', `A workflow has ${subscriptionsMax} webhooks at most. Take one out first.`)
+  throw new AppError(
+    'INVALID_INPUT',
+    `A workflow can have at most ${subscriptionsMax} webhook subscriptions. Delete one first.`,
+  )
 }
 
 type SqlSubscription = {

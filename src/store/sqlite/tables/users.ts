@@ -35,7 +35,10 @@ export function setEmail(sql: Sql, userId: string, email: string): boolean {
 
 function assertFree(sql: Sql, email: string, userId: string): void {
   if (sql.get('SELECT 1 FROM users WHERE email = ? AND id <> ?', email, userId)) {
-    throw new AppError('CONFLICT', `There is an account ${email} already`)
+    throw new AppError(
+      'CONFLICT',
+      `The e-mail address ${email} already belongs to another account. Choose another one.`,
+    )
   }
 }
 

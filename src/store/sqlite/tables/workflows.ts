@@ -19,7 +19,7 @@ const selectWorkflows = `
 export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, by, at }: NewWorkflow): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
   if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
-  // Ids of deleted workflows are not free: their log entries still go by them.
+  // The ID of a deleted workflow is not free: its log entries still refer to it.
   const isFree = id !== null && !sql.get('SELECT 1 FROM workflows WHERE id = ?', id)
   const given = isFree ? id : newId()
   refusingTakenName(document.name, () =>
@@ -50,7 +50,8 @@ export function updateWorkflow(
   if (ifRevision !== undefined) assertRevision(sql, id, ifRevision)
   refusingTakenName(document.name, () =>
     sql.run(
-      `UPDATE workflows SET name = ?, description = ?, document = ?, updated_at = ?, updated_by = ?, revision = revision + 1
+      `UPDATE workflows
+       SET name = ?, description = ?, document = ?, updated_at = ?, updated_by = ?, revision = revision + 1
        WHERE id = ? AND deleted_at IS NULL`,
       document.name,
       document.description ?? null,
@@ -65,7 +66,7 @@ export function updateWorkflow(
   return expectWorkflow(sql, id)
 }
 
-/** So that two who edit one document never overwrite each other unseen. */
+/** Prevents two people who edit the same document from overwriting each other's changes without noticing. */
 function assertRevision(sql: Sql, id: string, expected: number): void {
   const row = sql.get<{ revision: number; updated_at: number; email: string | null }>(
     `SELECT f.revision, f.updated_at, u.email FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
@@ -74,7 +75,10 @@ function assertRevision(sql: Sql, id: string, expected: number): void {
   )
   if (!row || row.revision === expected) return
   const by = row.email === null ? '' : ` by ${row.email}`
-  const message = `The workflow was saved${by} at ${new Date(row.updated_at).toISOString()}, after the revision that this change is made from (${expected}; now ${row.revision}).`
+  const savedAt = new Date(row.updated_at).toISOString()
+  const message =
+    `The workflow was saved${by} at ${savedAt}, after revision ${expected}, which this change is based on. ` +
+    `Load revision ${row.revision} and repeat the change.`
   throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
 }
 
@@ -97,7 +101,7 @@ export function getWorkflow(sql: Sql, id: string): WorkflowRow | undefined {
   return row && workflowOf(row)
 }
 
-/** By name. */
+/** Sorted by name. */
 export function listWorkflows(sql: Sql, workspaceId: string): WorkflowRow[] {
   return sql.all<SqlWorkflow>(`${selectWorkflows} AND w.id = ? ORDER BY f.name`, workspaceId).map(workflowOf)
 }
@@ -156,6 +160,6 @@ export function refusingTakenName(name: string, write: () => void): void {
     write()
   } catch (error) {
     if (!isDuplicate(error, 'workflows.workspace, workflows.name')) throw error
-    throw new AppError('CONFLICT', `The workspace has a workflow named "${name}" already. Choose another name.`)
+    throw new AppError('CONFLICT', `The workspace already has a workflow named "${name}". Choose another name.`)
   }
 }

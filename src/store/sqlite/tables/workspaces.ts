@@ -80,11 +80,14 @@ function assertUser(sql: Sql, userId: string): void {
   }
 }
 
-/** Somebody has to be asked, and to pay: a workspace keeps its owner. */
+/** Throws for the owner: a workspace always keeps its owner, who is responsible for it and pays for it. */
 function assertShared(sql: Sql, workspaceId: string, userId: string): void {
   const workspace = getWorkspace(sql, workspaceId)
   if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
   if (workspace.ownerId === userId) {
-    throw new AppError('CONFLICT', `The workspace ${workspaceId} belongs to this account; its owner stays its owner`)
+    throw new AppError(
+      'CONFLICT',
+      `This account owns the workspace ${workspaceId}. The role of the owner cannot be changed.`,
+    )
   }
 }

@@ -14,8 +14,8 @@ import { abandon, drop, probeWrite } from './probe-write.ts'
 
 export type ExecutorOptions = {
   /**
-   * Imports what an earlier version left in its journal: as the service, or as a command. Absent: does not look for
-   * one.
+   * Imports the journal of an earlier version, if there is one, as the service or as a command. Absent: ignores such a
+   * journal.
    */
   legacyJournal?: JournalImporter | undefined
   /** A clock in milliseconds. */
@@ -130,7 +130,7 @@ export class Executor {
     )
   }
 
-  /** After a disk error, met by a write here or by another handle on the same file: the next write recovers first. */
+  /** Call this after a disk error on this or another handle of the same file. The next write recovers first. */
   markUnhealthy(): void {
     this.#unhealthy = true
     if (this.#connection) abandon(this.#connection)
@@ -157,7 +157,7 @@ export class Executor {
     })
   }
 
-  /** Throws while the storage still refuses it. Rolls back: its callers were told that it was not recorded. */
+  /** Throws while the storage still refuses the writes. Always rolls back: their callers already got an error. */
   #retryRefused(connection: Connection, writes: readonly Write[]): void {
     try {
       connection.rehearse(() => operations.append.run(connection, writes))
@@ -192,14 +192,14 @@ export class Executor {
   #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): Swept {
     const released = releaseReserve(this.#options.path)
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
-    // Deletes much at once, while nobody else can write: the next runs will fill the pages that become free now.
+    // Deletes many entries at once, because no other write is possible now. The next runs fill the freed pages.
     // Entries held for pending deliveries go as well: a service that can write nothing delivers nothing.
     return this.#retainStep(connection, { ...bounds, after: 0, workMs: released ? releasedWorkMs : 0 }, false)
   }
 
   /**
-   * For background work and whatever else is repeated after a power cut: it reaches the disk with the next commit that
-   * is flushed, so no commit waits for a flush of its own.
+   * For background work and for writes that are repeated after a power cut. They reach the disk with the next flushed
+   * commit, so they need no flush of their own.
    */
   #writeUnflushed<T>(connection: Connection, run: () => T): T {
     // As a script: this pragma acts when it is compiled, so a cached statement would do it only once.

@@ -19,7 +19,7 @@ type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
 /** Calls that may wait for one storage thread; beyond that, calls are refused with `OVERLOADED`. */
 const waitingMax = 10_000
 
-/** This thread's end of a storage thread. Calls are carried out, and settled, in order. */
+/** The handle of a storage thread. The thread carries out and settles calls in order. */
 export class Thread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
@@ -102,7 +102,7 @@ export class Thread {
   /** As `Executor.markUnhealthy`. */
   markUnhealthy(): void {
     const id = ++this.#lastId
-    // Nobody waits for the outcome: it shows in the writes that follow.
+    // No caller waits for the result: it shows in the following writes.
     this.#ask(id, { id, control: 'markUnhealthy' }).catch(() => {})
   }
 
@@ -122,7 +122,9 @@ export class Thread {
     if (this.#dead !== undefined) return Promise.reject(this.#deathNotice())
     if (this.#waiting.size >= waitingMax) {
       return Promise.reject(
-        new AppError('OVERLOADED', `More than ${waitingMax} calls wait for the database`, { retryAfterS: 1 }),
+        new AppError('OVERLOADED', `More than ${waitingMax} calls wait for the database. Try again in a moment.`, {
+          retryAfterS: 1,
+        }),
       )
     }
     return new Promise((resolve, reject) => {

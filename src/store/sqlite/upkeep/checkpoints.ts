@@ -25,15 +25,15 @@ export type CheckpointsOptions = {
  * written meanwhile, between two groups. If it moved everything, runs would wait 2 ms per megabyte, and for seconds
  * after a reader that needed the WAL for a long time (a backup).
  *
- * This counts in the service's thread and calls both threads.
+ * This class runs in the service's thread and calls both threads.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
-  /** Written since the last checkpoint. */
+  /** Bytes written since the last checkpoint. */
   #walBytes = 0
   /** The bytes that the last checkpoint could not move because of a reader. */
   #leftBytes = 0
-  /** Whether that was more than the writer may move. */
+  /** Whether these were more bytes than the writer may move. */
   #isBlocked = false
   #work: Promise<void> | undefined
   #stopped = false
@@ -71,7 +71,7 @@ export class Checkpoints {
       this.#isBlocked = await this.#moveMost()
       if (this.#leftBytes <= writerBytesMax) this.#leftBytes = (await writer.checkpoint()) ?? this.#leftBytes
     } catch {
-      // The bytes stay counted.
+      // The bytes stay counted, so the next commit tries again.
     }
   }
 

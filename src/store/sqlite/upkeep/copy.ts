@@ -18,7 +18,7 @@ export function copyDatabase(from: string, to: string): void {
   // Created here for its mode; SQLite takes an empty file for a new database.
   closeSync(openSync(to, 'wx', 0o600))
   try {
-    if (!existsSync(from)) throw new Error(`There is no ${from}`)
+    if (!existsSync(from)) throw new Error(`The file ${from} does not exist`)
     const hadJournal = hasLegacyJournal(from) && isCurrent(from)
     if (hadJournal) importJournal(from)
     const database = new Database(from, { readonly: true })

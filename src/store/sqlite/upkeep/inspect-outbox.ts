@@ -3,11 +3,11 @@ import { countDeliveryRows, countPending, type PendingCount } from '../writes/fa
 
 /** The state of the webhook deliveries of an installation. Times are epoch milliseconds. */
 export type OutboxState = PendingCount & {
-  /** Deliveries that failed for good, of runs since a sequence. */
+  /** Deliveries that finally failed, of runs from the given sequence on. */
   failed: number
   /** Webhook subscriptions of workflows that are not deleted. */
   webhooks: number
-  /** Those whose secret is lost: nothing is delivered to them until a new one is set. */
+  /** Webhook subscriptions whose secret is lost. They receive nothing until a new secret is set. */
   withoutSecret: number
 }
 

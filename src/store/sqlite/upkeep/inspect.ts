@@ -14,7 +14,7 @@ export type Inspection = {
   bytes: number
 }
 
-/** More problems than this do not help anyone. */
+/** The maximum number of reported problems. */
 const problemsMax = 20
 
 /**

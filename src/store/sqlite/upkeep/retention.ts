@@ -102,7 +102,7 @@ export function deletedTo(sql: Sql): number {
 const freePagesKept = 1_024
 /** With more free pages than this, pages are returned before more entries are deleted. */
 const freePagesMax = freePagesKept + 256
-/** Few, so that the time is checked soon: each page may have to be read from the disk and moved. */
+/** A small number, so that the time is checked often: each page may have to be read from the disk and moved. */
 const shrinkPages = 8
 const shrink = `PRAGMA incremental_vacuum(${shrinkPages})`
 

@@ -32,7 +32,7 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
   return refusals.length > 0 ? refusals : undefined
 }
 
-/** Runs that end in the same group that they are accepted in: they need not become jobs. */
+/** Runs that end in the group that accepts them. They need not become jobs. */
 function endedIn(writes: readonly Write[]): ReadonlySet<string> {
   return new Set(writes.flatMap((write) => (write.kind === 'log' ? write.row.executionId : [])))
 }

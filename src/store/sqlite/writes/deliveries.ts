@@ -203,7 +203,7 @@ const selectNext = `
   SELECT sequence, subscription, include, attempts, attempts_before AS attemptsBefore, due_at AS dueAt FROM deliveries
   WHERE subscription = ? AND due_at IS NOT NULL AND (due_at, sequence) > (?, ?) ORDER BY due_at, sequence LIMIT ?`
 
-// CROSS JOIN keeps the order of the tables, and so that of the sequences.
+// CROSS JOIN makes SQLite read the tables in this order, which keeps the order of the sequences.
 const selectFacts = `
   SELECT ${factColumns}, f.id AS workflow_id FROM json_each(?) wanted
     CROSS JOIN logs l ON l.workspace = ? AND l.sequence = wanted.value CROSS JOIN workflows f ON f.number = l.workflow`

@@ -5,11 +5,11 @@ import type { Sql } from '../connection.ts'
 
 const dayMs = 86_400_000
 
-/** Adds what a run spent on models to its owner's day. Only runs that cost something come here, and those were slow. */
+/** Adds a run's model costs to the owner's total of the day. Called only for runs with costs, which are slow anyway. */
 export function addModelUsage(sql: Sql, workspace: number, { endedAt, cost, models }: LogRow): void {
   if (cost === null || models.length === 0) return
   const day = Math.floor(endedAt / dayMs) * dayMs
-  // The store takes any text for a cost: a chart keeps no run from being recorded.
+  // Tolerates any text as the cost: a chart must not prevent a run from being recorded.
   const costs = (JSON.parse(cost) as Partial<Cost> | null)?.models
   for (const model of new Set(models)) {
     const spent = costs?.[model]

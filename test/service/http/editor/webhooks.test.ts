@@ -97,7 +97,10 @@ describe('webhooks in the editor', () => {
     const path = pathOf(await world.workflow())
     for (let number = 1; number <= 20; number += 1) await page.post(path, { url: `${url}/${number}` })
     const { status, json } = await page.post(path, { url })
-    expect([status, json.error]).toEqual([400, 'A workflow has 20 webhooks at most. Take one out first.'])
+    expect([status, json.error]).toEqual([
+      400,
+      'A workflow can have at most 20 webhook subscriptions. Delete one first.',
+    ])
     expect((await page.get(path)).json.data).toHaveLength(20)
   })
 
