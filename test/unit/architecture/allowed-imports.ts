@@ -62,9 +62,9 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     migrations: [],
     tables: ['writes/fan-out-records.ts', 'type:logs'],
     logs: ['tables'],
-    writes: ['tables', 'logs', 'upkeep/retention.ts'],
+    writes: ['tables', 'logs'],
     'legacy-journal': ['writes'],
-    upkeep: ['tables', 'logs', 'writes', 'migrations', 'legacy-journal', 'thread'],
+    upkeep: ['tables', 'logs', 'writes', 'migrations', 'legacy-journal', 'thread/executor.ts'],
     thread: ['tables', 'logs', 'writes', 'upkeep', 'legacy-journal'],
   },
   'src/cli': {

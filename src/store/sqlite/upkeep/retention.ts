@@ -93,11 +93,6 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   }
 }
 
-/** The sequence up to which entries were deleted; 0 when none were. */
-export function deletedTo(sql: Sql): number {
-  return sql.get<{ value: number }>("SELECT value FROM marks WHERE name = 'deleted'")?.value ?? 0
-}
-
 /** Free pages that stay for new entries: 4 MB, so that a full file does not shrink and grow all the time. */
 const freePagesKept = 1_024
 /** With more free pages than this, pages are returned before more entries are deleted. */

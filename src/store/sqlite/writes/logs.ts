@@ -7,7 +7,6 @@ import { chunksOf, chunkValues, insertChunk } from '../logs/chunk.ts'
 import { LongTexts } from '../logs/long-texts.ts'
 import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from '../tables/rows.ts'
 import { findRunFiles, insertRunFiles } from '../tables/run-files.ts'
-import { deletedTo } from '../upkeep/retention.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { RecipientSets } from './fan-out-records.ts'
 import { addModelUsage } from './model-usage.ts'
@@ -54,6 +53,11 @@ export function lastSequence(sql: Sql): number {
     'SELECT last_sequence FROM log_chunks ORDER BY first_sequence DESC LIMIT 1',
   )
   return last?.last_sequence ?? deletedTo(sql)
+}
+
+/** The sequence up to which entries were deleted; 0 when none were. */
+export function deletedTo(sql: Sql): number {
+  return sql.get<{ value: number }>("SELECT value FROM marks WHERE name = 'deleted'")?.value ?? 0
 }
 
 // CROSS JOIN makes SQLite read the tables in this order: first the one row, then its names.
