@@ -39,7 +39,7 @@ describe('a full disk', () => {
       const acknowledged = new Set<string>()
       const record = async () => {
         const executionId = newExecutionId()
-        // Noise, so that it takes space whatever compresses it.
+        // Random bytes, which cannot be compressed.
         const output = crypto.getRandomValues(new Uint8Array(20_000)).toBase64()
         await writer.append(runRecord({ executionId, workflowId, workspaceId, output, root: span({ output }) }))
         acknowledged.add(executionId)
@@ -81,7 +81,7 @@ describe('a disk that fails to flush', () => {
     'loses no acknowledged run, records no refused one, and recovers when flushing works again (%s)',
     async (mode) => {
       using folder = temporaryFolder()
-      // In each thread, the flushes 40 to 52 fail: first those of commits, then those of the attempts to mend.
+      // In each thread, the flushes 40 to 52 fail: first those of commits, then those of the attempts to recover.
       const inject = 'inject=fsync,fdatasync:error=EIO:when=40..52'
       const traced = ['-e', 'trace=fsync,fdatasync', '-e', 'signal=none', '-o', '/dev/null']
       const under = [tracerPath(), '-f', '-qq', ...traced, '-e', inject]

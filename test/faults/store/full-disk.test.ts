@@ -80,7 +80,7 @@ test('entries with pending webhook deliveries stay beyond the bounds, and are de
     await appendLogs(store, [row])
     recorded.push(row.executionId)
   }
-  /** A round, as `Retention` makes it. How many entries went. */
+  /** One round, like `Retention`. Returns the number of deleted entries. */
   const retain = async () => {
     let deleted = 0
     for (let step: RetentionStep | undefined; !step?.done; ) {
@@ -102,7 +102,7 @@ test('entries with pending webhook deliveries stay beyond the bounds, and are de
   }
   expect(await rejectionOf(recordUntilRefused())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
 
-  // The oldest, as many as one step has time for: then the reserve is gone, and the disk has room.
+  // Deletes the oldest entries, as many as one step has time for. The reserve is used up then, and the disk has space.
   const gone = await retain()
   expect(gone).toBeWithin(1, 51)
   await appendLogs(store, [logRow(home, sequence + 1)])
@@ -111,7 +111,7 @@ test('entries with pending webhook deliveries stay beyond the bounds, and are de
   await store.close()
 }, 120_000)
 
-/** A run of 20 KB of noise, whose execution id joins those that are recorded. */
+/** Records a run with 20 KB of random bytes, and adds its execution ID to `recorded`. */
 async function record(store: Store, home: Installed, recorded: string[]): Promise<void> {
   const finalOutput = JSON.stringify(crypto.getRandomValues(new Uint8Array(20_000)).toBase64())
   const row = logRow(home, recorded.length + 1, { finalOutput })
@@ -132,7 +132,7 @@ const free = (path: string) => {
   return bavail * bsize
 }
 
-/** Writes to a disk until only so much of it is free. */
+/** Writes to a disk until only `leave` bytes are free. */
 function fill(path: string, leave: number): void {
   const ballast = join(path, 'ballast')
   try {

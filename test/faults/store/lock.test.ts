@@ -38,7 +38,7 @@ test('a directory that another process serves is refused, with its process id', 
   await child.exited
 })
 
-test('a full disk prevents no lock, and no file is left that names no process', () => {
+test('a full disk does not prevent the lock, and leaves no empty process-ID file', () => {
   using disk = smallDisk('64k')
   expect(() => writeFileSync(join(disk.path, 'filling'), new Uint8Array(100_000))).toThrow('ENOSPC')
   const lock = takeLock(disk.path)
@@ -46,7 +46,7 @@ test('a full disk prevents no lock, and no file is left that names no process', 
   lock.release()
 })
 
-test('the lock of a killed process is free at once, even if another process has its process ID now', async () => {
+test('the lock of a killed process is free immediately, even if another process has its process ID now', async () => {
   using folder = temporaryFolder()
   const child = await holder(folder.path)
   child.kill('SIGKILL')

@@ -15,7 +15,7 @@ const cuts = Number(Bun.env['POWER_CUTS'] ?? 25)
 describe.each([
   ['alone', ['400', '1']],
   ['alone, with long outputs', ['600', '1', '24000']],
-  ['now alone, now together', ['900', '9', '0', 'uneven']],
+  ['sometimes alone, sometimes together', ['900', '9', '0', 'uneven']],
 ] as const)('runs that end %s', (_, options) => {
   const folder = temporaryFolder()
   const place = realpathSync(folder.path)
@@ -47,7 +47,7 @@ describe.each([
         const directory = join(place, `cut-${cut}`)
         cutPower(calls, at, directory, Math.random)
         const acknowledged = calls.slice(0, at).flatMap((call) => (call.kind === 'said' ? idsIn(call.text) : []))
-        // In turns as a command opens it, and as the service does.
+        // Alternates between the mode of commands and the mode of the service.
         const mode = cut % 2 === 0 ? 'direct' : 'workers'
         const store = await openSqliteStore({ directory, sync: 'full', mode })
         const recorded = await recordedIn(store)

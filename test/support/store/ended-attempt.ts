@@ -12,7 +12,7 @@ export function endedAttempt(
   outcome: AttemptOutcome,
   more: Partial<DeliveryAttempt> = {},
 ): EndedAttempt {
-  const failure = { code: 'HTTP_ERROR' as const, message: 'It answered with 500' }
+  const failure = { code: 'HTTP_ERROR' as const, message: 'The receiver responded with 500' }
   const isDelivered = outcome.state === 'delivered'
   const attempt = {
     ...{ number: 1, startedAt: endedAt, durationMs: 2.5, answer: null },

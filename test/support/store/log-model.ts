@@ -3,7 +3,7 @@ import type { LogRow } from '../../../src/domain/run/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../../src/store/log-query.ts'
 import type { Store } from '../../../src/store/store.ts'
 
-/** A query without a filter, or with what is given. */
+/** A query without a filter, except the given members. */
 export function logQuery(workspaceId: string, more: Partial<Omit<LogQuery, 'workspaceId'>> = {}): LogQuery {
   const show = { details: false, finalOutput: false, traceSpans: false }
   return { workspaceId, filter: logFilter(), order: 'asc', limit: 1_000, after: undefined, show, ...more }
@@ -18,16 +18,16 @@ export function logFilter(more: Partial<LogFilter> = {}): LogFilter {
   }
 }
 
-/** An entry of a list, as it was parsed. */
+/** A parsed entry of a list. */
 export type ParsedEntry = { id: string; executionId: string } & Record<string, unknown>
 
 export function entriesOf({ entries, count }: LogPage): ParsedEntry[] {
   const parsed = JSON.parse(`[${entries}]`) as ParsedEntry[]
-  if (parsed.length !== count) throw new Error(`The page says it has ${count} entries, and has ${parsed.length}`)
+  if (parsed.length !== count) throw new Error(`The page reports ${count} entries but contains ${parsed.length}`)
   return parsed
 }
 
-/** The list form of a row, by the interface's table and nothing of the code that writes it. */
+/** The list form of a row, written from the interface's table, independently of the code under test. */
 export function listForm(row: LogRow): ParsedEntry {
   return {
     id: logIdOf(row.sequence),
@@ -43,7 +43,7 @@ export function listForm(row: LogRow): ParsedEntry {
   }
 }
 
-/** Whether a filter admits a row. `folderIds`: of the folders that each workflow lies in, those above included. */
+/** Whether a filter admits a row. `folderIds`: the folders of each workflow, including parent folders. */
 export function admits(filter: LogFilter, row: LogRow, folderIds: ReadonlyMap<string, readonly string[]>): boolean {
   const from = (value: number, least: number | undefined) => least === undefined || value >= least
   const to = (value: number, most: number | undefined) => most === undefined || value <= most
@@ -63,7 +63,7 @@ export function admits(filter: LogFilter, row: LogRow, folderIds: ReadonlyMap<st
   )
 }
 
-/** Walks from page to page to the end; gives the sequences met, and how many pages there were. */
+/** Reads all pages; returns the sequences in order and the number of pages. */
 export async function walkPages(
   store: Pick<Store, 'queryLogs'>,
   query: LogQuery,
@@ -75,7 +75,8 @@ export async function walkPages(
     pages.push(page)
     sequences.push(...entriesOf(page).map(({ id }) => sequenceOf(id) ?? Number.NaN))
     if (page.end === 'last') return { sequences, pages }
-    if (page.position === null || page.position === after) throw new Error('A page that is not the last goes nowhere')
+    if (page.position === null || page.position === after)
+      throw new Error('A page that is not the last has no next position')
     after = page.position
   }
 }

@@ -24,7 +24,7 @@ function newAccount(more: Partial<NewAccount> = {}): NewAccount {
 /** The contract of every store for accounts, workspaces, the use of keys, and rate windows. */
 export function accountContract(world: () => { store: Store; home: Installed }): void {
   describe('an account', () => {
-    test('comes with a workspace of its own and a key for it', async () => {
+    test('is created with a workspace and a key', async () => {
       const { store, home } = world()
       const account = newAccount({ email: 'Ada@example.org', plan: 'pro' })
       await store.createUser(account)
@@ -36,7 +36,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect((await store.listUsers()).map(({ id }) => id)).toEqual([home.userId, account.userId])
     })
 
-    test('has an e-mail that no other has; else nothing is made', async () => {
+    test('is not created when another account has its e-mail', async () => {
       const { store } = world()
       await store.createUser(newAccount({ email: 'a@example.org' }))
       const second = newAccount({ email: 'A@Example.org' })
@@ -50,7 +50,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       }
     })
 
-    test('takes another e-mail that no other has', async () => {
+    test('can change its e-mail to one that no other account has', async () => {
       const { store, home } = world()
       await store.createUser(newAccount({ email: 'a@example.org' }))
       expect(await rejectionOf(store.setEmail(home.userId, 'A@example.org'))).toMatchObject({ code: 'CONFLICT' })
@@ -60,7 +60,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(await store.setEmail('nobody', 'b@example.org')).toBe(false)
     })
 
-    test('takes a password, of which nothing is shown', async () => {
+    test('can set a password, which is never shown', async () => {
       const { store, home } = world()
       expect(await store.setPassword(home.userId, 'a hash')).toBe(true)
       expect(await store.setPassword('nobody', 'a hash')).toBe(false)
@@ -69,7 +69,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(JSON.stringify(user)).not.toContain('a hash')
     })
 
-    test('takes a plan, and numbers of its own that the next plan replaces', async () => {
+    test('can have a tier and its own limits, which the next tier replaces', async () => {
       const { store, home } = world()
       const numbers = { externalPerMinute: 5, usdPerMonth: 0.25 }
       expect(await store.setTier(home.userId, { plan: 'enterprise', numbers })).toBe(true)
@@ -82,7 +82,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
   })
 
   describe('a workspace', () => {
-    test('is made for an account that exists, and listed with all others', async () => {
+    test('needs an existing account, and is listed', async () => {
       const { store, home } = world()
       await store.createWorkspace({ id: 'second', name: 'Second', ownerId: home.userId, at: 3_000 })
       const second = { id: 'second', name: 'Second', ownerId: home.userId, createdAt: 3_000 }
@@ -100,7 +100,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(await store.listWorkspaces(home.userId)).toContainEqual({ ...second, role: 'owner' })
     })
 
-    test('is shared for a role that can change, and no longer', async () => {
+    test('can be shared with a role that can be changed and removed', async () => {
       const { store, home } = world()
       const account = newAccount({ email: 'b@example.org' })
       await store.createUser(account)
@@ -120,7 +120,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(await store.listMembers('nowhere')).toEqual([])
     })
 
-    test('keeps its owner, and takes nobody who is not there', async () => {
+    test('keeps its owner, and refuses unknown accounts as members', async () => {
       const { store, home } = world()
       const { workspaceId, userId } = home
       expect(await rejectionOf(store.setMember(workspaceId, userId, 'viewer'))).toMatchObject({ code: 'CONFLICT' })
@@ -131,7 +131,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
       expect(await store.listMembers(workspaceId)).toMatchObject([{ userId, role: 'owner' }])
     })
 
-    test('of another account accepts no key of an account that is not a member', async () => {
+    test('refuses a key of an account that is not a member', async () => {
       const { store, home } = world()
       const account = newAccount()
       await store.createUser(account)
@@ -143,7 +143,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     })
   })
 
-  test('the last use of a key is noted, once a minute at most, and again when the clock was set back', async () => {
+  test('the last use of a key is recorded at most once a minute, and also after the clock was set back', async () => {
     const { store, home } = world()
     const lastUse = async () => (await store.findKey(home.key.hash))?.lastUsedAt
     const use = (at: number) => store.recordKeyUses([{ keyId: home.keyId, at }])
@@ -160,7 +160,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     }
   })
 
-  test('what an account spent holds every run that was handed over before it was asked for', async () => {
+  test('the cost of an account includes every run that was appended before the query', async () => {
     const { store, home } = world()
     const at = Date.UTC(2025, 5, 20)
     for (let round = 0; round < 20; round += 1) {
@@ -175,7 +175,7 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     expect(await store.getUsage(home.userId, billingPeriodOf(Date.UTC(2025, 6, 1)))).toBe(0)
   })
 
-  test('rate windows are replaced by kind and account, and forgotten when they have ended', async () => {
+  test('rate windows are replaced by kind and account, and deleted when they have ended', async () => {
     const { store } = world()
     const window = (kind: 'external' | 'sync', userId: string, used: number, resetAt: number) => {
       return { kind, userId, used, resetAt }

@@ -21,7 +21,7 @@ export function chatContract(here: () => { store: Store; home: Installed }): voi
   }
 
   describe('a conversation', () => {
-    test('is its latest exchanges in the order in which they were said, each conversation for itself', async () => {
+    test('lists its own latest exchanges, oldest first', async () => {
       const { store, home } = here()
       await store.append([turn(1), turn(2), turn(9, { conversationId: 'c2' })])
       expect(await store.listTurns(home.workflowId, 'c1', 1)).toEqual([Uint8Array.of(2, 255)])
@@ -32,7 +32,7 @@ export function chatContract(here: () => { store: Store; home: Installed }): voi
       expect(await listed('c3')).toEqual([])
     })
 
-    test('of a workflow that is gone is not written', async () => {
+    test('is not recorded for a deleted workflow', async () => {
       const { store, home } = here()
       await store.append([turn(1, { workflowId: 'nothing' })])
       await store.deleteWorkflow(home.workflowId, 5)
@@ -40,7 +40,7 @@ export function chatContract(here: () => { store: Store; home: Installed }): voi
       expect(await listed()).toEqual([])
     })
 
-    test('is among what is sealed, and goes when its key is lost', async () => {
+    test('is sealed, and is deleted when its key is lost', async () => {
       const { store } = here()
       await store.append([turn(7), turn(8, { conversationId: 'c2' })])
       expect(await store.sealHeads(1)).toEqual([Uint8Array.of(7), Uint8Array.of(8)])
@@ -48,7 +48,7 @@ export function chatContract(here: () => { store: Store; home: Installed }): voi
       expect([await listed(), await listed('c2')]).toEqual([[], [8]])
     })
 
-    test('goes with the log entries of its time', async () => {
+    test('is deleted together with the log entries of its time', async () => {
       const { store } = here()
       const recently = Date.UTC(2026, 0, 2)
       const before = Date.UTC(2026, 0, 1)

@@ -1,4 +1,4 @@
-// Long because it is one list: everything that a store promises, whichever it is.
+// Long because it is one list: the promises of every store.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { WorkflowDocument } from '../../../../src/domain/workflow/workflow.ts'
@@ -284,7 +284,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await deploy('three', 50)).toMatchObject({ version: 3, active: true })
       })
 
-      test('takes a name and a description, each alone', async () => {
+      test('can change its name and its description separately', async () => {
         await deploy('one', 10)
         const describe = (texts: { name?: string | null; description?: string | null }) =>
           store.describeDeployment(home.workflowId, 1, texts)
@@ -297,7 +297,7 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.describeDeployment(home.workflowId, 2, { name: 'x' })).toBe(false)
       })
 
-      test('outlives its workflow, for the entries that ran it', async () => {
+      test('stays readable after its workflow was deleted, for its log entries', async () => {
         await deploy('one', 10)
         await store.deleteWorkflow(home.workflowId, 20)
         expect(await store.getDeployment(home.workflowId, 1)).toMatchObject({ version: 1, active: false })
@@ -308,7 +308,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('a draft that is run', () => {
       const draft = (name: string) => document({ name, blocks: [block(name, 'wait')] })
 
-      test('is found by its version, which no deployment has; the same draft has the same version', async () => {
+      test('has a version below 0, which stays the same while the draft does not change', async () => {
         const first = await store.keepDraft(home.workflowId, draft('one'))
         expect(first).toBeLessThan(0)
         expect(await store.keepDraft(home.workflowId, draft('one'))).toBe(first)
@@ -361,7 +361,7 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(after.callsWaiting).toEqual({ writer: 0, reader: 0, searcher: 0 })
     })
 
-    test('everything is there after closing and opening again', async () => {
+    test('all data is still there after the store was closed and opened again', async () => {
       await appendLogs(store, [logRow(home, 1)])
       await store.close()
       store = await open(folder.path)

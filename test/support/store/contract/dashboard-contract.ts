@@ -14,8 +14,8 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
     return store.createWorkflow({ id: null, workspaceId: home.workspaceId, document: draft, by: home.userId, at: 10 })
   }
 
-  describe('a glance at workflows', () => {
-    test('tells what is known of each without its document', async () => {
+  describe('a workflow overview', () => {
+    test('shows the facts of each workflow without its document', async () => {
       const { store, home } = world()
       const { id } = await create('Ada', 'a/b')
       await store.deploy(id, document({ name: 'Ada', blocks: [] }), 20, home.userId)
@@ -30,7 +30,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
       expect(await store.listWorkflowOverviews('nowhere', 40, 3)).toEqual([])
     })
 
-    test('shows the last run, and each in its hour', async () => {
+    test('shows the last run, and counts runs by hour', async () => {
       const { store, home } = world()
       const at = Date.UTC(2025, 5, 1, 12)
       const run = (n: number, minutes: number, level: 'info' | 'error') =>
@@ -49,7 +49,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
     })
   })
 
-  test('a folder moves with those below it, and no other', async () => {
+  test('a folder moves with its subfolders, and other folders stay', async () => {
     const { store, home } = world()
     const folders = { A: 'a', B: 'a/b', C: 'ab', D: 'c/a' }
     for (const [name, folder] of Object.entries(folders)) await create(name, folder)
@@ -70,7 +70,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
   })
 
   describe('a deleted workflow', () => {
-    test('is listed, and comes back as it was, but deployed no more', async () => {
+    test('is listed, and can be restored without its deployment', async () => {
       const { store, home } = world()
       const { id, document: draft } = await create('A')
       await store.deploy(id, draft, 20, home.userId)
@@ -85,7 +85,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
       expect(await store.findDeletedWorkflow(id)).toBeUndefined()
     })
 
-    test('stays deleted while another has its name', async () => {
+    test('cannot be restored while another workflow has its name', async () => {
       const { store } = world()
       const { id } = await create('A')
       await store.deleteWorkflow(id, 30)
@@ -95,7 +95,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
     })
   })
 
-  test('what runs spent on models is told by day and model, for the owner of the workspace', async () => {
+  test('model costs are listed by day and model for the owner of the workspace', async () => {
     const { store, home } = world()
     const day = Date.UTC(2025, 5, 1)
     const tokens = (prompt: number, completion: number) => ({ prompt, completion, total: prompt + completion })

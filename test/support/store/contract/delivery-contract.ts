@@ -22,7 +22,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
   const subscribe = async (id: string, workflowId = world().home.workflowId) =>
     (await world().store.createSubscription(workflowId, newSubscription(id), 1)).number
 
-  /** Records a run that owes something. */
+  /** Records a run that has pending deliveries. */
   const record = async (sequence: number, webhooks: Partial<RunWebhooks>, more: Partial<LogRow> = {}) => {
     const row = logRow(world().home, sequence, {
       ...more,
@@ -40,7 +40,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     (await list(...args)).deliveries.map(({ sequence }) => sequence)
 
   describe('a delivery', () => {
-    test('is recorded with its run, and due at once', async () => {
+    test('is recorded with its run, and due immediately', async () => {
       const { store, home } = world()
       const [one, two] = [await subscribe('a'), await subscribe('b')]
       const { executionId } = await record(5, owes(one, two))
@@ -110,7 +110,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(rest).toEqual([])
     })
 
-    test('keeps every attempt, and has the state that the last one gave it', async () => {
+    test('keeps every attempt, and has the state that follows from the last one', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
@@ -135,7 +135,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       expect(await store.pendingSubscriptions()).toEqual([])
     })
 
-    test('has its attempt, however soon after the run the attempt is recorded', async () => {
+    test('keeps an attempt that is recorded immediately after the run', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
       const webhooks = { ...owes(subscription), skipped: [], facts: null }

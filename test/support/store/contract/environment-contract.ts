@@ -17,7 +17,7 @@ export function environmentContract(world: () => { store: Store; home: Installed
       at: more.at ?? 10,
     })
 
-    test('lists its variables by name, as they were written last', async () => {
+    test('lists its variables by name with their latest values', async () => {
       const { store, home } = world()
       expect(await store.listEnvironment(home.workspaceId)).toEqual([])
       expect(await store.setVariable(variable('B', { plain: true, at: 11 }))).toBe(true)
@@ -31,14 +31,14 @@ export function environmentContract(world: () => { store: Store; home: Installed
       expect(await store.listEnvironment('nowhere')).toEqual([])
     })
 
-    test('tells names apart by their case', async () => {
+    test('distinguishes names by case', async () => {
       const { store, home } = world()
       await store.setVariable(variable('name'))
       await store.setVariable(variable('NAME'))
       expect((await store.listEnvironment(home.workspaceId)).map(({ name }) => name)).toEqual(['NAME', 'name'])
     })
 
-    test('loses a variable once', async () => {
+    test('removes a variable once', async () => {
       const { store, home } = world()
       await store.setVariable(variable('A'))
       expect(await store.unsetVariable('nowhere', 'A')).toBe(false)
@@ -48,13 +48,13 @@ export function environmentContract(world: () => { store: Store; home: Installed
       expect(await store.listEnvironment(home.workspaceId)).toEqual([])
     })
 
-    test('of no workspace is refused', async () => {
+    test('is refused without a workspace', async () => {
       const { store } = world()
       const astray = { ...variable('A'), workspaceId: newId() }
       expect(await rejectionOf(store.setVariable(astray))).toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('has bounds, and a refusal leaves it as it was', async () => {
+    test('has limits, and a refused change leaves it unchanged', async () => {
       const { store, home } = world()
       const half = new Uint8Array(environmentBounds.bytesMax / 2)
       await store.setVariable(variable('A', { sealed: half }))
@@ -112,7 +112,7 @@ export function environmentContract(world: () => { store: Store; home: Installed
       expect(await store.discardSealed([lost])).toEqual({ variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 })
     })
 
-    test('tells which keys its values take, each once', async () => {
+    test('lists each key that its values need once', async () => {
       const { store, home } = world()
       expect(await store.sealHeads(3)).toEqual([])
       await store.setVariable(variable('A', { sealed: Uint8Array.of(1, 2, 3, 4) }))

@@ -14,7 +14,7 @@ const delivered: AttemptOutcome = { state: 'delivered', dueAt: null }
 const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 
 /**
- * The contract of every store for runs with several recipients: each delivery has its own course, and none is
+ * The contract of every store for runs with several recipients: each delivery has its own state, and none is
  * lost.
  */
 export function fanOutContract(world: () => { store: Store; home: Installed }): void {

@@ -67,7 +67,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJobOutput(executionId)).toEqual(output)
     })
 
-    test('is interrupted and counted when its process dies, but not counted after an orderly stop', async () => {
+    test('is interrupted when its process ends, and counts the interruption only after a crash', async () => {
       const { store, home } = here()
       const queued = jobOf(home)
       const running = jobOf(home, { startedAt: 5_500 })
@@ -95,7 +95,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       const first = Array.from({ length: 5 }, () => jobOf(home))
       const second = Array.from({ length: 2 }, () => jobOf(home, { workflowId: id }))
       await store.append([...first, ...second].map((row) => ({ kind: 'job', row })))
-      // Jobs of a workflow that is deleted meanwhile are not lost.
+      // Jobs of a workflow that was deleted in the meantime are not lost.
       await store.deleteWorkflow(id, 2)
       const listed = async (perWorkflow: number, workflowsMax = 10, after?: string) => {
         const jobs = await store.listQueuedJobs({ perWorkflow, workflowsMax, after })

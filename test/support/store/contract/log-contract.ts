@@ -64,7 +64,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
           const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 10, order, after }))
           seen.push(...entriesOf(page))
           if (page.end === 'last') break
-          if (page.count === 0) throw new Error('An empty page says that there is more')
+          if (page.count === 0) throw new Error('An empty page reports that there are more entries')
           after = page.position!
         }
         expect(seen).toEqual((order === 'asc' ? rows : rows.toReversed()).map(listForm))
@@ -141,8 +141,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       const { store, home } = world()
       for (let sequence = 1; sequence <= 40; sequence += 1) {
         await appendLogs(store, [logRow(home, sequence)])
-        // Entries that the store writes together go together, and it may do so a while after they were acknowledged:
-        // what is read has been written.
+        // One entry per group, because retention deletes the entries of a small chunk together.
         expect(await store.getLog(sequence)).toBeDefined()
       }
       const list = async (after: number) => {

@@ -82,7 +82,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.findAddress(webhook('a'))).toBe(home.workflowId)
     })
 
-    test('that another workflow has is a conflict, and nothing is changed', async () => {
+    test('of another workflow causes a conflict, and nothing changes', async () => {
       const { store, home } = here()
       await deploy(home.workflowId, addresses('a'))
       const second = await another('Second')
@@ -97,7 +97,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
   })
 
   describe('a schedule', () => {
-    test('is listed by the time that it is due, while its version is active', async () => {
+    test('is listed in order of due time while its version is active', async () => {
       const { store, home } = here()
       const second = await another('Second')
       const never = await another('Third')
@@ -138,7 +138,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.getSchedule(home.workflowId)).toMatchObject({ dueAt: 2_000, waitingAt: null })
     })
 
-    test('keeps what was decided without a run, and lists the ones that have a run waiting', async () => {
+    test('records decisions without a run, and is listed while it has a waiting run', async () => {
       const { store, home } = here()
       await deploy(home.workflowId, due(1_000))
       const wait = scheduleClaim(home, [1_000, null], [2_000, 1_000])
@@ -152,7 +152,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.listDueSchedules(10)).toEqual([])
     })
 
-    test('that was replaced or taken away takes no claim of the one before it', async () => {
+    test('refuses claims of the previous version after it was replaced or removed', async () => {
       const { store, home } = here()
       await deploy(home.workflowId, due(1_000))
       await deploy(home.workflowId, due(1_000))
@@ -165,7 +165,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
     })
   })
 
-  describe('a request that names itself', () => {
+  describe('a request with an idempotency key', () => {
     const day = 86_400_000
     const claimAt = (at: number, key = 'k') => ({ kind: 'request' as const, key, at })
 
@@ -188,7 +188,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.findRequestClaim(home.workflowId, 'k', day + 1_000)).toBe(third.executionId)
     })
 
-    test('is one of its workflow: another one may have the same name', async () => {
+    test('is distinct by workflow: another workflow may get the same key', async () => {
       const { store, home } = here()
       const workflowId = await another('Second')
       expect(await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(1) }])).toBeUndefined()
@@ -196,7 +196,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.append([{ kind: 'job', row: other, claim: claimAt(2) }])).toBeUndefined()
     })
 
-    test('that a run answered is taken with its log entry', async () => {
+    test('is claimed together with the log entry of its run', async () => {
       const { store, home } = here()
       const row = logRow(home, 1)
       await store.append([logWrite(row, null, claimAt(1_000))])
@@ -205,7 +205,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(refusals).toEqual([{ index: 0, executionId: row.executionId }])
     })
 
-    test('is forgotten when it is over, as others come', async () => {
+    test('is deleted after it has expired, when later requests arrive', async () => {
       const { store, home } = here()
       for (let index = 0; index < 10; index += 1) {
         await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(index, `old ${index}`) }])
@@ -213,7 +213,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       for (let index = 0; index < 5; index += 1) {
         await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(2 * day + index, `new ${index}`) }])
       }
-      // Asked as of then: what is still there would be found.
+      // Queried as of that time, when an existing claim would still be valid.
       const found = Array.from({ length: 10 }, (_, index) =>
         store.findRequestClaim(home.workflowId, `old ${index}`, 20),
       )

@@ -13,7 +13,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
     world().store.createSession({ hash: hash(n), userId: world().home.userId, createdAt, expiresAt })
 
   describe('a session', () => {
-    test('is found with what its account reaches, renewed, and ended', async () => {
+    test('is found with the roles of its account, renewed, and ended', async () => {
       const { store, home } = world()
       await create(1)
       const row = { userId: home.userId, roles: { [home.workspaceId]: 'owner' }, createdAt: 1_000, expiresAt: 9_000 }
@@ -27,12 +27,12 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(1))).toBeUndefined()
     })
 
-    test('of nobody is refused', async () => {
+    test('is refused without an account', async () => {
       const session = { hash: hash(1), userId: 'nobody', createdAt: 1, expiresAt: 2 }
       expect(await rejectionOf(world().store.createSession(session))).toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('that has ended goes when the next one begins, and so does the oldest of too many', async () => {
+    test('is deleted at the next sign-in if it has expired or is the oldest of too many', async () => {
       const { store } = world()
       await create(1, 1_000, 2_000)
       await create(2, 2_000, 9_000)
@@ -43,7 +43,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(sessionsMax + 2))).toBeDefined()
     })
 
-    test('ends with all others of its account, but for one', async () => {
+    test('ends with all sessions of its account except one', async () => {
       const { store, home } = world()
       for (const n of [1, 2, 3]) await create(n)
       await store.endSessions(home.userId, hash(2))
@@ -55,7 +55,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(2))).toBeUndefined()
     })
 
-    test('is not opened with a password that was changed meanwhile', async () => {
+    test('is refused when the password has changed since it was checked', async () => {
       const { store, home } = world()
       await store.setPassword(home.userId, 'a hash')
       const session = { hash: hash(1), userId: home.userId, createdAt: 1_000, expiresAt: 9_000 }
@@ -66,7 +66,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
       expect(await store.findSession(hash(1))).toBeDefined()
     })
 
-    test('ends with a new password, but for the one that set it', async () => {
+    test('ends when the password changes, except the session that changed it', async () => {
       const { store, home } = world()
       await create(1)
       await create(2)
@@ -78,7 +78,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
     })
   })
 
-  test('a password is found by e-mail and id, where there is one', async () => {
+  test('a password is found by e-mail and by ID if the account has one', async () => {
     const { store, home } = world()
     const email = `${home.userId}@example.org`
     expect(await store.findPassword(email)).toBeUndefined()
@@ -91,7 +91,7 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
     expect(await store.findPassword('nobody')).toBeUndefined()
   })
 
-  test('the owner is the account that the installation was made with', async () => {
+  test('the owner is the account that was created with the installation', async () => {
     const { store, home } = world()
     await appendLogs(store, [logRow(home, 1)])
     expect(await store.findOwner()).toEqual({ userId: home.userId, roles: { [home.workspaceId]: 'owner' } })
@@ -103,14 +103,14 @@ export function sessionContract(world: () => { store: Store; home: Installed }):
 
     test('becomes a session once', async () => {
       const { store, home } = world()
-      // Made with the installation.
+      // Created with the installation.
       expect(await redeem(hash(7), 1)).toBe(home.userId)
       expect(await store.findSession(hash(1))).toMatchObject({ userId: home.userId, createdAt: 1_500 })
       expect(await redeem(hash(7), 2)).toBeUndefined()
       expect(await store.findSession(hash(2))).toBeUndefined()
     })
 
-    test('of an account is the newest one, and no good when it is too old, or the password was changed', async () => {
+    test('is valid only if it is the newest, not too old, and the password has not changed', async () => {
       const { store, home } = world()
       await store.createSignInToken({ hash: hash(8), userId: home.userId, createdAt: 2_000 })
       expect(await redeem(hash(7), 1)).toBeUndefined()

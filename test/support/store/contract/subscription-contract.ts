@@ -56,7 +56,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       expect(await store.listSubscriptions('nowhere')).toEqual([])
     })
 
-    test('has an id that is free in its workflow, and may be taken in another one', async () => {
+    test('has an ID that is unique in its workflow', async () => {
       const { store, home } = world()
       await store.createSubscription(home.workflowId, newSubscription('a'), 10)
       const again = store.createSubscription(home.workflowId, newSubscription('a', { url: 'https://other' }), 11)
@@ -73,7 +73,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       expect(await rejectionOf(astray)).toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('changes in what is given, and keeps the rest', async () => {
+    test('changes only the given members', async () => {
       const { store, home } = world()
       const made = await store.createSubscription(home.workflowId, newSubscription('a', { secret: one }), 10)
       expect(await store.changeSubscription(home.workflowId, 'a', { levelFilter: ['error'] }, 11)).toEqual({
@@ -93,7 +93,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       expect(await rejectionOf(astray)).toMatchObject({ code: 'NOT_FOUND' })
     })
 
-    test('keeps the secret before for a time when it is rotated, until another one is given', async () => {
+    test('keeps the previous secret for a time after a rotation, until another secret is set', async () => {
       const { store, home } = world()
       await store.createSubscription(home.workflowId, newSubscription('a', { secret: one }), 10)
       const change = { secret: two, keepSecretUntil: 500 }
@@ -114,7 +114,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       })
     })
 
-    test('is deleted once, stays readable by its number, and comes back under it with its secret', async () => {
+    test('is deleted once, stays readable by number, and can be restored with its number and secret', async () => {
       const { store, home } = world()
       const made = await store.createSubscription(home.workflowId, newSubscription('a', { secret: one }), 10)
       expect(await store.deleteSubscription(home.workflowId, 'a', 20)).toBe(true)
@@ -152,7 +152,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       expect(await store.listSubscriptions(made.id)).toEqual([])
     })
 
-    test('is one of a bounded number', async () => {
+    test('is refused beyond the maximum number', async () => {
       const { store, home } = world()
       for (let number = 1; number <= subscriptionsMax; number += 1) {
         await store.createSubscription(home.workflowId, newSubscription(`s${number}`), 10)
