@@ -65,8 +65,22 @@ function newApp(door: Door): AnyElysia {
     // Without this, a Host of fewer than four letters gives 404s or loses the query.
     handler: { standardHostname: false },
   })
+  app.router.http.config.onParam = [decodeParameter]
   // First: hooks apply only to routes registered after them.
   return app.onError(({ error, request, set, server }) => door.onError(request, set, server, error))
+}
+
+/**
+ * Decodes a path parameter. One with an invalid escape keeps its text: no object has such an id, so the caller gets the
+ * response for an id that does not exist. Elysia's own decoder would pass null to the route.
+ */
+function decodeParameter(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /**

@@ -42,8 +42,6 @@ export class Door {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     set.headers['x-content-type-options'] = 'nosniff'
     refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
-    // The external API counts such a request first, and refuses it afterwards.
-    if (!isExternal(pathOf(request))) refuseBrokenEscapes(request)
   }
 
   /** Requires an API key or a session. A key takes precedence. */
@@ -86,7 +84,6 @@ export class Door {
       throw error
     }
     this.#count(limits.take('external', await limits.account(key.userId)), set)
-    refuseBrokenEscapes(request)
     return key
   }
 
@@ -254,17 +251,6 @@ export function sendAsIs(set: ResponseSet, response: Response): Response {
 
 function roundToMicros(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000
-}
-
-/** The router turns a path parameter that it cannot decode into null, but every route expects text. */
-function refuseBrokenEscapes(request: Request): void {
-  const path = pathOf(request)
-  if (!path.includes('%')) return
-  try {
-    decodeURIComponent(path)
-  } catch (cause) {
-    throw new AppError('INVALID_PARAMETERS', 'The path contains a "%" that does not start a valid escape.', { cause })
-  }
 }
 
 /** Whether a path belongs to the external API, whose responses all show a rate window. */

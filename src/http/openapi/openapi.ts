@@ -69,8 +69,6 @@ function repairOperation(operation: Json, place: Place): Json {
   const { request, responses: exampleResponses = {} } =
     place.examples.operations[String(operation['operationId'])] ?? {}
   const codes = new Set((errors ?? []) as ErrorCode[])
-  // A path parameter may hold an escape that cannot be decoded.
-  if (place.path.includes('{')) codes.add('INVALID_PARAMETERS')
   const listed = mapValues(objectOf(responses), (response, status) =>
     repairResponse(response, status, exampleResponses[Number(status)], place),
   )
