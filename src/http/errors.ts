@@ -54,7 +54,11 @@ const outageRetryAfterS = 5
 /** The headers of an error, on every route. */
 export function errorHeaders({ code, retryAfterS }: AppError): Record<string, string> {
   const wait = retryAfterS ?? (statuses[code] === 503 ? outageRetryAfterS : undefined)
-  return wait === undefined ? {} : { 'retry-after': String(wait) }
+  return {
+    'content-type': 'application/json',
+    'x-content-type-options': 'nosniff',
+    ...(wait === undefined ? {} : { 'retry-after': String(wait) }),
+  }
 }
 
 /**
@@ -64,7 +68,7 @@ export function errorHeaders({ code, retryAfterS }: AppError): Record<string, st
 export function errorResponse(error: AppError, headers: Record<string, string>): Response {
   return new Response(JSON.stringify(errorBody(error)), {
     status: statusOf(error.code),
-    headers: { 'content-type': 'application/json', ...errorHeaders(error), ...headers },
+    headers: { ...errorHeaders(error), ...headers },
   })
 }
 

@@ -112,5 +112,6 @@ function isLiveCheck({ method, url }: Request): boolean {
 
 /** The same response that the route gives later. */
 function alive(request: Request, version: string): Response {
-  return Response.json({ status: 'ok', version }, { headers: { 'x-request-id': requestIdOf(request.headers) } })
+  const headers = { 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' }
+  return Response.json({ status: 'ok', version }, { headers })
 }

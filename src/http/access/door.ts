@@ -151,10 +151,7 @@ export class Door {
     const text = JSON.stringify(errorBody(error))
     visit.code = error.code
     set.status = status
-    Object.assign(set.headers, errorHeaders(error), {
-      'content-type': 'application/json',
-      'x-request-id': visit.requestId,
-    })
+    Object.assign(set.headers, errorHeaders(error), { 'x-request-id': visit.requestId })
     this.#report(request, visit.requestId, error)
     this.#write(request, visit, { status, bytes: Buffer.byteLength(text), code: error.code })
     return text

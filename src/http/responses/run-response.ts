@@ -34,8 +34,6 @@ function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<s
   const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
-  // The workflow decides how its own content is interpreted.
-  delete headers['x-content-type-options']
   const own = Object.entries(response.headers)
   return new Response(hasNoBody ? null : body, { status, headers: own.length === 0 ? headers : withOwn(headers, own) })
 }
@@ -58,15 +56,19 @@ function withOwn(headers: Record<string, string>, own: readonly [string, Respons
   const sent = new Headers(headers)
   for (const [name, value] of own) {
     const lower = name.toLowerCase()
-    if (reservedHeaders.has(lower) || (lower !== 'content-type' && Object.hasOwn(headers, lower))) continue
-    // A reference to an absent value is an empty text, which is not a content type.
-    if (lower === 'content-type' && (typeof value !== 'string' || value.trim() === '')) continue
+    const isContentHeader = contentHeaders.has(lower)
+    if (reservedHeaders.has(lower) || (!isContentHeader && Object.hasOwn(headers, lower))) continue
+    // A reference to an absent value is an empty text, which does not replace the service's header.
+    if (isContentHeader && (typeof value !== 'string' || value.trim() === '')) continue
     if (typeof value === 'string' && lower !== 'set-cookie') sent.set(name, value)
     // A workflow must not set or remove the dashboard's session cookie.
     else for (const each of [value].flat()) if (!isSessionPair(each)) sent.append(name, each)
   }
   return sent
 }
+
+/** Headers of the service that a workflow may replace: they describe its own content. */
+const contentHeaders = new Set(['content-type', 'x-content-type-options'])
 
 /**
  * Headers that a workflow cannot set: those of the connection and of message framing, and those that a browser applies

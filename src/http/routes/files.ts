@@ -39,7 +39,6 @@ function fileResponse(request: Request, file: Blob, name: string): Response {
     // A browser must never run a file's content.
     'content-security-policy': "default-src 'none'; sandbox",
     'content-type': file.type === '' ? 'application/octet-stream' : file.type,
-    'x-content-type-options': 'nosniff',
   }
   const range = rangeOf(request.headers, file.size)
   if (range === 'unsatisfiable') {

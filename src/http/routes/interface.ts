@@ -68,12 +68,7 @@ const pageHeaders = {
 
 async function respondWithFile(request: Request, set: ResponseSet, file: InterfaceFile): Promise<unknown> {
   const { type, etag, br, gz, plain } = file
-  Object.assign(set.headers, {
-    etag,
-    'content-type': type,
-    vary: 'accept-encoding',
-    'x-content-type-options': 'nosniff',
-  })
+  Object.assign(set.headers, { etag, 'content-type': type, vary: 'accept-encoding' })
   if (set.status !== 404 && request.headers.get('if-none-match')?.includes(etag)) {
     set.status = 304
     return undefined

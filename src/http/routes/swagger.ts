@@ -89,7 +89,6 @@ function respondWithFile(
     'cache-control': 'no-cache',
     vary: 'accept-encoding',
     'content-security-policy': contentSecurityPolicy,
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
   })
   if (request.headers.get('if-none-match') === etag) {

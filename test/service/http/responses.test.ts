@@ -67,6 +67,7 @@ describe('whatever is thrown', () => {
         expect({ status: answer.status, code: answer.json.code }).toEqual({ status, code })
         expect(answer.json.error).toBeString()
         expect(answer.headers.get('content-type')).toStartWith('application/json')
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
         expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
         expect(answer.text).not.toContain('hunter2')
       }

@@ -66,6 +66,18 @@ describe('every route', () => {
     })
   }
 
+  test('forbids browsers to guess the type of its responses', async () => {
+    const things = await world.things()
+    const found: string[] = []
+    for (const row of accessTable) {
+      for (const kind of ['none', "the owner's, personal"] as const) {
+        const { status, headers } = await send(row, kind, things)
+        if (headers.get('x-content-type-options') !== 'nosniff') found.push(`${row.route}, ${kind}: ${status}`)
+      }
+    }
+    expect(found).toEqual([])
+  })
+
   test('of the logs finds nothing that is foreign by any filter', async () => {
     const things = await world.things()
     const key = world.keys['foreign, personal']

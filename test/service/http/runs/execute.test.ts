@@ -85,6 +85,21 @@ describe('a run that succeeds', () => {
     expect(await typeOf({ data: '<a/>', type: 'application/xml' })).toBe('application/xml')
   })
 
+  test('forbids browsers to guess the type of a response, unless its response block sets the header itself', async () => {
+    const headers = [{ key: 'X-Content-Type-Options', value: '<api.input.sniffing>' }]
+    const own = { data: '<api.input.data>', headers }
+    const plain = { data: '<api.input.data>' }
+    const sniffingOf = async (params: Record<string, unknown>, body: object) => {
+      const blocks = [start(), block('r', 'response', params)]
+      const id = await world.deploy(document({ blocks, edges: ['start > r'] }))
+      return (await world.execute(id, body)).headers.get('x-content-type-options')
+    }
+    expect(await sniffingOf(plain, { data: { a: 1 } })).toBe('nosniff')
+    expect(await sniffingOf(plain, { data: 'a' })).toBe('nosniff')
+    expect(await sniffingOf(own, { data: 'a' })).toBe('nosniff')
+    expect(await sniffingOf(own, { data: 'a', sniffing: 'allowed' })).toBe('allowed')
+  })
+
   test("keeps the service's own headers out of a response block's reach", async () => {
     const own = ['X-Execution-Id', 'x-request-id', 'X-RateLimit-Limit', 'Content-Encoding', 'Content-Length']
     const ofAddress = ['Clear-Site-Data', 'Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To']
