@@ -1,5 +1,5 @@
 import { messageOf } from '../../domain/errors.ts'
-import type { LogList } from '../../http/responses/responses.ts'
+import type { LogList } from '../../http/responses/log-schemas.ts'
 import { type Call, type Command, UsageError } from '../command.ts'
 import { type Client, ServiceError, UnreachableError } from '../support/client.ts'
 import { clientOf, findWorkflow, listWorkflows, service, workspaceFlag, workspaceOf } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
-import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/responses/responses.ts'
+import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/responses/workflow-schemas.ts'
 import { type Command, type CommandGroup, UsageError } from '../command.ts'
 import { checkWorkflowFiles, findingText } from '../support/check.ts'
 import { pathOf } from '../support/client.ts'

@@ -1,7 +1,12 @@
 import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../../domain/errors.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import type { DeployResponse, SavedWorkflow, StatusResponse, WorkflowList } from '../../http/responses/responses.ts'
+import type {
+  DeployResponse,
+  SavedWorkflow,
+  StatusResponse,
+  WorkflowList,
+} from '../../http/responses/workflow-schemas.ts'
 import { CommandError } from '../command.ts'
 import { type Client, pathOf } from './client.ts'
 import { startedBy } from './entry-points.ts'

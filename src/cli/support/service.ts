@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import type { WorkflowList, WorkspaceList } from '../../http/responses/responses.ts'
+import type { WorkspaceList } from '../../http/responses/account-schemas.ts'
+import type { WorkflowList } from '../../http/responses/workflow-schemas.ts'
 import { type Call, CommandError } from '../command.ts'
 import { Client, pathOf, ServiceError } from './client.ts'
 import type { ListedWorkflow } from './push.ts'

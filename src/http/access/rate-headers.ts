@@ -1,6 +1,6 @@
 import type { RateWindow } from '../../accounts/rate-limit.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isoTime } from '../responses/responses.ts'
+import { isoTime } from '../responses/schema-parts.ts'
 
 /** Shows a rate window in the headers of a response. */
 export function showWindow(headers: Record<string, unknown>, { limit, remaining, resetAt }: RateWindow): void {

@@ -1,8 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { eventType } from '../../webhooks/sign.ts'
+import { LimitsResponse, RateState } from '../responses/account-schemas.ts'
 import { Cost } from '../responses/cost-response.ts'
-import { LimitsResponse, logFacts, RateState, TraceSpan } from '../responses/responses.ts'
+import { logFacts, TraceSpan } from '../responses/log-schemas.ts'
 import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
 
 /** The payload of webhook deliveries, for the OpenAPI document and the tests that check deliveries. */

@@ -1,5 +1,5 @@
 import type { AcceptedResponse } from '../openapi/execute-operation.ts'
-import { isoTime } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 
 /**
  * The 202 response for an asynchronous run that is on disk. `headers`: the headers that every response of the endpoint

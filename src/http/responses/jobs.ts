@@ -3,7 +3,7 @@ import { isObject } from '../../domain/run/input.ts'
 import type { LogDetailRow, Store } from '../../store/store.ts'
 import type { JobInFlight, Services } from '../services.ts'
 import { JsonText, writeObject } from './json-text.ts'
-import { isoTime } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 
 /** A run, in flight or ended. */
 export type Job = { workflowId: string; workspaceId: string; text: JsonText; ended: boolean }

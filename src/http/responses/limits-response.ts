@@ -1,5 +1,6 @@
 import type { LimitsReport, RateState } from '../../accounts/limits.ts'
-import { isoTime, type LimitsResponse } from './responses.ts'
+import type { LimitsResponse } from './account-schemas.ts'
+import { isoTime } from './schema-parts.ts'
 
 /** The limits object of the API, with times as on the wire. */
 export function limitsResponse({ workflowExecutionRateLimit, usage }: LimitsReport): LimitsResponse {

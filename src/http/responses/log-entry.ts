@@ -6,7 +6,7 @@ import { stateOf, type WorkflowDocument } from '../../domain/workflow/workflow.t
 import type { LiveEnding } from '../../events/live-text.ts'
 import type { LogDetailRow } from '../../store/store.ts'
 import { JsonText, writeObject } from './json-text.ts'
-import { isoTime } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 
 /** An entry in detail form. `limits` is a member of the entry and also stands next to it, as does `beside`. */
 export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<string, string> = {}): JsonText {

@@ -12,7 +12,7 @@ import { JsonText, respondWith, streamWith } from './json-text.ts'
 import { limitsResponse } from './limits-response.ts'
 import { writeDetail, writeExecution } from './log-entry.ts'
 import { respondWithPage } from './log-page.ts'
-import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './responses.ts'
+import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks } from './log-schemas.ts'
 
 /** Responses about the log, for the external API and for the dashboard: the same shapes for both. */
 

@@ -3,7 +3,7 @@ import type { ResponseHeaders } from '../../engine/block.ts'
 import type { RunEnd } from '../../engine/run/runner.ts'
 import { isSessionPair } from '../access/session-cookie.ts'
 import { statusOf } from '../errors.ts'
-import { isoTime } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 
 /** The HTTP response for a run that ended: the envelope, or the content of its `response` block. */
 export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {

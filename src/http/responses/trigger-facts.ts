@@ -1,5 +1,5 @@
 import type { HttpSettings, WorkflowCheck } from '../services.ts'
-import { isoTime } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 
 /** The triggers of a workflow besides the execute endpoint, for a response. Empty when there are none. */
 export function triggerFacts(

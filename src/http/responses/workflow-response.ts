@@ -2,8 +2,9 @@ import { type SubscriptionRow, shownOf } from '../../domain/webhook/subscription
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { WorkflowRow } from '../../store/store.ts'
 import type { Services } from '../services.ts'
-import { isoTime, type SavedWorkflow, type WorkflowResponse } from './responses.ts'
+import { isoTime } from './schema-parts.ts'
 import { triggerFacts } from './trigger-facts.ts'
+import type { SavedWorkflow, WorkflowResponse } from './workflow-schemas.ts'
 
 /** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
 export async function workflowResponse(

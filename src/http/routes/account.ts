@@ -6,7 +6,8 @@ import { chooseWorkspace, roleOf } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { documented, operation } from '../openapi/operation.ts'
 import { Parameters } from '../requests/parameters.ts'
-import { FolderList, isoTime, responses, UsageLimits, WorkspaceList } from '../responses/responses.ts'
+import { FolderList, UsageLimits, WorkspaceList } from '../responses/account-schemas.ts'
+import { isoTime, responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The workspaces and folders that a caller can see, and the limits of its account. */

@@ -14,7 +14,7 @@ import { readJsonBody } from '../requests/body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../requests/cursor.ts'
 import { Parameters } from '../requests/parameters.ts'
 import { attemptResponse, deliveryResponse } from '../responses/delivery-response.ts'
-import { responses } from '../responses/responses.ts'
+import { responses } from '../responses/schema-parts.ts'
 import { DeliveryDetail, DeliveryList, Resent } from '../responses/webhook-responses.ts'
 import type { Services } from '../services.ts'
 

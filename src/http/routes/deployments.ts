@@ -9,17 +9,16 @@ import { documented, operation } from '../openapi/operation.ts'
 import { readShape } from '../requests/body.ts'
 import { assertRevision } from '../requests/revision.ts'
 import { findingsError } from '../responses/findings-error.ts'
+import { isoTime, responses } from '../responses/schema-parts.ts'
+import { triggerFacts } from '../responses/trigger-facts.ts'
+import { savedResponse } from '../responses/workflow-response.ts'
 import {
   DeploymentList,
   DeploymentResponse,
   DeployResponse,
-  isoTime,
-  responses,
   SavedWorkflow,
   StatusResponse,
-} from '../responses/responses.ts'
-import { triggerFacts } from '../responses/trigger-facts.ts'
-import { savedResponse } from '../responses/workflow-response.ts'
+} from '../responses/workflow-schemas.ts'
 import type { Services } from '../services.ts'
 
 const Texts = t.Object({

@@ -6,8 +6,20 @@ import { assertMay } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { documented, operation } from '../openapi/operation.ts'
 import { readJsonBody } from '../requests/body.ts'
-import { EnvironmentList, isoTime, NewValue, responses, VariableResponse } from '../responses/responses.ts'
+import { isoTime, listOf, responses, Time } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
+
+const Variable = t.Object({
+  name: t.String(),
+  plain: t.Boolean({ description: 'Whether logs may show its value.' }),
+  updatedAt: Time,
+})
+const VariableResponse = t.Object(Variable.properties, { $id: 'Variable' })
+const EnvironmentList = listOf(Variable)
+const NewValue = t.Object({
+  value: t.String({ description: 'At most 64 KB of text.' }),
+  plain: t.Optional(t.Boolean({ default: false, description: 'Whether logs may show it.' })),
+})
 
 /** Environment variables of a workspace: `/api/workspaces/<id>/environment`. Values are never returned. */
 export function environmentRoutes(services: Services, door: Door) {

@@ -5,7 +5,8 @@ import type { Door } from '../access/door.ts'
 import { operation } from '../openapi/operation.ts'
 import { findJob, type Job } from '../responses/jobs.ts'
 import { respondWith } from '../responses/json-text.ts'
-import { CancelResponse, JobResponse, responses } from '../responses/responses.ts'
+import { CancelResponse, JobResponse } from '../responses/run-schemas.ts'
+import { responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The outcome of runs, and cancelling them. */

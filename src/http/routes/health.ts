@@ -1,9 +1,17 @@
+import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import type { Door } from '../access/door.ts'
 import { operation } from '../openapi/operation.ts'
-import { HealthResponse, ReadyResponse, responses } from '../responses/responses.ts'
+import { responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
+
+const HealthResponse = t.Object({ status: t.Literal('ok'), version: t.String() })
+const ReadyResponse = t.Object({
+  status: t.Literal('ok'),
+  store: t.Literal('ok'),
+  writer: t.Object({ waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }) }),
+})
 
 /** How long a result is reused: anyone may ask, and each probe is a commit. */
 const probeAgeMaxMs = 1000

@@ -11,7 +11,8 @@ import {
   respondWithLogs,
   respondWithRunWebhooks,
 } from '../responses/log-responses.ts'
-import { ExecutionDetail, LogDetail, LogList, RunWebhooks, responses } from '../responses/responses.ts'
+import { ExecutionDetail, LogDetail, LogList, RunWebhooks } from '../responses/log-schemas.ts'
+import { responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The external API: `/api/v1/logs`. */

@@ -2,7 +2,9 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
 import { documented, operation } from '../openapi/operation.ts'
-import { QuoteList, responses } from '../responses/responses.ts'
+import { listOf, responses } from '../responses/schema-parts.ts'
+
+const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))
 
 /** The only path of this service that workflows may call without a setting. */
 export const samplePath = '/sample/quotes'

@@ -6,8 +6,14 @@ import { assertSameOrigin } from '../access/same-origin.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
 import { documented, operation } from '../openapi/operation.ts'
 import { readShape } from '../requests/body.ts'
-import { Credentials, responses, SessionResponse } from '../responses/responses.ts'
+import { responses, Time } from '../responses/schema-parts.ts'
 import type { OpenedSession, Services } from '../services.ts'
+
+const Credentials = t.Object({
+  email: t.String({ minLength: 1, maxLength: 254 }),
+  password: t.String({ minLength: 1 }),
+})
+const SessionResponse = t.Object({ userId: t.String(), expiresAt: Time }, { $id: 'Session' })
 
 /** Larger than any e-mail address and password. */
 const credentialBytesMax = 16_384

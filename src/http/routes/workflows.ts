@@ -11,16 +11,15 @@ import { workflowOpenApi } from '../openapi/workflow-openapi.ts'
 import { readJsonBody } from '../requests/body.ts'
 import { Parameters } from '../requests/parameters.ts'
 import { etagOf, revisionIn } from '../requests/revision.ts'
+import { isoTime, responses } from '../responses/schema-parts.ts'
+import { savedResponse, workflowResponse } from '../responses/workflow-response.ts'
 import {
-  isoTime,
   NewWorkflow,
-  responses,
   SavedWorkflow,
   SentDocument,
   WorkflowList,
   WorkflowResponse,
-} from '../responses/responses.ts'
-import { savedResponse, workflowResponse } from '../responses/workflow-response.ts'
+} from '../responses/workflow-schemas.ts'
 import type { Services } from '../services.ts'
 
 const WorkspaceQuery = t.Object({

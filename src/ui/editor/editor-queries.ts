@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import type { WorkflowResponse } from '../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../http/responses/workflow-schemas.ts'
 import { call } from '../api/call.ts'
 
 /** The block types. They change only with the version of the service. */

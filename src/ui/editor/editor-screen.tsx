@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ReactFlowProvider } from '@xyflow/react'
 import { useEffect, useMemo } from 'react'
-import type { WorkflowResponse } from '../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../http/responses/workflow-schemas.ts'
 import { useMe } from '../api/session.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import { useTitle } from '../shell/page.tsx'

@@ -1,5 +1,5 @@
 import { createContext } from 'react'
-import type { SavedWorkflow } from '../../http/responses/responses.ts'
+import type { SavedWorkflow } from '../../http/responses/workflow-schemas.ts'
 
 /** The URLs and schedule of a workflow's triggers. */
 export type TriggerDetails = Pick<SavedWorkflow, 'schedule' | 'webhookUrl' | 'chatUrl'>

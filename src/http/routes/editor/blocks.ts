@@ -7,7 +7,7 @@ import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
 import type { Door } from '../../access/door.ts'
 import { operation } from '../../openapi/operation.ts'
 import { plainSchema } from '../../openapi/plain-schema.ts'
-import { listOf, maybe, responses } from '../../responses/responses.ts'
+import { listOf, maybe, responses } from '../../responses/schema-parts.ts'
 
 const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
 

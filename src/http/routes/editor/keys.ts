@@ -9,7 +9,7 @@ import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { readShape } from '../../requests/body.ts'
-import { isoTime, listOf, maybe, responses, Time } from '../../responses/responses.ts'
+import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Key = t.Object({

@@ -11,15 +11,8 @@ import {
   respondWithLogs,
   respondWithRunWebhooks,
 } from '../../responses/log-responses.ts'
-import {
-  EditorLogDetail,
-  ExecutionDetail,
-  isoTime,
-  LogList,
-  RunWebhooks,
-  responses,
-  Time,
-} from '../../responses/responses.ts'
+import { EditorLogDetail, ExecutionDetail, LogList, RunWebhooks } from '../../responses/log-schemas.ts'
+import { isoTime, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Histogram = t.Object({

@@ -8,8 +8,9 @@ import type { Door } from '../../access/door.ts'
 import { tokenOf } from '../../access/session-cookie.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { readShape } from '../../requests/body.ts'
+import { LimitsResponse } from '../../responses/account-schemas.ts'
 import { limitsResponse } from '../../responses/limits-response.ts'
-import { isoTime, LimitsResponse, maybe, responses, Time } from '../../responses/responses.ts'
+import { isoTime, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Me = t.Object({

@@ -9,7 +9,7 @@ import { chooseWorkspace } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { operation } from '../../openapi/operation.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { isoTime, listOf, maybe, responses, Time } from '../../responses/responses.ts'
+import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Glance = t.Object({

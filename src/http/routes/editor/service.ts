@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { Door } from '../../access/door.ts'
 import { operation } from '../../openapi/operation.ts'
-import { isoTime, maybe, responses, Time } from '../../responses/responses.ts'
+import { isoTime, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Bytes = t.Number({ description: 'Bytes.' })

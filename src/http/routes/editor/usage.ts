@@ -4,8 +4,9 @@ import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
 import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { Parameters } from '../../requests/parameters.ts'
+import { LimitsResponse } from '../../responses/account-schemas.ts'
 import { limitsResponse } from '../../responses/limits-response.ts'
-import { isoTime, LimitsResponse, responses, Time } from '../../responses/responses.ts'
+import { isoTime, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Spent = {

@@ -15,7 +15,7 @@ import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { attemptResponse } from '../../responses/delivery-response.ts'
-import { isoTime, listOf, responses } from '../../responses/responses.ts'
+import { isoTime, listOf, responses } from '../../responses/schema-parts.ts'
 import { EditorWebhook, SentWebhook, TrialResponse } from '../../responses/webhook-responses.ts'
 import type { Services } from '../../services.ts'
 

@@ -10,8 +10,9 @@ import { documented, operation } from '../../openapi/operation.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { freshCopy, nameOfCopy } from '../../requests/workflow-copy.ts'
-import { CheckResponse, isoTime, listOf, maybe, responses, SentDocument, Time } from '../../responses/responses.ts'
+import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import { triggerFacts } from '../../responses/trigger-facts.ts'
+import { CheckResponse, SentDocument } from '../../responses/workflow-schemas.ts'
 import type { Services } from '../../services.ts'
 
 const { name, folder, description } = WorkflowDocument.properties

@@ -7,7 +7,7 @@ import { assertMay, type Caller, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { readShape } from '../../requests/body.ts'
-import { isoTime, listOf, responses, Time } from '../../responses/responses.ts'
+import { isoTime, listOf, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const role = oneOf(['owner', 'editor', 'viewer'])

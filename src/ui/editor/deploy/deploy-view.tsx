@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Rocket } from 'lucide-react'
 import { useEffect, useSyncExternalStore } from 'react'
-import type { WorkflowResponse } from '../../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
 import { call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { Badge } from '../../parts/badge.tsx'

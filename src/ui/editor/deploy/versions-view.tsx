@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Layers } from 'lucide-react'
-import type { WorkflowResponse } from '../../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
 import { call } from '../../api/call.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

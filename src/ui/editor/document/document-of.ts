@@ -1,4 +1,4 @@
-import type { WorkflowResponse } from '../../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
 import type { Document } from './document.ts'
 import { openDocument } from './edit.ts'
 

@@ -1,4 +1,4 @@
-import type { WorkflowResponse } from '../../../http/responses/responses.ts'
+import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
 
 /**
  * The edited document: the server's own type without the members that the service adds to responses. Webhook

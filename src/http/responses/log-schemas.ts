@@ -1,0 +1,117 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../../domain/one-of.ts'
+import { triggerKinds } from '../../domain/workflow/workflow.ts'
+import { LimitsResponse } from './account-schemas.ts'
+import { Cost, modelFacts, Tokens } from './cost-response.ts'
+import { FileObject } from './file-object.ts'
+import { maybe, Time } from './schema-parts.ts'
+import { RunWebhook } from './webhook-responses.ts'
+
+/** The record of a block, a run, an iteration or a sub-workflow. Values over 256 KB are stored as a preview. */
+export const TraceSpan = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    type: t.String({
+      description:
+        "The block's type; `workflow` for the root, `iteration` for one pass of a loop, `model` and `tool` inside an agent.",
+    }),
+    blockId: maybe(t.String()),
+    status: oneOf(['success', 'error', 'skipped', 'cancelled']),
+    startTime: Time,
+    endTime: Time,
+    duration: maybe(t.Number({ description: 'Milliseconds.' })),
+    input: t.Unknown(),
+    output: t.Unknown(),
+    error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
+    attempts: t.Optional(
+      t.Array(
+        t.Object({
+          number: t.Integer(),
+          startTime: Time,
+          duration: maybe(t.Number()),
+          status: t.Optional(t.Integer()),
+          error: t.Optional(t.String()),
+        }),
+      ),
+    ),
+    ...modelFacts,
+    children: t.Array(t.Unsafe<unknown>({ $ref: '#/components/schemas/TraceSpan' })),
+  },
+  { $id: 'TraceSpan' },
+)
+
+export const logFacts = {
+  id: t.String(),
+  workflowId: t.String(),
+  executionId: t.String(),
+  level: oneOf(['info', 'error']),
+  trigger: oneOf(triggerKinds),
+  startedAt: Time,
+  endedAt: Time,
+  totalDurationMs: t.Number(),
+  files: maybe(t.Array(FileObject)),
+}
+const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
+
+export const LogList = t.Object({
+  data: t.Array(
+    t.Object(
+      {
+        ...logFacts,
+        cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
+        workflow: t.Optional(WorkflowFacts),
+        finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
+        traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),
+      },
+      { $id: 'LogEntry' },
+    ),
+  ),
+  nextCursor: maybe(t.String({ description: 'Continues this query; opaque.' })),
+  limits: LimitsResponse,
+})
+export type LogList = Static<typeof LogList>
+
+export const LogDetail = t.Object(
+  {
+    data: t.Object({
+      ...logFacts,
+      cost: Cost,
+      workflow: WorkflowFacts,
+      executionData: t.Object({ traceSpans: t.Array(TraceSpan), finalOutput: t.Unknown() }),
+      limits: LimitsResponse,
+    }),
+    limits: LimitsResponse,
+  },
+  { $id: 'LogDetail' },
+)
+export type LogDetail = Static<typeof LogDetail>
+
+export const EditorLogDetail = t.Object({ ...LogDetail.properties, workspaceId: t.String() })
+export type EditorLogDetail = Static<typeof EditorLogDetail>
+
+export const ExecutionDetail = t.Object(
+  {
+    executionId: t.String(),
+    workflowId: t.String(),
+    workflowState: t.Object({
+      blocks: t.Record(t.String(), t.Unknown()),
+      edges: t.Array(t.Unknown()),
+      loops: t.Record(t.String(), t.Unknown()),
+      parallels: t.Record(t.String(), t.Unknown()),
+    }),
+    executionMetadata: t.Object({
+      trigger: logFacts.trigger,
+      startedAt: Time,
+      endedAt: Time,
+      totalDurationMs: t.Number(),
+      cost: Cost,
+    }),
+    limits: LimitsResponse,
+  },
+  { $id: 'ExecutionDetail' },
+)
+export type ExecutionDetail = Static<typeof ExecutionDetail>
+
+export const RunWebhooks = t.Object({ data: t.Array(RunWebhook), limits: LimitsResponse })
+export type RunWebhooks = Static<typeof RunWebhooks>

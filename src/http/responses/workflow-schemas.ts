@@ -1,0 +1,109 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../../domain/one-of.ts'
+import { Block, WorkflowDocument as Document } from '../../domain/workflow/workflow.ts'
+import { listOf, maybe, Time } from './schema-parts.ts'
+import { SentWebhook, Webhook } from './webhook-responses.ts'
+
+/** `$id` names a schema in the OpenAPI document; `repairOpenApi` moves the schema to the components. */
+export const FindingResponse = t.Object(
+  {
+    level: oneOf(['error', 'warning']),
+    code: t.String(),
+    path: t.String({ description: 'Where in the document.' }),
+    blockId: maybe(t.String()),
+    blockName: maybe(t.String()),
+    message: t.String(),
+  },
+  { $id: 'Finding' },
+)
+
+const { webhooks: _webhooks, ...documentMembers } = Document.properties
+const WorkflowDocument = t.Object(documentMembers, { $id: 'WorkflowDocument' })
+
+/** A document as callers may send it: block ids, and everything with a default, are optional. */
+const sendable = {
+  ...documentMembers,
+  blocks: t.Record(t.String(), t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
+  webhooks: t.Optional(t.Array(SentWebhook, { description: "Omit it to keep the workflow's subscriptions." })),
+}
+export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })
+export const NewWorkflow = t.Object(
+  {
+    ...sendable,
+    workspaceId: t.Optional(
+      t.String({ description: 'When absent: the only workspace that you can see, or the only one that you own.' }),
+    ),
+  },
+  { $id: 'NewWorkflow' },
+)
+
+const facts = { id: t.String(), workspaceId: t.String(), createdAt: Time, updatedAt: Time }
+const revision = t.Integer({ description: 'Increases with every save of the document; also its `ETag`.' })
+
+const webhooks = t.Optional(t.Array(Webhook, { description: 'Without secrets; absent when there are none.' }))
+export const WorkflowResponse = t.Object({ ...documentMembers, webhooks, ...facts, revision }, { $id: 'Workflow' })
+export type WorkflowResponse = Static<typeof WorkflowResponse>
+
+/** Present for a workflow with a schedule. */
+export const ScheduleResponse = t.Object(
+  { next: t.Array(Time, { description: 'The next few times at which it is due.' }) },
+  { $id: 'Schedule' },
+)
+/** The triggers of a workflow besides the execute endpoint. */
+const started = {
+  schedule: t.Optional(ScheduleResponse),
+  webhookUrl: t.Optional(t.String({ description: 'The address to which other services send requests that start it.' })),
+  chatUrl: t.Optional(t.String({ description: 'The address of its chat page.' })),
+}
+
+export const SavedWorkflow = t.Object(
+  { ...WorkflowResponse.properties, findings: t.Array(FindingResponse), ...started },
+  { $id: 'SavedWorkflow' },
+)
+export type SavedWorkflow = Static<typeof SavedWorkflow>
+
+/** The check of a document that is not saved. Its addresses are the requested ones. */
+export const CheckResponse = t.Object({ findings: t.Array(FindingResponse), ...started }, { $id: 'Checked' })
+
+export const WorkflowList = listOf(
+  t.Object(
+    {
+      ...facts,
+      name: t.String(),
+      description: maybe(t.String()),
+      folder: maybe(t.String()),
+      isDeployed: t.Boolean(),
+      version: maybe(t.Integer()),
+      deployedAt: maybe(Time),
+    },
+    { $id: 'WorkflowSummary' },
+  ),
+)
+
+export const DeployResponse = t.Object(
+  { version: t.Integer(), deployedAt: Time, warnings: t.Array(FindingResponse), ...started },
+  { $id: 'Deployed' },
+)
+
+const deploymentFacts = {
+  workflowId: t.String(),
+  version: t.Integer(),
+  name: maybe(t.String()),
+  description: maybe(t.String()),
+  createdAt: Time,
+  createdBy: t.String({ description: 'The account that deployed it.' }),
+  isActive: t.Boolean(),
+}
+export const DeploymentList = listOf(t.Object(deploymentFacts, { $id: 'VersionSummary' }))
+export const DeploymentResponse = t.Object({ ...deploymentFacts, document: WorkflowDocument }, { $id: 'Version' })
+
+export const StatusResponse = t.Object(
+  {
+    isDeployed: t.Boolean(),
+    deployedAt: maybe(Time),
+    needsRedeployment: t.Boolean(),
+    version: maybe(t.Integer()),
+    ...started,
+  },
+  { $id: 'DeploymentStatus' },
+)
