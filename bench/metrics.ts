@@ -8,8 +8,8 @@ const route = metrics.requests.route('POST', '/api/workflows/:id/execute')
 const record = { trigger: 'api', failure: null, durationMs: 3, createdAt: null, startedAt: 0 } as const
 
 // Compiled first, so that compilation is not measured.
-for (let n = 0; n < 200_000; n++) route.answered(200, n & 63, undefined)
-bench('an answered request', () => route.answered(200, 3, undefined))
+for (let n = 0; n < 200_000; n++) route.responded(200, n & 63, undefined)
+bench('a response', () => route.responded(200, 3, undefined))
 bench('a run that ended', () => metrics.runs.ended(record))
 bench('a commit', () => metrics.commits.committed(16, 0.4, true))
 bench('a scrape, the store apart', () => metrics.text())

@@ -63,7 +63,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     subscriptions: delivery.subscriptions,
     deliveries: delivery.dispatcher.commands,
-    tryWebhook: delivery.testDeliveries.run,
+    sendTestDelivery: delivery.testDeliveries.run,
     interfaceFiles: base.interfaceFiles,
     writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),
     settings: {

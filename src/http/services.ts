@@ -60,7 +60,7 @@ export type Services = {
   >
   deliveries: Pick<DeliveryCommands, 'resend' | 'resendFailed' | 'cancel'>
   /** Sends a test delivery. Rejects with OVERLOADED when it was aborted. */
-  tryWebhook: TestDeliveries['run']
+  sendTestDelivery: TestDeliveries['run']
   environments: {
     /** Encrypts and stores a variable; the next run reads it. Rejects with INVALID_INPUT when it is invalid. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

@@ -61,7 +61,7 @@ export class RouteMetrics {
   }
 
   /** `code`: the error code of the response. */
-  answered(status: number, tookMs: number, code: AppError['code'] | undefined): void {
+  responded(status: number, tookMs: number, code: AppError['code'] | undefined): void {
     const counter = this.#statuses[status] ?? this.#counterOf(status)
     counter.value++
     this.#durations.observe(tookMs / 1000)

@@ -9,7 +9,7 @@ import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
 export type Hook = {
   methods: ReadonlySet<string>
   sender: SenderCheck
-  answersAtOnce: boolean
+  respondsImmediately: boolean
   idempotency: WebhookIdempotency | undefined
   /** The reply that a sender expects before it sends events; undefined for everything else. */
   challengeOf(content: WebhookContent): string | undefined
@@ -21,7 +21,7 @@ export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
   return {
     methods: new Set(methods),
     sender: senderCheckOf(authentication),
-    answersAtOnce: respond === 'immediately',
+    respondsImmediately: respond === 'immediately',
     idempotency,
     challengeOf:
       authentication.scheme === 'slack' && authentication.type === 'signature' ? slackChallenge : noChallenge,

@@ -176,7 +176,7 @@ export class Door {
     const { startedAt, code } = visit
     const { clock, logger, metrics } = this.#services
     const tookMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt
-    metrics.requests.route(request.method, route).answered(status, tookMs, code)
+    metrics.requests.route(request.method, route).responded(status, tookMs, code)
     if (!visit.written && status >= logger.accessFrom) {
       this.#write(request, visit, { status, bytes: bytes(), code: visit.runCode ?? null })
     }

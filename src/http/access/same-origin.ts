@@ -57,6 +57,7 @@ export function assertLocal({ headers }: Request): void {
   if (isLocal && !isForwarded) return
   throw new AppError(
     'FORBIDDEN',
-    'The service runs without sign-in, so it answers on this machine only: open it as http://localhost or http://127.0.0.1, without a proxy.',
+    'The service runs without sign-in and only accepts requests from this machine. Open http://localhost or ' +
+      'http://127.0.0.1 without a proxy.',
   )
 }

@@ -25,7 +25,8 @@ export const errorExamples = {
   INVALID_CREDENTIALS: of('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.'),
   USAGE_LIMIT_EXCEEDED: of(
     'USAGE_LIMIT_EXCEEDED',
-    'The account has used up the 10 USD a month of its plan (free). Raise the plan, or wait for the next month.',
+    'The account has reached the limit of its tier (free): 10 USD a month. Wait for the next month, or ask the ' +
+      'administrator for a higher tier.',
   ),
   WORKFLOW_NOT_DEPLOYED: of('WORKFLOW_NOT_DEPLOYED', 'The workflow "weather" is not deployed. Deploy it first.'),
   FORBIDDEN: of('FORBIDDEN', 'You may read in this workspace, but not change anything.'),
@@ -44,7 +45,7 @@ export const errorExamples = {
     'The run could not be recorded. The disk that holds the database is full. Free space; the service continues by itself.',
   ),
   EXECUTION_FAILED: {
-    error: 'weather.example.com answered with 503',
+    error: 'GET https://weather.example.com/v1/now returned the status 503',
     code: 'EXECUTION_FAILED',
     ...runFacts('3f0c2a6e-8f1d-4c56-9a53-0d5f7e0b6f11', { duration: 812, endTime: '2025-06-01T12:00:00.812Z' }),
     blockId: 'ask',

@@ -132,7 +132,7 @@ const webhookId = 'billing'
 const hookUrl = 'https://billing.example.com/hook'
 const refused503 = {
   ...{ number: 1, startedAt: endedAt, durationMs: 41.2, status: 503 },
-  error: { code: 'HTTP_ERROR', message: 'It answered with 503' },
+  error: { code: 'HTTP_ERROR', message: 'The receiver responded with 503' },
   answer: 'Back in a minute',
 }
 const accepted200 = { ...refused503, status: 200, error: null, answer: null }

@@ -57,7 +57,7 @@ export const NewManualRun = t.Object({
 export function chooseTrigger(
   plan: Plan,
   wanted: TriggerKind | undefined,
-  past: PreviousRun | undefined,
+  previous: PreviousRun | undefined,
 ): PlanTrigger | undefined {
   if (wanted !== undefined) {
     const trigger = plan.triggers.get(wanted)
@@ -66,7 +66,7 @@ export function chooseTrigger(
     throw new AppError('INVALID_INPUT', message, { details: [{ path: 'trigger', message }] })
   }
   const all = [...plan.triggers.values()]
-  const before = all.find(({ node }) => past?.span(node.id, [])?.status === 'success')
+  const before = all.find(({ node }) => previous?.span(node.id, [])?.status === 'success')
   return before ?? plan.triggers.get('manual') ?? plan.triggers.get('api') ?? all[0]
 }
 
@@ -103,13 +103,13 @@ const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
  * The input that the trigger had in an earlier run. `runsAgain`: the trigger itself runs again with it. Throws
  * `CONFLICT` when the log does not have the complete input.
  */
-export function pastInput(
+export function previousInput(
   { node }: PlanTrigger,
-  past: PreviousRun,
+  previous: PreviousRun,
   { files, runsAgain }: { files: readonly RunFile[]; runsAgain: boolean },
 ): TriggerInput {
-  const span = past.span(node.id, [])
-  const damage = runsAgain && span ? past.damageOf(span) : undefined
+  const span = previous.span(node.id, [])
+  const damage = runsAgain && span ? previous.damageOf(span) : undefined
   if (damage !== undefined) {
     const message = `The input of that run cannot be used again: ${damage}. Provide an input, or start a new run.`
     throw new AppError('CONFLICT', message, { details: [{ path: node.id, message }] })
@@ -119,7 +119,7 @@ export function pastInput(
   for (const [name, value] of Object.entries(isObject(outputs) ? outputs : {})) {
     if (name !== 'input' || !isObject(value)) put(fields, name, value)
   }
-  const whole = isObject(past.root.input) ? past.root.input : {}
+  const whole = isObject(previous.root.input) ? previous.root.input : {}
   const history = node.definition.starts === 'chat' ? historyIn(fields) : {}
   return { input: whole, fields, ...history, ...(files.length > 0 ? { files } : {}) }
 }

@@ -9,11 +9,13 @@ export function etagOf({ revision }: { revision: number }): string {
 export function assertRevision(headers: Headers, revision: number): void {
   const expected = revisionIn(headers)
   if (expected === undefined || expected === revision) return
-  const message = `The workflow was saved in the meantime: this is made from revision ${expected}, and now there is ${revision}.`
+  const message =
+    `The workflow was saved after revision ${expected}, which this request is based on. ` +
+    `Load revision ${revision} and repeat the request.`
   throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
 }
 
-/** The revision that a change is based on, from `If-Match`; undefined when the request does not say. */
+/** The revision that a change is based on, from `If-Match`; undefined when the request has none. */
 export function revisionIn(headers: Headers): number | undefined {
   const text = headers.get('if-match')?.trim()
   if (text === undefined || text === '' || text === '*') return undefined

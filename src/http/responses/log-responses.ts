@@ -82,9 +82,9 @@ async function detailResponse<Body>(
 /** The decision about each webhook subscription when a run ended, and its outcome. */
 export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
   const run = await findLog(services, caller, id)
-  const decided = await services.store.listRunWebhooks(run.sequence)
+  const webhooks = await services.store.listRunWebhooks(run.sequence)
   const limits = limitsResponse(await services.limits.report(caller.userId))
-  return { data: decided.map((each) => runWebhookResponse(each, run)), limits }
+  return { data: webhooks.map((each) => runWebhookResponse(each, run)), limits }
 }
 
 /** The deployment that a run used. */

@@ -62,7 +62,7 @@ export type AttemptResponse = Static<typeof Attempt>
 
 const { number: _number, ...ended } = Attempt.properties
 /** The outcome of a test delivery. */
-export const TrialResponse = t.Object(
+export const TestDeliveryResponse = t.Object(
   {
     delivered: t.Boolean(),
     deliveryId: t.String(),

@@ -6,7 +6,7 @@ import { isoTime } from './schema-parts.ts'
 import { triggerFacts } from './trigger-facts.ts'
 import type { SavedWorkflow, WorkflowResponse } from './workflow-schemas.ts'
 
-/** A workflow as it is answered: its document, with its webhooks if it has any, and what the service knows of it. */
+/** The response for a workflow: its document, id, times and revision, and its webhook subscriptions if it has any. */
 export async function workflowResponse(
   { subscriptions }: Pick<Services, 'subscriptions'>,
   { id, workspaceId, document, createdAt, updatedAt, revision }: WorkflowRow,

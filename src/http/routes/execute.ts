@@ -81,10 +81,10 @@ type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind
 /** Returns at once when the key and the deployment are in memory. */
 function admit(call: Call): Admitted | Promise<Admitted> {
   const key = call.door.requireExecutionKey(call.request, call.set)
-  return key instanceof Promise ? key.then((known) => admitHolder(call, known)) : admitHolder(call, key)
+  return key instanceof Promise ? key.then((known) => admitPrincipal(call, known)) : admitPrincipal(call, key)
 }
 
-function admitHolder(call: Call, key: KeyRow): Admitted | Promise<Admitted> {
+function admitPrincipal(call: Call, key: KeyRow): Admitted | Promise<Admitted> {
   const { services, workflowId } = call
   call.limitedId = key.userId
   const deployment = services.deployments.get(workflowId)

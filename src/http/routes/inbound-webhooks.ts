@@ -129,7 +129,7 @@ class Receiver {
     assertAllowed(limits.take('async', owner), clock.now())
     limits.assertWithinUsage(owner)
     const executionId = newExecutionId()
-    if (!hook.answersAtOnce) return await this.#respond(call, executionId, claim)
+    if (!hook.respondsImmediately) return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
     // Accepting the job also finds the claim's holder, but by then a duplicate's files would be stored for no run.
     const holder =

@@ -12,7 +12,7 @@ import { Parameters } from '../../requests/parameters.ts'
 import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
-const Glance = t.Object({
+const Overview = t.Object({
   id: t.String(),
   name: t.String(),
   description: maybe(t.String()),
@@ -54,12 +54,12 @@ export function overviewRoutes({ store, clock }: Services, door: Door) {
       const named = parameters.text('workspaceId')
       parameters.assertValid()
       const rows = await store.listWorkflowOverviews(chooseWorkspace(caller, named, 'read'), clock.now(), hours)
-      return { data: rows.map(glanceOf) }
+      return { data: rows.map(overviewOf) }
     },
     {
-      response: responses({ 200: listOf(Glance) }),
+      response: responses({ 200: listOf(Overview) }),
       detail: operation({
-        name: 'glanceAtWorkflows',
+        name: 'listWorkflowOverviews',
         summary: 'List workflows with their state and their runs of the last 24 hours',
         description:
           'Takes `workspaceId`; when absent, the only workspace that you can see, or the only one that you own.',
@@ -71,9 +71,9 @@ export function overviewRoutes({ store, clock }: Services, door: Door) {
   )
 }
 
-function glanceOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, ...glance }: WorkflowOverview) {
+function overviewOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, ...overview }: WorkflowOverview) {
   return {
-    ...glance,
+    ...overview,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
     version: activeVersion,

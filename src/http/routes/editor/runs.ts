@@ -18,7 +18,7 @@ import { allowSilence } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
 import { readShape } from '../../requests/body.ts'
-import { chooseTrigger, manualInput, NewManualRun, pastInput } from '../../requests/manual-run.ts'
+import { chooseTrigger, manualInput, NewManualRun, previousInput } from '../../requests/manual-run.ts'
 import { findingsError } from '../../responses/findings-error.ts'
 import { endingOf } from '../../responses/log-entry.ts'
 import { responses } from '../../responses/schema-parts.ts'
@@ -54,17 +54,17 @@ export function runRoutes(services: Services, door: Door) {
         const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger, through }
         const { plan, findings } = manual.compile(document, reach)
         if (!plan) throw findingsError(findings, 'run')
-        const past = await pastRun(body.from?.executionId ?? body.only?.executionId, workflow)
+        const previous = await findPreviousRun(body.from?.executionId ?? body.only?.executionId, workflow)
         const partial =
           body.from || body.until !== undefined || body.only
-            ? planPartial(plan, { from: body.from, until: body.until, only: body.only }, past?.run)
+            ? planPartial(plan, { from: body.from, until: body.until, only: body.only }, previous?.run)
             : undefined
-        const trigger = chooseTrigger(plan, body.trigger, past?.run)
+        const trigger = chooseTrigger(plan, body.trigger, previous?.run)
         if (!trigger && !body.only) throw withoutTrigger()
         const executionId = newExecutionId()
         const owner = { workspaceId, workflowId: id, executionId }
         const runsAgain = (body.from ?? body.only)?.blockId === trigger?.node.id
-        const input = await inputOf({ trigger, given: body.input, past, owner, runsAgain })
+        const input = await inputOf({ trigger, given: body.input, previous, owner, runsAgain })
         try {
           const version = body.version ?? (await store.keepDraft(id, document))
           const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
@@ -139,10 +139,13 @@ export function runRoutes(services: Services, door: Door) {
     throw new AppError('NOT_FOUND', `The workflow has no version ${version}.`)
   }
 
-  type Past = { run: PreviousRun; files: readonly RunFile[] }
+  type Previous = { run: PreviousRun; files: readonly RunFile[] }
 
   /** An earlier run of the workflow: unredacted while it is in memory, otherwise from the log. */
-  async function pastRun(executionId: string | undefined, { id, workspaceId }: WorkflowRow): Promise<Past | undefined> {
+  async function findPreviousRun(
+    executionId: string | undefined,
+    { id, workspaceId }: WorkflowRow,
+  ): Promise<Previous | undefined> {
     if (executionId === undefined) return undefined
     const secrets = await manual.secretsOf(workspaceId)
     const whole = manual.find(executionId)
@@ -165,16 +168,16 @@ export function runRoutes(services: Services, door: Door) {
   type Wanted = {
     trigger: PlanTrigger | undefined
     given: unknown
-    past: Past | undefined
+    previous: Previous | undefined
     /** Whether the trigger itself runs again. */
     runsAgain: boolean
     owner: { workspaceId: string; workflowId: string; executionId: string }
   }
 
-  async function inputOf({ trigger, given, past, owner, runsAgain }: Wanted): Promise<TriggerInput> {
+  async function inputOf({ trigger, given, previous, owner, runsAgain }: Wanted): Promise<TriggerInput> {
     if (!trigger) return { input: {}, fields: {} }
-    if (past?.run.span(trigger.node.id, []) && given === undefined) {
-      return pastInput(trigger, past.run, { files: past.files, runsAgain })
+    if (previous?.run.span(trigger.node.id, []) && given === undefined) {
+      return previousInput(trigger, previous.run, { files: previous.files, runsAgain })
     }
     if (trigger.fileFields.length === 0) return manualInput(trigger, given, clock.now())
     // The size was checked when it was read. Written again it may be longer, for example 1e20.

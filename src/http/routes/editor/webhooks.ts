@@ -16,7 +16,7 @@ import { documented, operation } from '../../openapi/operation.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { attemptResponse } from '../../responses/delivery-response.ts'
 import { isoTime, listOf, responses } from '../../responses/schema-parts.ts'
-import { EditorWebhook, SentWebhook, TrialResponse } from '../../responses/webhook-responses.ts'
+import { EditorWebhook, SentWebhook, TestDeliveryResponse } from '../../responses/webhook-responses.ts'
 import type { Services } from '../../services.ts'
 
 const { id: _, ...changeable } = Subscription.properties
@@ -155,19 +155,19 @@ export function webhookRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, webhookId } }) => {
         await findWorkflow(services, await door.requireSession(request, set), id, 'write')
         const subscription = await subscriptions.find(id, webhookId)
-        const { deliveryId, body, attempt } = await services.tryWebhook(subscription, request.signal)
+        const { deliveryId, body, attempt } = await services.sendTestDelivery(subscription, request.signal)
         const { number: _, ...ended } = attemptResponse(attempt)
         return { delivered: attempt.failure === null, deliveryId, ...ended, body }
       },
       {
         parse: 'none',
-        response: responses({ 200: TrialResponse }),
+        response: responses({ 200: TestDeliveryResponse }),
         detail: operation({
           name: 'testWebhook',
-          summary: 'Send a test to a webhook',
+          summary: 'Send a test delivery to a webhook subscription',
           description:
             'Makes one attempt with a sample run that its filters admit, even when the webhook is switched off. The ' +
-            'execution id starts with `test_`. The test is neither stored nor sent again.',
+            'execution id starts with `test_`. The test delivery is not stored and not retried.',
           tag: 'Editor',
           access: 'session',
           errors: ['NOT_FOUND'],

@@ -48,5 +48,5 @@ export function FrozenCanvas({
 }
 
 function nothing(): void {
-  // A past run cannot be changed.
+  // A previous run cannot be changed.
 }

@@ -29,7 +29,7 @@ export class RunWatch {
     this.#workflowId = workflowId
   }
 
-  /** A past run, for a read-only canvas. */
+  /** A previous run, for a read-only canvas. */
   static ended(workflowId: string, blocks: RunState['blocks']): RunWatch {
     const watch = new RunWatch(workflowId)
     watch.#state = { ...idle, phase: 'success', blocks }

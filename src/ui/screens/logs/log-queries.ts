@@ -3,8 +3,8 @@ import { call, type ResponseOf } from '../../api/call.ts'
 
 export type LogPage = ResponseOf<'GET /api/editor/logs'>
 export type LogEntry = LogPage['data'][number]
-type LogAnswer = ResponseOf<'GET /api/editor/logs/:id'>
-export type LogDetail = LogAnswer['data'] & Pick<LogAnswer, 'workspaceId'>
+type LogResponse = ResponseOf<'GET /api/editor/logs/:id'>
+export type LogDetail = LogResponse['data'] & Pick<LogResponse, 'workspaceId'>
 export type Histogram = ResponseOf<'GET /api/editor/logs/histogram'>
 export type Parameters = Readonly<Record<string, string | number | undefined>>
 export type LogPages = InfiniteData<LogPage, string | null>

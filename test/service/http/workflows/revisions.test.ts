@@ -43,11 +43,15 @@ test('a revision is taken in every form that clients and proxies give it, and no
   }
 })
 
-test('a draft that was saved in the meantime is not deployed by who did not see it', async () => {
+test('a deployment with an old revision is refused, and the error names both revisions', async () => {
   const id = await world.workflow()
   await put(id, `${id} changed`)
   const deploy = (ifMatch: string) =>
     page.call('POST', `/api/workflows/${id}/deploy`, undefined, { 'if-match': ifMatch })
-  expect((await deploy('"1"')).status).toBe(409)
+  const { status, json } = await deploy('"1"')
+  expect([status, json.error]).toEqual([
+    409,
+    'The workflow was saved after revision 1, which this request is based on. Load revision 2 and repeat the request.',
+  ])
   expect((await deploy('"2"')).status).toBe(200)
 })
