@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Price } from '../domain/run/cost.ts'
-import { findMisfits } from '../domain/workflow/shape.ts'
+import { findValidationErrors } from '../domain/workflow/shape.ts'
 
 const usd = t.Number({ minimum: 0, maximum: 1_000_000 })
 
@@ -20,7 +20,7 @@ export function readPrices(text: string): PriceReading {
     return { ok: false, message: `it is not valid JSON: ${(error as Error).message}` }
   }
   if (Value.Check(PriceFile, value)) return { ok: true, prices: new Map(Object.entries(value)) }
-  const [first] = findMisfits(PriceFile, value)
+  const [first] = findValidationErrors(PriceFile, value)
   return {
     ok: false,
     message: `${first?.message ?? 'it does not fit.'} It holds { "<model>": { "input", "output", "cachedInput"? } }.`,

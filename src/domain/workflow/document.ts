@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../errors.ts'
 import { isObject } from '../run/input.ts'
-import { findMisfits } from './shape.ts'
+import { findValidationErrors } from './shape.ts'
 import { type Edge, type Finding, WorkflowDocument } from './workflow.ts'
 
 /** `warnings` lists unknown members, most likely misspelt. The document keeps them. */
@@ -15,8 +15,8 @@ export type DocumentReading = { document: WorkflowDocument; warnings: Finding[] 
 export function readDocument(value: unknown): DocumentReading {
   if (!isObject(value)) return { details: [{ path: '', message: 'A workflow document must be an object.' }] }
   const filled = fill(value)
-  const misfits = findMisfits(WorkflowDocument, filled).map((misfit) => nameBlock(misfit, filled))
-  const details = [...misfits, ...badTexts(filled), ...badKeys(filled), ...sameWebhooks(filled)]
+  const errors = findValidationErrors(WorkflowDocument, filled).map((error) => nameBlock(error, filled))
+  const details = [...errors, ...badTexts(filled), ...badKeys(filled), ...sameWebhooks(filled)]
   if (details.length > 0) return { details }
   return { document: filled as WorkflowDocument, warnings: Object.keys(filled).filter(isUnknown).map(warn) }
 }

@@ -3,22 +3,22 @@ import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ErrorDetail } from '../errors.ts'
 
 /** More findings than this do not help the reader. */
-export const misfitsMax = 100
+export const validationErrorsMax = 100
 
 /**
  * Every difference between a value and a schema, explained for people: one row per position, `path` as in
  * `edges[2].source`. Empty when the value is valid. A schema's keyword `expected` ("letters and digits") replaces the
  * generated description.
  */
-export function findMisfits(schema: TSchema, value: unknown): ErrorDetail[] {
-  const misfits = new Map<string, ErrorDetail>()
+export function findValidationErrors(schema: TSchema, value: unknown): ErrorDetail[] {
+  const errors = new Map<string, ErrorDetail>()
   for (const error of Value.Errors(schema, value)) {
     const path = pathOf(error.path)
     // A missing member is reported twice: as missing, and as undefined of the wrong type.
-    if (!misfits.has(path)) misfits.set(path, { path, message: `${path || 'The value'} ${complaint(error)}.` })
-    if (misfits.size >= misfitsMax) break
+    if (!errors.has(path)) errors.set(path, { path, message: `${path || 'The value'} ${complaint(error)}.` })
+    if (errors.size >= validationErrorsMax) break
   }
-  return [...misfits.values()]
+  return [...errors.values()]
 }
 
 /** `/edges/2/source` → `edges[2].source`. */

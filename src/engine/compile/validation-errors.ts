@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { findMisfits, misfitsMax } from '../../domain/workflow/shape.ts'
+import { findValidationErrors, validationErrorsMax } from '../../domain/workflow/shape.ts'
 import type { WorkflowFacts } from '../block.ts'
 import type { Place } from './reference-resolver.ts'
 import type { Report } from './report.ts'
@@ -54,7 +54,7 @@ export function reportValidationErrors(
  * 5`.
  */
 export function validationErrorsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
-  return findMisfits(schema, value).map(({ path, message }) => {
+  return findValidationErrors(schema, value).map(({ path, message }) => {
     const dotted = path.replaceAll(/\[(\d+)\]/g, '.$1')
     return {
       path: dotted === '' || dotted.startsWith('.') ? dotted : `.${dotted}`,
@@ -67,7 +67,7 @@ export function validationErrorsOf(schema: TSchema, value: unknown): { path: str
 function validEntries(value: unknown, errors: readonly { path: string }[]): number[] | undefined {
   const wrong = errors.map(({ path }) => /^\.(\d+)/.exec(path)?.[1])
   // At the maximum, the list of errors may be incomplete.
-  if (!Array.isArray(value) || wrong.includes(undefined) || errors.length >= misfitsMax) return undefined
+  if (!Array.isArray(value) || wrong.includes(undefined) || errors.length >= validationErrorsMax) return undefined
   const numbers = new Set(wrong.map(Number))
   return [...value.keys()].filter((index) => !numbers.has(index))
 }

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { AppError } from '../../domain/errors.ts'
 import { readJson } from '../../domain/text/json.ts'
-import { findMisfits } from '../../domain/workflow/shape.ts'
+import { findValidationErrors } from '../../domain/workflow/shape.ts'
 import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../../outbound/body-reader.ts'
 
 /**
@@ -40,7 +40,7 @@ export async function readShape<const Schema extends TSchema>(
   bytesMax: number,
 ): Promise<Static<Schema>> {
   const body = await readJsonBody(request, bytesMax)
-  const details = findMisfits(schema, body)
+  const details = findValidationErrors(schema, body)
   if (details.length === 0) return body as Static<Schema>
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, put, readInput, type TriggerInput } from '../../domain/run/input.ts'
-import { findMisfits } from '../../domain/workflow/shape.ts'
+import { findValidationErrors } from '../../domain/workflow/shape.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { PreviousRun } from '../../engine/manual/previous-run.ts'
@@ -126,7 +126,7 @@ export function previousInput(
 
 /** The chat history that agents receive in a manual run. */
 function historyIn({ history }: Record<string, unknown>): Pick<TriggerInput, 'history'> {
-  return findMisfits(ChatHistory, history).length === 0 ? { history: history as ChatMessage[] } : {}
+  return findValidationErrors(ChatHistory, history).length === 0 ? { history: history as ChatMessage[] } : {}
 }
 
 const ChatHistory = t.Array(

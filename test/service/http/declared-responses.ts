@@ -43,8 +43,8 @@ export class DeclaredResponses {
       missing.push(`content of the type ${type}`)
     const schema = declared.content?.['application/json']?.schema
     const isJson = headers.get('content-type')?.startsWith('application/json') ?? false
-    const misfits = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi, '$', true) : []
-    return [...missing.map((name) => `${name} is missing`), ...misfits]
+    const errors = schema && hasBody && isJson ? findBreaches(json, schema, this.#openApi, '$', true) : []
+    return [...missing.map((name) => `${name} is missing`), ...errors]
   }
 
   #operationAt(method: string, path: string): Parsed | undefined {

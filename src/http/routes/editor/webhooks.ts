@@ -9,7 +9,7 @@ import {
   type SubscriptionRow,
   shownOf,
 } from '../../../domain/webhook/subscription.ts'
-import { findMisfits } from '../../../domain/workflow/shape.ts'
+import { findValidationErrors } from '../../../domain/workflow/shape.ts'
 import { findWorkflow } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { documented, operation } from '../../openapi/operation.ts'
@@ -195,7 +195,7 @@ function withoutNulls(body: unknown): unknown {
 }
 
 function assertFits(schema: typeof Subscription | typeof Change, body: unknown): void {
-  const details = findMisfits(schema, body)
+  const details = findValidationErrors(schema, body)
   if (details.length === 0) return
   throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
 }

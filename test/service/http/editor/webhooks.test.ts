@@ -69,7 +69,7 @@ describe('webhooks in the editor', () => {
     expect((await page.get(path)).json.data).toMatchObject([Object.assign({}, ...changes)])
   })
 
-  test('are refused with every misfit named, and then nothing is changed', async () => {
+  test('are refused with every error named, and then nothing is changed', async () => {
     const path = pathOf(await world.workflow())
     const { json: before } = await page.post(path, { id: 'a', url })
     const refused = async (method: string, at: string, body: unknown) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Kind } from '@sinclair/typebox'
 import { oneOf } from '../../../../src/domain/one-of.ts'
-import { findMisfits } from '../../../../src/domain/workflow/shape.ts'
+import { findValidationErrors } from '../../../../src/domain/workflow/shape.ts'
 import { createServer } from '../../../../src/http/server.ts'
 import { HttpWorld } from '../world.ts'
 
@@ -37,7 +37,7 @@ test('every body and every query can be checked: no schema in it is of a kind th
 
 test('a text outside the allowed values is refused with an explanation', () => {
   const role = oneOf(['editor', 'viewer'], { description: 'What a member may do.' })
-  expect(findMisfits(role, 'viewer')).toEqual([])
+  expect(findValidationErrors(role, 'viewer')).toEqual([])
   const message = 'The value must be one of "editor", "viewer", not the text "owner".'
-  expect(findMisfits(role, 'owner')).toEqual([{ path: '', message }])
+  expect(findValidationErrors(role, 'owner')).toEqual([{ path: '', message }])
 })
