@@ -67,7 +67,8 @@ function lockError(error: unknown, directory: string): AppError {
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
     return new AppError(
       'CONFLICT',
-      `${directory} is served by ${whoHolds(directory)} already. Stop it first, or choose another directory with --data.`,
+      `The data directory ${directory} is in use by ${whoHolds(directory)}. Stop that process, or choose another ` +
+        'directory with --data.',
     )
   }
   return new AppError(

@@ -158,11 +158,11 @@ describe('a running service', () => {
     running(async ({ url, pid }, _apiKey, data) => {
       const same = await millrace(['serve', '--port', '0', '--data', data])
       expect(same).toMatchObject({ code: 1, out: '' })
-      expect(same.words).toContain(`${data} is served by process ${pid} already`)
+      expect(same.words).toContain(`The data directory ${data} is in use by process ${pid}. Stop that process`)
 
       const { port } = new URL(url)
       const twice = await millrace(['serve', '--port', port, '--data', data])
-      expect(twice.words).toContain(`${data} is served by process ${pid} already`)
+      expect(twice.words).toContain(`The data directory ${data} is in use by process ${pid}. Stop that process`)
 
       using folder = temporaryFolder()
       const taken = await millrace(['serve', '--port', port, '--data', folder.path])

@@ -26,7 +26,7 @@ test('a directory that cannot be locked is refused in words that say what to loo
 test('one process cannot take it twice either, and can after releasing it', () => {
   using folder = temporaryFolder()
   const lock = takeLock(join(folder.path, 'new'))
-  expect(refusal(join(folder.path, 'new')).message).toContain(`process ${process.pid} `)
+  expect(refusal(join(folder.path, 'new')).message).toContain(`in use by process ${process.pid}.`)
   lock.release()
   lock.release()
   const again = takeLock(join(folder.path, 'new'))
@@ -39,6 +39,6 @@ test('a missing process id only makes the message shorter', () => {
   using folder = temporaryFolder()
   const lock = takeLock(folder.path)
   writeFileSync(join(folder.path, 'millrace.pid'), 'garbage')
-  expect(refusal(folder.path).message).toContain('is served by another process already')
+  expect(refusal(folder.path).message).toContain('is in use by another process. Stop that process')
   lock.release()
 })
