@@ -87,7 +87,7 @@ describe('webhook subscriptions', () => {
     const { page } = visited
     await page.getByRole('complementary', { name: 'Delivery' }).getByRole('link').click()
     await page.getByRole('tab', { name: 'Deliveries' }).waitFor()
-    await page.getByText('The receiver took it, in 2 attempts.').waitFor()
+    await page.getByText('The receiver accepted it after 2 attempts.').waitFor()
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('Its triggerFilter does not admit what started the run.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])

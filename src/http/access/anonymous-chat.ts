@@ -24,6 +24,6 @@ export function hideLimits(chat: ChatParameters, assert: () => void): void {
     assert()
   } catch (cause) {
     if (!isAnonymous(chat) || !(cause instanceof AppError)) throw cause
-    throw new AppError(cause.code, 'This chat takes no more messages for now.', { cause })
+    throw new AppError(cause.code, 'This chat accepts no more messages for now.', { cause })
   }
 }

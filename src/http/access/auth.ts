@@ -29,11 +29,11 @@ function accept(found: KeyRow | 'malformed' | undefined): KeyRow {
   if (found === 'malformed') {
     throw new AppError(
       'INVALID_API_KEY',
-      'The key in X-API-Key is misspelt or cut: a key is "mrk_" and 36 letters and digits.',
+      'The key in X-API-Key is incomplete or misspelt: a key is "mrk_" followed by 36 letters and digits.',
     )
   }
   if (found === undefined) {
-    throw new AppError('INVALID_API_KEY', 'The key in X-API-Key is not known here, was revoked, or has expired.')
+    throw new AppError('INVALID_API_KEY', 'The key in X-API-Key does not exist, was revoked, or has expired.')
   }
   return found
 }
@@ -63,8 +63,8 @@ export function assertMay(caller: Caller, workspaceId: string | undefined, need:
   const role = workspaceId === undefined ? undefined : roleOf(caller, workspaceId)
   if (role === undefined) throw new AppError('NOT_FOUND', `There is no ${what} with this id that you can see.`)
   if (need !== 'read' && role === 'viewer') {
-    const wanted = need === 'write' ? 'change anything' : 'run workflows'
-    throw new AppError('FORBIDDEN', `You may read in this workspace, but not ${wanted}.`)
+    const wanted = need === 'write' ? 'change it' : 'run its workflows'
+    throw new AppError('FORBIDDEN', `You can read this workspace but not ${wanted}.`)
   }
 }
 
@@ -109,9 +109,10 @@ function impliedWorkspace(caller: Caller): string {
   if (only !== undefined && others.length === 0) return only
   const message =
     seen.length === 0
-      ? 'You see no workspace: perhaps the key was made for one that its account is no member of any more.'
-      : `workspaceId must be given, because ${only === undefined ? 'none' : 'more than one'} of the workspaces that you see is yours. GET /api/workspaces lists them.`
-  throw new AppError('INVALID_PARAMETERS', 'The workspace must be named.', {
+      ? 'You cannot see any workspace. The account of this key may have been removed from the workspace of the key.'
+      : `You can see several workspaces and own ${only === undefined ? 'none' : 'more than one'} of them. Name one with ` +
+        'workspaceId. GET /api/workspaces lists them.'
+  throw new AppError('INVALID_PARAMETERS', 'The request must name a workspace.', {
     details: [{ path: 'workspaceId', message }],
   })
 }

@@ -59,7 +59,7 @@ export class Door {
     set.headers['cross-origin-resource-policy'] = 'same-origin'
     const caller = await this.#signedIn(request, set)
     if (caller) return caller
-    throw new AppError('SIGN_IN_REQUIRED', 'This is a part of the dashboard and takes no key. Sign in.')
+    throw new AppError('SIGN_IN_REQUIRED', 'Only the dashboard may use this route, which accepts no API key. Sign in.')
   }
 
   /**

@@ -15,8 +15,8 @@ export function assertSameOrigin(request: Request, baseUrl: string): void {
   if (site !== null ? site === 'same-origin' || site === 'none' : isOwnOrigin(request.headers, baseUrl)) return
   throw new AppError(
     'FORBIDDEN',
-    'This change does not come from a page of this service, so the session is not used for it. Behind a proxy, let it ' +
-      'pass the Host of the request on, or set MILLRACE_BASE_URL to the address that people open.',
+    'This change does not come from a page of this service, so the session does not count. Behind a proxy, forward ' +
+      'the Host header, or set MILLRACE_BASE_URL to the address that people open.',
   )
 }
 

@@ -178,7 +178,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
             webhookId,
             url: hookUrl,
             decision: 'delivered',
-            reason: 'The receiver took it, in 1 attempt.',
+            reason: 'The receiver accepted it after 1 attempt.',
             delivery: {
               ...delivery,
               state: 'delivered',

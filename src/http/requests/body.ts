@@ -116,5 +116,8 @@ function brokenOff(cause?: unknown): AppError {
 }
 
 function tooLarge(bytesMax: number): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${bytesMax} bytes, the most that is taken here.`)
+  return new AppError(
+    'PAYLOAD_TOO_LARGE',
+    `The body is larger than ${bytesMax} bytes, the most that this route accepts.`,
+  )
 }

@@ -55,13 +55,13 @@ function reasonOf({ state, attempts, dueAt, lastAttempt }: Delivery & { lastAtte
   switch (state) {
     case 'pending':
       if (attempts === 0) return 'It waits for its first attempt.'
-      return `It was not taken yet, in ${tries}.${failure} The next attempt is due at ${isoTime(dueAt ?? 0)}.`
+      return `${tries} failed.${failure} The next attempt is due at ${isoTime(dueAt ?? 0)}.`
     case 'delivered':
-      return `The receiver took it, in ${tries}.`
+      return `The receiver accepted it after ${tries}.`
     case 'failed':
-      return `It failed for good, in ${tries}.${failure}`
+      return `It failed for good after ${tries}.${failure}`
     case 'cancelled':
-      return `It was cancelled, after ${tries}.${failure}`
+      return `It was cancelled after ${tries}.${failure}`
   }
 }
 

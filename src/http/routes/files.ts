@@ -26,7 +26,7 @@ export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
       throw new AppError('FORBIDDEN', 'This URL has expired. Read the log entry of the run again for a new one.')
     }
     const file = await served?.read(key)
-    if (!file) throw new AppError('NOT_FOUND', 'This file is gone: it was deleted with the log entry of its run.')
+    if (!file) throw new AppError('NOT_FOUND', 'This file was deleted with the log entry of its run.')
     return fileResponse(request, file, key.slice(key.lastIndexOf('/') + 1))
   }
 }

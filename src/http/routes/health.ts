@@ -84,10 +84,13 @@ export function healthRoutes(services: Services, door: Door) {
   async function assertReady(): Promise<{ waiting: number }> {
     const { healthy, waiting } = services.writerHealth()
     if (!healthy) {
-      throw new AppError('STORAGE_UNAVAILABLE', `Log entries do not reach the disk; ${waiting} are waiting.`)
+      throw new AppError(
+        'STORAGE_UNAVAILABLE',
+        `The service cannot write log entries to the disk; ${waiting} are waiting. Check the disk.`,
+      )
     }
     if (await probe()) return { waiting }
-    throw new AppError('STORAGE_UNAVAILABLE', 'The store cannot be written: the disk is full or failing.')
+    throw new AppError('STORAGE_UNAVAILABLE', 'The service cannot write to its database: the disk is full or failing.')
   }
 }
 

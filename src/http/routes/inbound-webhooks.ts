@@ -89,7 +89,7 @@ class Receiver {
     if (!hook.methods.has(request.method)) {
       const methods = [...hook.methods].join(', ')
       call.headers['allow'] = methods
-      throw new AppError('METHOD_NOT_ALLOWED', `This webhook takes ${methods}, and not ${request.method}.`)
+      throw new AppError('METHOD_NOT_ALLOWED', `This webhook accepts ${methods}, but not ${request.method}.`)
     }
     const bytes = await readBytes(request, settings.bodyBytesMax)
     await this.#assertSender(call, deployment, hook, bytes)

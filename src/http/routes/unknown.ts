@@ -30,7 +30,7 @@ export function unknownRoutes(door: Door, knownRoutes: () => readonly KnownRoute
       }
       throw new AppError(
         'METHOD_NOT_ALLOWED',
-        `${shown(path)} takes ${methods.join(', ')}, and not ${shown(request.method)}.`,
+        `${shown(path)} accepts ${methods.join(', ')}, but not ${shown(request.method)}.`,
       )
     },
     { parse: 'none', detail: { hide: true } },

@@ -42,7 +42,10 @@ describe('a body', () => {
     const { status, json } = await world.post('/echo', undefined, { text: 'x'.repeat(bytesMax + 1) })
     expect({ status, json }).toEqual({
       status: 413,
-      json: { error: 'The body is larger than 1000 bytes, the most that is taken here.', code: 'PAYLOAD_TOO_LARGE' },
+      json: {
+        error: 'The body is larger than 1000 bytes, the most that this route accepts.',
+        code: 'PAYLOAD_TOO_LARGE',
+      },
     })
     // Bytes count, not characters.
     expect((await world.post('/echo', undefined, { text: 'ü'.repeat(501) })).status).toBe(413)

@@ -147,7 +147,10 @@ export function meRoutes(services: Services, door: Door) {
   async function userOf(userId: string): Promise<UserRow> {
     const user = await store.findUser(userId)
     if (user) return user
-    throw new AppError('SIGN_IN_REQUIRED', 'The account of this session is gone.')
+    throw new AppError(
+      'SIGN_IN_REQUIRED',
+      'The account of this session no longer exists. Sign in with another account.',
+    )
   }
 }
 

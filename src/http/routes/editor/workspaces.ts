@@ -171,7 +171,7 @@ function assertOwner(caller: Caller, workspaceId: string): void {
 function noAccount(email: string): AppError {
   return new AppError(
     'NOT_FOUND',
-    `There is no account with the e-mail ${email}. Who runs the service makes one: millrace users create ${email}`,
+    `There is no account with the e-mail ${email}. The administrator can create it: millrace users create ${email}`,
   )
 }
 

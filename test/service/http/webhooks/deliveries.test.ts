@@ -250,7 +250,7 @@ describe('why something was sent, or nothing', () => {
     ])
     const [off, , , , tries] = json.data
     expect(off).toMatchObject({ reason: 'The webhook was switched off when the run ended.', delivery: null })
-    expect(tries.reason).toMatch(/^It was not taken yet, in 1 attempt\. .*due at 2025-06-01T12:00:05\.000Z\.$/)
+    expect(tries.reason).toMatch(/^1 attempt failed\. .*due at 2025-06-01T12:00:05\.000Z\.$/)
     const { delivery } = tries
     expect((await world.get(`/api/workflows/${workflowId}/deliveries/${delivery.id}`)).json).toMatchObject(delivery)
     expect(json.limits.usage).toMatchObject({ plan: 'enterprise' })
