@@ -14,7 +14,7 @@ export function timedOut(timeoutMs: number): Failure {
   return { code: 'TIMEOUT', message: `The code ran longer than ${timeoutMs} ms, the most it may take.` }
 }
 
-export const cancelled: Failure = { code: 'CANCELLED', message: 'The run was stopped before the code was done.' }
+export const cancelled: Failure = { code: 'CANCELLED', message: 'The run was stopped before the code ended.' }
 
 export function memoryExceeded(bytesMax: number): Failure {
   return {

@@ -11,6 +11,11 @@ export class CancellationScope {
     return this.#reason !== undefined
   }
 
+  /** Why the scope was cancelled; undefined before that. `signal` aborts with the same value. */
+  get reason(): unknown {
+    return this.#reason
+  }
+
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()

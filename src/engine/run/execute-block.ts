@@ -157,8 +157,16 @@ function endOf(execution: BlockExecution, result: BlockResult): Closing {
 }
 
 function endOfThrow(execution: BlockExecution, thrown: unknown): Closing {
-  const code = thrown instanceof BlockError ? thrown.code : 'BLOCK_FAILED'
-  return failing(execution, { code, message: messageOf(thrown) }, { ...execution.node.noOutputs })
+  return failing(execution, errorOf(execution, thrown), { ...execution.node.noOutputs })
+}
+
+function errorOf({ run, cancellation }: BlockExecution, thrown: unknown): BlockErrorData {
+  // A block that waits, such as `wait`, rejects with the reason of the cancellation. It need not be an `Error`.
+  if (cancellation.isCancelled && thrown === cancellation.reason) {
+    const message = run.budget.outermost?.failure?.message ?? 'The run was stopped before the block ended.'
+    return { code: 'CANCELLED', message }
+  }
+  return { code: thrown instanceof BlockError ? thrown.code : 'BLOCK_FAILED', message: messageOf(thrown) }
 }
 
 function failing({ node, cancellation }: BlockExecution, error: BlockErrorData, given: Outputs): Closing {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { RunEnd } from '../../../src/engine/run/runner.ts'
 import { block, document } from '../../support/make.ts'
 import { spansOf, World } from './world.ts'
 
@@ -177,6 +178,30 @@ describe('the walk', () => {
     const left = world.run(slow, {}, { callerSignal: () => caller.signal })
     caller.abort()
     expect((await left).record.failure?.code).toBe('CLIENT_CLOSED')
+  })
+
+  test('a block that was waiting when its run ended says why it stopped', async () => {
+    const slow = block('slow', 'wait', { ms: 60_000 })
+    const errorOfWait = ({ record }: RunEnd) => spansOf(record.root).get('slow')?.[0]?.output
+
+    const running = world.run(
+      document({ blocks: [trigger, slow], edges: ['start > slow'] }),
+      {},
+      { executionId: 'e-2' },
+    )
+    while (!world.runner.find('e-2')) await Bun.sleep(1)
+    world.runner.cancel('e-2')
+    expect(errorOfWait(await running)).toMatchObject({
+      error: { code: 'CANCELLED', message: 'The run was cancelled.' },
+    })
+
+    const responded = await world.run(
+      document({ blocks: [trigger, slow, block('end', 'response')], edges: ['start > slow', 'start > end'] }),
+    )
+    expect(responded.record.failure).toBeNull()
+    expect(errorOfWait(responded)).toMatchObject({
+      error: { code: 'CANCELLED', message: 'The run was stopped before the block ended.' },
+    })
   })
 
   test('a parameter that cannot be filled in fails its block', async () => {

@@ -105,7 +105,7 @@ test('a signal cancels a run before it starts, while it waits, and while it runs
   const cancelled: ProgramOutcome = {
     ok: false,
     code: 'CANCELLED',
-    message: 'The run was stopped before the code was done.',
+    message: 'The run was stopped before the code ended.',
     stdout: '',
   }
   expect(await run(sandbox, 'return 1', null, { signal: AbortSignal.abort() })).toEqual(cancelled)
