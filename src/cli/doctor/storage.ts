@@ -84,8 +84,8 @@ export function examineLegacyJournal(folder: string, isServed: boolean): Diagnos
     const advice = 'The log of the start that kept them says what was lost. Delete the files when nobody needs them.'
     return [{ check, state: 'warning', message, advice }]
   }
-  const left = `An earlier version left ${count(runs, 'run')} in its journal.`
-  const message = `${left} The next start of the service imports them.`
+  const left = runs === 0 ? 'steps of unfinished runs' : count(runs, 'run')
+  const message = `An earlier version left ${left} in its journal. The next start of the service imports them.`
   return [{ check, state: 'ok', message }]
 }
 

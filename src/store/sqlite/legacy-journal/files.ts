@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { syncFolderSync } from '../../../sync-folder.ts'
 
-// Legacy: see legacy-journal.ts.
+// Legacy: see import.ts.
 
 /**
  * A journal was two files beside the database, written in turns from their start. Records have consecutive positions

@@ -14,8 +14,7 @@ import {
 } from './files.ts'
 import { decodeLegacyRecord } from './records.ts'
 
-// Legacy: this file, `legacy-journal-*.ts` and `inspect-legacy-journal.ts` may be removed one version after the
-// journal.
+// Legacy: this folder may be removed one version after the journal.
 
 /**
  * How much of its journal the database contains. With generation 0 it needs no journal. The mark changes in the

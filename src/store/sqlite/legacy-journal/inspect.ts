@@ -5,10 +5,10 @@ import { keptLegacyJournals, type LegacyContent, legacyForm, readLegacyJournal }
 import { type LegacyMark, rangeOf, readLegacyMark } from './import.ts'
 import { decodeLegacyRecord } from './records.ts'
 
-// Legacy: see legacy-journal.ts.
+// Legacy: see import.ts.
 
 export type LegacyJournalState = {
-  /** Runs in the journal that are not in the database. */
+  /** Ended runs in the journal that are not in the database. 0 if it has nothing but steps of unfinished runs. */
   runs: number
   /** Why some records cannot be imported, in words. */
   problem: string | undefined
@@ -27,8 +27,10 @@ export function inspectLegacyJournal(path: string): LegacyJournalState | undefin
   if (mark.generation === 0) return kept.length > 0 ? { runs: 0, problem: undefined, kept } : undefined
   try {
     const content = readLegacyJournal(path, mark.generation, mark.position)
+    const problem = problemOf(content)
+    if (content.records.length === 0 && problem === undefined && kept.length === 0) return undefined
     const runs = content.records.reduce((sum, { text }) => sum + runsIn(text), 0)
-    return { runs, problem: problemOf(content), kept }
+    return { runs, problem, kept }
   } catch (error) {
     return { runs: 0, problem: messageOf(error), kept }
   }

@@ -2,7 +2,7 @@ import type { Level, LogFiles, LogRow, RunWebhooks } from '../../../domain/run/l
 import { logWrite, type Write } from '../../../domain/run/write.ts'
 import type { TriggerKind } from '../../../domain/workflow/workflow.ts'
 
-// Legacy: see legacy-journal.ts.
+// Legacy: see import.ts.
 
 /**
  * Decodes the text of one journal record. Each write is a line (a letter for its kind, then numbers and the lengths of
