@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../test/support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse, type SeenRequest } from '../test/support/models/model-server.ts'
 
 /**
  * `bun scripts/model-stand-in.ts [--port 4010]`: a fake language model service, to try agents without a real one. It
@@ -11,7 +11,7 @@ async function standIn(): Promise<void> {
   console.log(`The fake language model listens on ${server.url}`)
 }
 
-function sayBack({ body }: SeenRequest): ScriptedAnswer {
+function sayBack({ body }: SeenRequest): ScriptedResponse {
   const messages = (body['messages'] ?? []) as { content: unknown }[]
   const asked = messages.map(({ content }) => (typeof content === 'string' ? content : '')).findLast(Boolean) ?? ''
   const text = `You said: ${asked}`.split(/(?<= )/)

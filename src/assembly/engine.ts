@@ -1,5 +1,5 @@
 import { registry } from '../blocks/registry.ts'
-import { answerBytesMax } from '../domain/limits.ts'
+import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
 import { Addresses } from '../engine/addresses.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
@@ -92,7 +92,7 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: 
     outbound,
     sandbox,
     fetch: metrics.outbound.counting(outbound.fetch, monotonic),
-    models: createLanguageModels({ open, clock, answerBytesMax }),
+    models: createLanguageModels({ open, clock, responseBytesMax }),
     runProgram: sandbox.run,
   }
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../domain/errors.ts'
 import { jsonDepthMax } from '../domain/limits.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/cost.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
-import type { ModelAnswer, ModelMessage } from '../domain/run/model-call.ts'
+import type { ModelMessage, ModelResponse } from '../domain/run/model-call.ts'
 import { isDeeperThan } from '../domain/text/json.ts'
 import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import { asText } from '../domain/workflow/reference.ts'
@@ -101,8 +101,8 @@ export const agent = defineBlock({
 async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
   const work: Work = { toolCalls: [], tokens: noTokens, cost: { input: 0, output: 0, total: 0 } }
   try {
-    const answer = await converse(params, context, work)
-    const content = params.responseFormat ? await structured(answer, params.responseFormat, context) : answer.text
+    const response = await converse(params, context, work)
+    const content = params.responseFormat ? await structured(response, params.responseFormat, context) : response.text
     return { outputs: outputsOf(params, work, content, null) }
   } catch (thrown) {
     if (!(thrown instanceof BlockError)) throw thrown
@@ -118,7 +118,7 @@ function outputsOf({ model }: Parameters, work: Work, content: unknown, error: B
 type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 
 /** Calls the model until a response calls no tool. Throws `BlockError`. */
-async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelAnswer> {
+async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelResponse> {
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
   const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
   for (let step = 1; step <= params.maxSteps; step += 1) {
@@ -128,18 +128,18 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
     work.tokens = addTokens(work.tokens, turn.tokens)
     work.cost = addCallCost(work.cost, turn.cost)
     if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message, turn.error)
-    const { answer } = turn
-    if (answer.finish === 'content-filter') {
-      throw new BlockError('REFUSED', `The model refused to answer${answer.text === '' ? '.' : `: ${answer.text}`}`)
+    const { response } = turn
+    if (response.finish === 'content-filter') {
+      throw new BlockError('REFUSED', `The model refused to answer${response.text === '' ? '.' : `: ${response.text}`}`)
     }
-    if (answer.toolCalls.length === 0) return answer
+    if (response.toolCalls.length === 0) return response
     // In the last step, no further call of the model would read the tools' results.
     if (step === params.maxSteps) break
-    messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls })
-    const outcomes = await tools.callAll(answer.toolCalls)
+    messages.push({ role: 'assistant', content: response.text, toolCalls: response.toolCalls })
+    const outcomes = await tools.callAll(response.toolCalls)
     for (const [index, { call, text, failed }] of outcomes.entries()) {
       work.toolCalls.push(call)
-      messages.push({ role: 'tool', call: answer.toolCalls[index]!, content: text, failed })
+      messages.push({ role: 'tool', call: response.toolCalls[index]!, content: text, failed })
     }
   }
   throw new BlockError(
@@ -170,7 +170,7 @@ function openingOf(
 
 /** Parses a response as JSON that fits the schema. Throws `BlockError` with the reason when it does not. */
 async function structured(
-  { text, finish }: ModelAnswer,
+  { text, finish }: ModelResponse,
   schema: Record<string, unknown>,
   context: BlockContext,
 ): Promise<unknown> {

@@ -48,12 +48,12 @@ async function fetched(
     headers: [],
     followRedirects: 5,
     timeoutMs,
-    answerBytesMax: fileBytesMax,
+    responseBytesMax: fileBytesMax,
     signal,
   }
   const outcome = await fetch(request)
   if (!outcome.ok) throw new BlockError(outcome.code, `The file "${name}" could not be fetched: ${outcome.message}`)
-  const { status, body } = outcome.answer
+  const { status, body } = outcome.response
   if (status >= 400)
     throw new BlockError('HTTP_ERROR', `The file "${name}" could not be fetched: the response has the status ${status}`)
   return new Blob([body])

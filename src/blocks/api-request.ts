@@ -1,4 +1,4 @@
-import { answerBytesMax } from '../domain/limits.ts'
+import { responseBytesMax } from '../domain/limits.ts'
 import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { isObject } from '../domain/run/input.ts'
 import { asText } from '../domain/workflow/reference.ts'
@@ -25,7 +25,7 @@ export async function requestOf(params: Parameters, context: RequestContext): Pr
     ...(body ? { body: body.content } : {}),
     followRedirects,
     timeoutMs,
-    answerBytesMax,
+    responseBytesMax,
     signal: context.signal,
   }
 }

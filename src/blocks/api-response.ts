@@ -1,5 +1,5 @@
 import { jsonDepthMax } from '../domain/limits.ts'
-import type { OutboundAnswer, OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
+import type { OutboundOutcome, OutboundRequest, OutboundResponse } from '../domain/outbound-request.ts'
 import { mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
 import { isDeeperThan } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
@@ -24,19 +24,19 @@ export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundR
     const isTemporary = code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
     return { ...nothing, status, headers, failure: { code, message, isTemporary } }
   }
-  const { answer } = outcome
-  const { status, headers } = answer
-  const read = contentOf(answer)
+  const { response } = outcome
+  const { status, headers } = response
+  const read = contentOf(response)
   const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined
   const data = read.kind === 'value' ? read.value : null
-  const content = read.kind === 'value' ? null : fileOf(answer, read.type)
+  const content = read.kind === 'value' ? null : fileOf(response, read.type)
   if (status < 400) return { data, content, status, headers, failure: null, retryAfter }
-  const message = `${method} ${withoutQuery(answer.url)} returned the status ${status}`
+  const message = `${method} ${withoutQuery(response.url)} returned the status ${status}`
   const failure = { code: 'HTTP_ERROR', message, isTemporary: status === 429 || status >= 500 }
   return { data, content, status, headers, failure, retryAfter }
 }
 
-function fileOf({ body, headers, url }: OutboundAnswer, type: string): ApiResponse['content'] {
+function fileOf({ body, headers, url }: OutboundResponse, type: string): ApiResponse['content'] {
   const disposition = headers['content-disposition']
   return { bytes: body, name: fileNameOf(typeof disposition === 'string' ? disposition : undefined, url), type }
 }
@@ -51,7 +51,7 @@ export function failedResponse(code: string, message: string): ApiResponse {
 /** A body as later blocks read it: a value, or a file if it is not text. */
 type Content = { kind: 'value'; value: unknown } | { kind: 'file'; type: string }
 
-function contentOf({ body, headers }: OutboundAnswer): Content {
+function contentOf({ body, headers }: OutboundResponse): Content {
   if (body.byteLength === 0) return { kind: 'value', value: null }
   const header = headers['content-type']
   const { type, parameters } = contentTypeOf(typeof header === 'string' ? header : '')

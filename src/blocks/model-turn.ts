@@ -8,7 +8,7 @@ import {
   type Tokens,
 } from '../domain/run/cost.ts'
 import type { SpanAttempt, SpanNotes } from '../domain/run/log.ts'
-import type { ModelAnswer, ModelFailure, ModelMessage, ModelOutcome, ModelTool } from '../domain/run/model-call.ts'
+import type { ModelFailure, ModelMessage, ModelOutcome, ModelResponse, ModelTool } from '../domain/run/model-call.ts'
 import type { BlockContext, BlockErrorData, PartContext } from '../engine/block.ts'
 import { type ModelParameters, selectionOf } from './model-parameters.ts'
 import { pauseBeforeRetry, spanAttempt } from './retry.ts'
@@ -23,7 +23,7 @@ export type Question = {
 }
 
 export type Turn = { tokens: Tokens; cost: CallCost } & (
-  | { ok: true; answer: ModelAnswer }
+  | { ok: true; response: ModelResponse }
   | { ok: false; error: BlockErrorData }
 )
 
@@ -59,7 +59,7 @@ class ModelTurn {
       const failure = outcome.ok ? undefined : outcome.failure
       const durationMs = clock.monotonic() - startedAt
       this.#attempts.push(spanAttempt(this.#attempts.length + 1, startTime, durationMs, failure ?? {}))
-      if (outcome.ok) return this.#answered(outcome.answer)
+      if (outcome.ok) return this.#succeeded(outcome.response)
       const last = await this.#pause(outcome.failure)
       if (last) return this.#failed(last)
     }
@@ -94,12 +94,12 @@ class ModelTurn {
     return pause === 'ended' ? failure : { ...failure, message: `${failure.message}; ${pause.refusal}` }
   }
 
-  #answered(answer: ModelAnswer): Turn {
-    const { text, toolCalls, finish } = answer
+  #succeeded(response: ModelResponse): Turn {
+    const { text, toolCalls, finish } = response
     const calls = toolCalls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given }))
     this.#end({ output: { content: text, toolCalls: calls, finish } })
     const { tokens, cost } = this.#usage
-    return { ok: true, answer, tokens, cost }
+    return { ok: true, response, tokens, cost }
   }
 
   #failed({ code, message }: ModelFailure): Turn {

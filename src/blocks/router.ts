@@ -68,9 +68,9 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
     context,
   )
   if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message)
-  const route = choiceOf(turn.answer.text, ids)
+  const route = choiceOf(turn.response.text, ids)
   if (route === undefined) {
-    const said = turn.answer.text.slice(0, saidCharsMax)
+    const said = turn.response.text.slice(0, saidCharsMax)
     throw new BlockError(
       'INVALID_OUTPUT',
       `The model chose none of the routes ${ids.join(', ')}. Its response was: ${said}`,

@@ -43,4 +43,4 @@ export const spanValueBytesMax = 262_144
 /** A larger final output is stored as a preview in the log. Bytes of JSON text. */
 export const finalOutputBytesMax = 10_485_760
 /** The maximum size of a response to an API block and of a result of user code, in bytes. */
-export const answerBytesMax = 10_485_760
+export const responseBytesMax = 10_485_760

@@ -28,11 +28,11 @@ export type OutboundRequest = {
   /** From waiting for a free slot to the last byte of the response. */
   timeoutMs: number
   /** Bytes of the response body, after decompression. */
-  answerBytesMax: number
+  responseBytesMax: number
   signal: AbortSignal
 }
 
-export type OutboundAnswer = {
+export type OutboundResponse = {
   status: number
   /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
   headers: Record<string, string | string[]>
@@ -50,13 +50,13 @@ export type OutboundFailure = {
   headers?: Record<string, string | string[]>
 }
 
-export type OutboundOutcome = { ok: true; answer: OutboundAnswer } | OutboundFailure
+export type OutboundOutcome = { ok: true; response: OutboundResponse } | OutboundFailure
 
 /** Never throws: a failure is an outcome. */
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>
 
 /** A response whose body is still arriving. */
-export type OutboundStream = Omit<OutboundAnswer, 'body'> & { body: OutboundBody }
+export type OutboundStream = Omit<OutboundResponse, 'body'> & { body: OutboundBody }
 
 /** The request keeps its slot among those in flight until the body was read to its end, failed or was closed. */
 export type OutboundBody = {
@@ -70,7 +70,9 @@ export type OutboundBody = {
 }
 
 /** Like `OutboundFetch`, but resolves as soon as the response has begun. Never throws. */
-export type OutboundOpen = (request: OutboundRequest) => Promise<{ ok: true; answer: OutboundStream } | OutboundFailure>
+export type OutboundOpen = (
+  request: OutboundRequest,
+) => Promise<{ ok: true; response: OutboundStream } | OutboundFailure>
 
 /** Why the body of an `OutboundStream` did not arrive completely. */
 export class OutboundError extends Error {
@@ -90,12 +92,12 @@ export type OutboundPost = {
   body: string
   /** From looking up the address to the end of the response, or of the part that is read. */
   timeoutMs: number
-  /** Bytes of the response body that are read. */
-  answerBytes: number
+  /** At most this many bytes of the response body are read. */
+  responseBytesMax: number
   signal: AbortSignal
 }
 
-/** `retryAfter`: the header, if there is one. */
+/** `retryAfter`: the header, if there is one. `responseStart`: the beginning of the body, as far as it was read. */
 export type OutboundPosted =
-  | { ok: true; status: number; retryAfter: string | undefined; answer: Uint8Array }
+  | { ok: true; status: number; retryAfter: string | undefined; responseStart: Uint8Array }
   | OutboundFailure

@@ -1,6 +1,6 @@
 // Long because one switch lists all kinds of expressions, and one table all methods of the subset.
 import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
-import { answerBytesMax, jsonDepthMax } from '../domain/limits.ts'
+import { jsonDepthMax, responseBytesMax } from '../domain/limits.ts'
 import { isDeeperThan } from '../domain/text/json.ts'
 
 /** Evaluates a compiled expression over the values of its references. */
@@ -93,7 +93,7 @@ const nothing = Symbol('nothing')
 const endOfChain = (value: unknown) => (value === nothing ? undefined : value)
 
 function bounded<T>(value: T): T {
-  if (typeof value === 'string' && value.length > answerBytesMax) throw new RangeError('Invalid string length')
+  if (typeof value === 'string' && value.length > responseBytesMax) throw new RangeError('Invalid string length')
   return value
 }
 
@@ -266,7 +266,7 @@ function replacing(replace: (this: string, from: string, to: string) => string) 
 
 /** Throws before a method creates a text above the limit. */
 function fitting(length: number): void {
-  if (length > answerBytesMax) throw new RangeError('Invalid string length')
+  if (length > responseBytesMax) throw new RangeError('Invalid string length')
 }
 
 const text = String.prototype

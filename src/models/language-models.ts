@@ -5,10 +5,10 @@ import type { OutboundOpen } from '../domain/outbound-request.ts'
 import type { TokenCount } from '../domain/run/cost.ts'
 import type {
   CallModel,
-  ModelAnswer,
   ModelFailure,
   ModelOutcome,
   ModelRequest,
+  ModelResponse,
   Models,
 } from '../domain/run/model-call.ts'
 import { checkJson } from './json-check.ts'
@@ -22,7 +22,7 @@ export type LanguageModelsOptions = {
   open: OutboundOpen
   clock: Clock
   /** Bytes of a response. */
-  answerBytesMax: number
+  responseBytesMax: number
 }
 
 /**
@@ -42,19 +42,19 @@ class ModelCall {
   readonly #providers: Providers
   readonly #transport: ModelTransport
   readonly #text = new GrowingText()
-  readonly #toolCalls: ModelAnswer['toolCalls'][number][] = []
+  readonly #toolCalls: ModelResponse['toolCalls'][number][] = []
   #finish = 'other'
   #tokens: TokenCount | undefined
   #firstTokenMs: number | null = null
   #error: { thrown: unknown } | undefined
 
-  constructor(request: ModelRequest, { open, clock, answerBytesMax }: LanguageModelsOptions, providers: Providers) {
+  constructor(request: ModelRequest, { open, clock, responseBytesMax }: LanguageModelsOptions, providers: Providers) {
     const { timeoutMs, signal } = request
     this.#request = request
     this.#providers = providers
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, answerBytesMax })
+    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, responseBytesMax })
   }
 
   async run(): Promise<ModelOutcome> {
@@ -66,8 +66,8 @@ class ModelCall {
     const seen = { tokens: this.#tokens, firstTokenMs: this.#firstTokenMs }
     const failure = this.#failure()
     if (failure) return { ok: false, failure, ...seen }
-    const answer = { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }
-    return { ok: true, answer, ...seen }
+    const response = { text: this.#text.whole(), toolCalls: this.#toolCalls, finish: this.#finish }
+    return { ok: true, response, ...seen }
   }
 
   async #read(): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '../domain/outbound-request.ts'
 import type { Send } from './providers.ts'
 
-type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'answerBytesMax'>
+type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'responseBytesMax'>
 
 /**
  * Sends the request of one model call through `outbound` and records what happened, because each provider's code
@@ -49,7 +49,7 @@ export class ModelTransport {
       this.failure = outcome
       throw new OutboundError(outcome.code, outcome.message)
     }
-    const { status, headers: responseHeaders, body: arriving } = outcome.answer
+    const { status, headers: responseHeaders, body: arriving } = outcome.response
     this.status = status
     this.retryAfter = responseHeaders['retry-after']?.toString()
     const type = responseHeaders['content-type']?.toString() ?? 'text/plain'

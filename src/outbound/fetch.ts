@@ -78,9 +78,9 @@ class Requests {
   async fetch(request: OutboundRequest): ReturnType<OutboundFetch> {
     const opened = await this.open(request)
     if (!opened.ok) return opened
-    const { status, headers, url, body } = opened.answer
+    const { status, headers, url, body } = opened.response
     try {
-      return { ok: true, answer: { status, headers, url, body: await readAll(body) } }
+      return { ok: true, response: { status, headers, url, body: await readAll(body) } }
     } catch (error) {
       return { ...failedOutcome(error), status, headers }
     }
@@ -90,7 +90,7 @@ class Requests {
     const deadline = new Deadline(request.timeoutMs, request.signal, this.#underWay, this.#resolving.clock)
     if (this.#isStopped) deadline.cancel()
     try {
-      return { ok: true, answer: await this.#follow(request, deadline) }
+      return { ok: true, response: await this.#follow(request, deadline) }
     } catch (error) {
       deadline.lift()
       return failedOutcome(error)
@@ -159,12 +159,12 @@ class Requests {
 
 /** A stream that holds the target's name only, and not the request's headers and body. */
 function streamOf(
-  { answerBytesMax }: OutboundRequest,
+  { responseBytesMax }: OutboundRequest,
   { host, port, name, url }: Target,
   { status, headers, body, finished }: Opened,
   held: { slot: Slot; deadline: Deadline },
 ): OutboundStream {
-  const parts = { ...held, named: { host, port, name }, body, finished, bytesMax: answerBytesMax }
+  const parts = { ...held, named: { host, port, name }, body, finished, bytesMax: responseBytesMax }
   return { status, headers, url: url.href, body: new ResponseBody(parts) }
 }
 

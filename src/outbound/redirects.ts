@@ -1,4 +1,4 @@
-import type { OutboundAnswer } from '../domain/outbound-request.ts'
+import type { OutboundResponse } from '../domain/outbound-request.ts'
 import { headersForOtherOrigin } from './headers.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -17,7 +17,7 @@ export type Hop = {
  */
 export function redirectOf(
   hop: Hop,
-  { status, headers: responseHeaders }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  { status, headers: responseHeaders }: Pick<OutboundResponse, 'status' | 'headers'>,
 ): Hop | undefined {
   const { location } = responseHeaders
   if (!redirectStatuses.has(status) || typeof location !== 'string' || location === '') return undefined

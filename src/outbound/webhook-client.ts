@@ -32,18 +32,18 @@ export class WebhookClient {
   }
 
   /** Never throws: a failure is an outcome. */
-  readonly post = async ({ answerBytes, headers, ...request }: OutboundPost): Promise<OutboundPosted> => {
+  readonly post = async ({ responseBytesMax, headers, ...request }: OutboundPost): Promise<OutboundPosted> => {
     const opened = await this.#outbound.open({
       ...request,
       // The beginning of a compressed body is of little use.
       headers: [...headers, ['Accept-Encoding', 'identity']],
       method: 'POST',
       followRedirects: 0,
-      answerBytesMax: Number.POSITIVE_INFINITY,
+      responseBytesMax: Number.POSITIVE_INFINITY,
     })
     if (!opened.ok) return opened
-    const { status, headers: responseHeaders, body } = opened.answer
-    const beginning = new Beginning(answerBytes)
+    const { status, headers: responseHeaders, body } = opened.response
+    const beginning = new Beginning(responseBytesMax)
     try {
       await beginning.read(body)
     } catch (error) {
@@ -52,7 +52,7 @@ export class WebhookClient {
       if (status < 300 || failure.code === 'CANCELLED') return failure
     }
     const retryAfter = responseHeaders['retry-after']
-    return { ok: true, status, retryAfter: retryAfter?.toString(), answer: beginning.bytes }
+    return { ok: true, status, retryAfter: retryAfter?.toString(), responseStart: beginning.bytes }
   }
 
   /** Ends the requests in flight and closes idle connections. */

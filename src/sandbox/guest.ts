@@ -1,4 +1,4 @@
-import { answerBytesMax } from '../domain/limits.ts'
+import { responseBytesMax } from '../domain/limits.ts'
 
 /**
  * The environment of user code beside the language itself, and the functions that the host calls. It is evaluated
@@ -10,7 +10,7 @@ import { answerBytesMax } from '../domain/limits.ts'
  * too long). `describe(error)` returns a report of a thrown value.
  */
 export function guestSource(): string {
-  return `${guest}(${JSON.stringify(guestGlobals)}, ${answerBytesMax})`
+  return `${guest}(${JSON.stringify(guestGlobals)}, ${responseBytesMax})`
 }
 
 /** The host's functions. The host distinguishes them by their first letters. */

@@ -1,4 +1,4 @@
-import { answerBytesMax } from '../domain/limits.ts'
+import { responseBytesMax } from '../domain/limits.ts'
 import { isDeeperThan } from '../domain/text/json.ts'
 import { codeError, type Failure, resultTooLarge } from './failure.ts'
 
@@ -37,8 +37,8 @@ export class Run {
 
   /** Takes the JSON text of the result, which is empty when it is too long. */
   settle(json: string): void {
-    if (json === '' || (json.length * 3 > answerBytesMax && Buffer.byteLength(json) > answerBytesMax)) {
-      this.failure = resultTooLarge(answerBytesMax)
+    if (json === '' || (json.length * 3 > responseBytesMax && Buffer.byteLength(json) > responseBytesMax)) {
+      this.failure = resultTooLarge(responseBytesMax)
     } else if (isDeeperThan(json, resultDepthMax)) {
       this.failure = codeError(`The result is nested deeper than ${resultDepthMax} levels.`)
     } else this.result = json

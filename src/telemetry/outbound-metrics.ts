@@ -43,8 +43,8 @@ export class OutboundMetrics {
   }
 }
 
-type Counted = { ok: true; answer: { status: number } } | OutboundFailure
+type Counted = { ok: true; response: { status: number } } | OutboundFailure
 
 function nameOf(outcome: Counted): string {
-  return outcome.ok ? `${Math.floor(outcome.answer.status / 100)}xx` : outcome.code.toLowerCase()
+  return outcome.ok ? `${Math.floor(outcome.response.status / 100)}xx` : outcome.code.toLowerCase()
 }

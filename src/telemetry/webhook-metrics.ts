@@ -26,9 +26,9 @@ export class WebhookMetrics {
   }
 
   attempted({ status, failure, durationMs }: DeliveryAttempt): void {
-    const answered =
+    const hasResponse =
       status !== null && (failure === null || failure.code === 'HTTP_ERROR' || failure.code === 'REDIRECTED')
-    this.#counts.of(answered ? `${Math.floor(status / 100)}xx` : (failure?.code.toLowerCase() ?? 'none')).add()
+    this.#counts.of(hasResponse ? `${Math.floor(status / 100)}xx` : (failure?.code.toLowerCase() ?? 'none')).add()
     this.#durations.observe(durationMs / 1000)
   }
 

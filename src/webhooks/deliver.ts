@@ -3,9 +3,9 @@ import { retryAfterMs } from '../domain/run/backoff.ts'
 import {
   type AttemptFailure,
   type AttemptOutcome,
-  answerCharsMax,
   type DeliveryAttempt,
   type DueDelivery,
+  responseCharsMax,
 } from '../domain/webhook/delivery.ts'
 import { retryDelayMs } from './backoff.ts'
 import type { Receiver } from './receivers.ts'
@@ -39,7 +39,7 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
   const headers = webhookHeaders({ deliveryId, body, at: startedAt, secrets: receiver.secrets })
-  const posted = await post({ url: receiver.url, headers, body, timeoutMs, answerBytes, signal })
+  const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'cut'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000
   return judge(message, posted, { startedAt, durationMs }, options)
@@ -60,7 +60,7 @@ function judge({ delivery, receiver }: Message, posted: OutboundPosted, timing: 
     ...timing,
     status: posted.status ?? null,
     failure: failure && { ...failure, message: receiver.redact(failure.message) },
-    answer: posted.ok && posted.answer.length > 0 ? answerText(posted.answer, receiver) : null,
+    answer: posted.ok && posted.responseStart.length > 0 ? textOf(posted.responseStart, receiver) : null,
   }
   if (failure === null) return { attempt, outcome: { state: 'delivered', dueAt: null } as AttemptOutcome }
   return { attempt, outcome: outcomeOf(delivery, receiver, posted, options) }
@@ -97,10 +97,11 @@ function failureOf(posted: OutboundPosted): AttemptFailure | null {
 }
 
 /** Redacts before it cuts the text: half a secret cannot be recognised. */
-function answerText(answer: Uint8Array, { redact }: Receiver): string {
-  return redact(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString())
-    .slice(0, answerCharsMax)
+function textOf(responseStart: Uint8Array, { redact }: Receiver): string {
+  const { buffer, byteOffset, byteLength } = responseStart
+  return redact(Buffer.from(buffer, byteOffset, byteLength).toString())
+    .slice(0, responseCharsMax)
     .toWellFormed()
 }
 
-const answerBytes = 2_048
+const responseBytesMax = 2_048

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import '../support/built.ts'
 import { temporaryFolder } from '../support/executable.ts'
 import { block, document } from '../support/make.ts'
-import { ModelServer, type ScriptedAnswer } from '../support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse } from '../support/models/model-server.ts'
 import { deploy, type Serving, serve } from '../support/running-service.ts'
 import { launch, listen, timeoutMs } from '../support/ui/browser.ts'
 import { accessibilityFaults } from './accessibility.ts'
@@ -15,7 +15,7 @@ let installation: { apiKey: string; workspaceId: string }
 let service: Serving
 let model: ModelServer
 let browser: Browser
-let answer: (question: string) => ScriptedAnswer = (question) => ({ text: [`You said: ${question}`] })
+let answer: (question: string) => ScriptedResponse = (question) => ({ text: [`You said: ${question}`] })
 
 beforeAll(async () => {
   folder = temporaryFolder()

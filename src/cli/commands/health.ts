@@ -9,8 +9,10 @@ export const health: Command = {
   examples: ['health', 'health --url https://flows.example.com'],
   async run({ config, settings, terminal }) {
     const url = settings.sources.url === 'default' ? localAddress(config.host, config.port) : config.url
-    const answer = await new Client({ url, apiKey: undefined, timeoutMs: 5_000 }).send('GET', '/health/ready')
-    terminal.say(answer.status === 200 ? `${url} is ready.` : `${url} is not ready (${answer.status}): ${answer.text}`)
-    return answer.status === 200 ? 0 : 1
+    const response = await new Client({ url, apiKey: undefined, timeoutMs: 5_000 }).send('GET', '/health/ready')
+    terminal.say(
+      response.status === 200 ? `${url} is ready.` : `${url} is not ready (${response.status}): ${response.text}`,
+    )
+    return response.status === 200 ? 0 : 1
   },
 }

@@ -110,7 +110,7 @@ async function follow({ query, after, show, read }: Following): Promise<never> {
 }
 
 /** Retries when the service asks to wait, is busy or is away. In the latter two cases it tells the reader once. */
-async function patiently<Answer>({ say }: Pick<Terminal, 'say'>, ask: () => Promise<Answer>): Promise<Answer> {
+async function patiently<Result>({ say }: Pick<Terminal, 'say'>, ask: () => Promise<Result>): Promise<Result> {
   for (let isTold = false; ; ) {
     try {
       return await ask()

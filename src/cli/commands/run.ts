@@ -137,7 +137,7 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   const text = call.switches.has('stream') ? new GeneratedText(call) : undefined
   const path = pathOf`/api/workflows/${id}/execute`
   let done: Done | undefined
-  const answer = text
+  const response = text
     ? await client.stream(path, { ...(isObject(input) ? input : { input }), stream: true }, (data) => {
         if (data === '[DONE]') return
         const message = JSON.parse(data) as Done | { chunk: string }
@@ -145,14 +145,14 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
         else done = message
       })
     : await client.send('POST', path, input ?? {})
-  const executionId = answer.headers.get('x-execution-id')
+  const executionId = response.headers.get('x-execution-id')
   // No run was started; the response contains the reason.
-  if (executionId === null) throw client.refusal('POST', path, answer)
+  if (executionId === null) throw client.refusal('POST', path, response)
   if (done) {
     const { event: _event, ...end } = done
     return show(call, { executionId, ...end }, { text })
   }
-  const envelope = parseEnvelope(answer.text)
+  const envelope = parseEnvelope(response.text)
   if (envelope?.executionId === executionId) return show(call, envelope, { text })
   // A `response` block replaced the envelope, or a stream ended early: ask for the outcome by execution ID.
   const execution = await client.get<JobResponse>(pathOf`/api/workflows/${id}/executions/${executionId}`)

@@ -131,10 +131,10 @@ const deploy: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
-    for (const warning of answer.warnings) call.terminal.say(findingText(warning))
-    const text = [`Version ${answer.version} runs now.`, ...startedBy(answer)].join('\n')
-    call.terminal.print(call.json ? JSON.stringify(answer) : text)
+    const response = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
+    for (const warning of response.warnings) call.terminal.say(findingText(warning))
+    const text = [`Version ${response.version} runs now.`, ...startedBy(response)].join('\n')
+    call.terminal.print(call.json ? JSON.stringify(response) : text)
     return 0
   },
 }
@@ -188,8 +188,8 @@ const activate: Command = {
     const client = clientOf(call)
     const [wanted, version] = call.arguments
     const { id } = await findWorkflow(client, wanted!, call.flags['workspace'])
-    const answer = await client.post<unknown>(pathOf`/api/workflows/${id}/deployments/${version!}/activate`)
-    call.terminal.print(call.json ? JSON.stringify(answer) : `Version ${version} runs now.`)
+    const response = await client.post<unknown>(pathOf`/api/workflows/${id}/deployments/${version!}/activate`)
+    call.terminal.print(call.json ? JSON.stringify(response) : `Version ${version} runs now.`)
     return 0
   },
 }
@@ -204,13 +204,13 @@ const status: Command = {
   async run(call) {
     const client = clientOf(call)
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
-    const answer = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
-    if (call.json) call.terminal.print(JSON.stringify(answer))
-    else if (!answer.isDeployed) call.terminal.print('Not deployed.')
+    const response = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
+    if (call.json) call.terminal.print(JSON.stringify(response))
+    else if (!response.isDeployed) call.terminal.print('Not deployed.')
     else {
-      const changed = answer.needsRedeployment ? ' The document has changed since. Deploy it again.' : ''
-      const text = `Version ${answer.version} has been active since ${answer.deployedAt}.${changed}`
-      call.terminal.print([text, ...startedBy(answer)].join('\n'))
+      const changed = response.needsRedeployment ? ' The document has changed since. Deploy it again.' : ''
+      const text = `Version ${response.version} has been active since ${response.deployedAt}.${changed}`
+      call.terminal.print([text, ...startedBy(response)].join('\n'))
     }
     return 0
   },

@@ -22,14 +22,14 @@ export class ServiceError extends CommandError {
   constructor(
     message: string,
     hint: string | undefined,
-    answer: Pick<ServiceError, 'status' | 'code' | 'details' | 'retryAfterS'>,
+    response: Pick<ServiceError, 'status' | 'code' | 'details' | 'retryAfterS'>,
   ) {
     super(message, hint)
     this.name = 'ServiceError'
-    this.status = answer.status
-    this.code = answer.code
-    this.details = answer.details
-    this.retryAfterS = answer.retryAfterS
+    this.status = response.status
+    this.code = response.code
+    this.details = response.details
+    this.retryAfterS = response.retryAfterS
   }
 }
 
@@ -42,7 +42,7 @@ export class UnreachableError extends CommandError {
   }
 }
 
-export type Answer = { status: number; headers: Headers; text: string }
+export type ServiceResponse = { status: number; headers: Headers; text: string }
 
 /** A client for the API of a service, with one key. */
 export class Client {
@@ -68,12 +68,12 @@ export class Client {
   }
 
   async delete(path: string): Promise<void> {
-    const answer = await this.send('DELETE', path)
-    if (answer.status >= 300) throw this.refusal('DELETE', path, answer)
+    const response = await this.send('DELETE', path)
+    if (response.status >= 300) throw this.refusal('DELETE', path, response)
   }
 
   /** Sends one request. A response with an error status is returned, not thrown. */
-  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+  async send(method: string, path: string, body?: unknown): Promise<ServiceResponse> {
     return await this.#exchange(method, path, body, async (response) => ({
       status: response.status,
       headers: response.headers,
@@ -82,7 +82,7 @@ export class Client {
   }
 
   /** Sends a request whose response may be an event stream: `message` receives each message; `text` is then empty. */
-  async stream(path: string, body: unknown, message: (data: string) => void): Promise<Answer> {
+  async stream(path: string, body: unknown, message: (data: string) => void): Promise<ServiceResponse> {
     return await this.#exchange('POST', path, body, async (response) => {
       const { status, headers } = response
       const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
@@ -138,29 +138,29 @@ export class Client {
   }
 
   async #json<Body>(method: string, path: string, body?: unknown): Promise<Body> {
-    const answer = await this.send(method, path, body)
-    if (answer.status >= 300) throw this.refusal(method, path, answer)
+    const response = await this.send(method, path, body)
+    if (response.status >= 300) throw this.refusal(method, path, response)
     try {
-      return JSON.parse(answer.text) as Body
+      return JSON.parse(response.text) as Body
     } catch {
       throw new CommandError(
-        `${this.url}${path} returned ${answer.status} with a body that is not JSON.`,
+        `${this.url}${path} returned ${response.status} with a body that is not JSON.`,
         'Is a Millrace service at this address? Use --url or MILLRACE_URL for another address.',
       )
     }
   }
 
   /** The error for a response with a status of 300 or more. */
-  refusal(method: string, path: string, answer: Answer): ServiceError {
-    const said = problemOf(answer.text)
+  refusal(method: string, path: string, response: ServiceResponse): ServiceError {
+    const said = problemOf(response.text)
     const details = said.details.map(({ path, message }) => `\n  ${path}: ${message}`).join('')
     const reason = `${said.error ?? 'no reason given'}${details}`
-    const message = `${method} ${this.url}${path} returned ${answer.status}: ${reason}`
-    return new ServiceError(message, hintFor(answer.status, said.error === undefined), {
-      status: answer.status,
+    const message = `${method} ${this.url}${path} returned ${response.status}: ${reason}`
+    return new ServiceError(message, hintFor(response.status, said.error === undefined), {
+      status: response.status,
       code: said.code,
       details: said.details,
-      retryAfterS: secondsIn(answer.headers.get('retry-after')),
+      retryAfterS: secondsIn(response.headers.get('retry-after')),
     })
   }
 }

@@ -2,7 +2,7 @@ import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
-import { answerBytesMax } from '../../domain/limits.ts'
+import { responseBytesMax } from '../../domain/limits.ts'
 import { createRedactor, redactText } from '../../domain/redaction/redactor.ts'
 import type { FileStore } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
@@ -66,7 +66,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       fetch: outbound.fetch,
       runProgram: sandbox.run,
       files: nothingStored,
-      models: createLanguageModels({ open: outbound.open, clock: systemClock, answerBytesMax }),
+      models: createLanguageModels({ open: outbound.open, clock: systemClock, responseBytesMax }),
       priceOf,
     },
     record: async () => undefined,

@@ -169,7 +169,7 @@ const documentMembers = [
 ]
 
 /** The document in a response of the service: only its own members, in their usual order. */
-export function documentOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const members = documentMembers.filter((name) => answer[name] !== undefined && answer[name] !== null)
-  return Object.fromEntries(members.map((name) => [name, answer[name]]))
+export function documentOf(response: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const members = documentMembers.filter((name) => response[name] !== undefined && response[name] !== null)
+  return Object.fromEntries(members.map((name) => [name, response[name]]))
 }

@@ -36,7 +36,7 @@ export type ModelRequest = {
   onText(text: string): void
 }
 
-export type ModelAnswer = {
+export type ModelResponse = {
   text: string
   toolCalls: readonly ModelToolCall[]
   /** Why the model stopped: `stop`, `length`, `content-filter`, `tool-calls`, `other`. */
@@ -59,7 +59,7 @@ export type ModelFailure = {
  * start of the request to the first text or tool call; null when there was none.
  */
 export type ModelOutcome = { tokens: TokenCount | undefined; firstTokenMs: number | null } & (
-  | { ok: true; answer: ModelAnswer }
+  | { ok: true; response: ModelResponse }
   | { ok: false; failure: ModelFailure }
 )
 

@@ -92,4 +92,4 @@ export type RunDecision = {
 }
 
 /** How many characters of a response body are stored. */
-export const answerCharsMax = 2_048
+export const responseCharsMax = 2_048

@@ -22,7 +22,7 @@ export function readDocument(value: unknown): DocumentReading {
 }
 
 /** Members that the service adds to its responses. They are not part of a document. */
-const answerMembers = new Set([
+const responseMembers = new Set([
   'workspaceId',
   'createdAt',
   'updatedAt',
@@ -37,7 +37,7 @@ const answerMembers = new Set([
 
 function fill(value: Record<string, unknown>): Record<string, unknown> {
   const filled = Object.fromEntries(
-    Object.entries(value).filter(([name, member]) => member !== null && !answerMembers.has(name)),
+    Object.entries(value).filter(([name, member]) => member !== null && !responseMembers.has(name)),
   )
   const withDefaults = {
     blocks: fillMembers(value['blocks'], (id) => ({ id, position: { x: 0, y: 0 }, enabled: true })),

@@ -1,7 +1,7 @@
 import { findBreaches } from './json-schema.ts'
 import type { Parsed } from './world.ts'
 
-export type SeenAnswer = { status: number; json: unknown; headers: Headers }
+export type SeenResponse = { status: number; json: unknown; headers: Headers }
 
 /**
  * Compares every answer that a test sees with the OpenAPI document: its status must be declared, its body must fit the
@@ -21,7 +21,7 @@ export class DeclaredResponses {
   }
 
   /** Throws when the document does not declare this response. Ignores paths and methods without an operation. */
-  assert(method: string, address: string, answer: SeenAnswer): void {
+  assert(method: string, address: string, answer: SeenResponse): void {
     const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
     if (!operation) return
     // A workflow's response block may say what it likes.
@@ -31,7 +31,7 @@ export class DeclaredResponses {
       throw new Error(`${method} ${address} answered ${answer.status}: ${complaints.join('; ')}`)
   }
 
-  #complaints(operation: Parsed, { status, json, headers }: SeenAnswer, hasBody: boolean): string[] {
+  #complaints(operation: Parsed, { status, json, headers }: SeenResponse, hasBody: boolean): string[] {
     const declared = operation.responses[status]
     if (!declared) return [`declared are only ${Object.keys(operation.responses).join(', ')}`]
     const isExecution = operation.responses.default !== undefined

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 
 /** The bytes received over a socket until the server closed it or the expected response was complete. */
-export type RawAnswer = { status: number; head: string; body: string; closed: boolean }
+export type RawResponse = { status: number; head: string; body: string; closed: boolean }
 
 /**
  * Sends bytes as they are, which no HTTP client would, and reads the first answer. `parts` are sent in turn; `hangUp`
  * closes the connection after the last one instead of waiting for an answer.
  */
-export async function sendRaw(port: number, parts: (string | Uint8Array)[], hangUp = false): Promise<RawAnswer> {
+export async function sendRaw(port: number, parts: (string | Uint8Array)[], hangUp = false): Promise<RawResponse> {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   let closed = false

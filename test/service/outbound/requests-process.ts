@@ -28,7 +28,7 @@ if (import.meta.main) {
   const webhooks = new WebhookClient({ allow: allowList(job.allow), version: '1.2.3', lookup })
   const leaving = new AbortController()
   const { signal } = leaving
-  const post = (request: OutboundRequest) => webhooks.post({ ...request, body: '{}', answerBytes: 2_048 })
+  const post = (request: OutboundRequest) => webhooks.post({ ...request, body: '{}', responseBytesMax: 2_048 })
   const hung = (job.hanging ?? []).map((url): Promise<unknown> => {
     const request = requestTo(url, { signal })
     return job.sender === 'webhook' ? post(request) : outbound.fetch(request)
@@ -36,22 +36,24 @@ if (import.meta.main) {
   const streamed = async (request: OutboundRequest): Promise<OutboundOutcome> => {
     const outcome = await outbound.open(request)
     if (!outcome.ok) return outcome
-    const { status, headers, url, body } = outcome.answer
+    const { status, headers, url, body } = outcome.response
     const parts: Uint8Array[] = []
     await eachOf(body, (part) => parts.push(part))
-    return { ok: true, answer: { status, headers, url, body: Buffer.concat(parts) } }
+    return { ok: true, response: { status, headers, url, body: Buffer.concat(parts) } }
   }
   const told: Told[] = []
   for (const url of job.urls) {
     const request = requestTo(url, { timeoutMs: job.timeoutMs ?? 20_000 })
     if (job.sender === 'webhook') {
       const outcome = await post(request)
-      told.push(outcome.ok ? { status: outcome.status, body: new TextDecoder().decode(outcome.answer) } : outcome)
+      told.push(
+        outcome.ok ? { status: outcome.status, body: new TextDecoder().decode(outcome.responseStart) } : outcome,
+      )
       continue
     }
     const outcome = job.sender === 'stream' ? await streamed(request) : await outbound.fetch(request)
     if (!outcome.ok) told.push({ code: outcome.code, message: outcome.message })
-    else told.push({ status: outcome.answer.status, body: new TextDecoder().decode(outcome.answer.body) })
+    else told.push({ status: outcome.response.status, body: new TextDecoder().decode(outcome.response.body) })
   }
   webhooks.stop()
   leaving.abort()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { answerBytesMax } from '../../../src/domain/limits.ts'
+import { responseBytesMax } from '../../../src/domain/limits.ts'
 import { stdoutCut, stdoutLengthMax } from '../../../src/sandbox/run.ts'
 import { Workbench } from '../../support/sandbox/workbench.ts'
 
@@ -78,13 +78,13 @@ test('five megabytes pass in and out repeatedly', () => {
 
 test('a result over 10 MB of JSON text is refused, one of 10 MB is not', () => {
   const quotes = 2
-  expect(bench.result('return "x".repeat(n).length', { n: answerBytesMax })).toBe(answerBytesMax)
-  expect((bench.result('return "x".repeat(n)', { n: answerBytesMax - quotes }) as string).length).toBe(
-    answerBytesMax - 2,
+  expect(bench.result('return "x".repeat(n).length', { n: responseBytesMax })).toBe(responseBytesMax)
+  expect((bench.result('return "x".repeat(n)', { n: responseBytesMax - quotes }) as string).length).toBe(
+    responseBytesMax - 2,
   )
-  expect(bench.failure('return "x".repeat(n)', { n: answerBytesMax - quotes + 1 }).code).toBe('RESULT_TOO_LARGE')
+  expect(bench.failure('return "x".repeat(n)', { n: responseBytesMax - quotes + 1 }).code).toBe('RESULT_TOO_LARGE')
   // The limit is in bytes, not in characters.
-  expect(bench.failure('return "é".repeat(n)', { n: answerBytesMax / 2 }).code).toBe('RESULT_TOO_LARGE')
+  expect(bench.failure('return "é".repeat(n)', { n: responseBytesMax / 2 }).code).toBe('RESULT_TOO_LARGE')
 })
 
 test('a result that is nested too deep to be walked safely is refused', () => {

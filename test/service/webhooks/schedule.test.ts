@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
-import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
+import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
 
 const delaysMs = [5_000, 15_000, 60_000, 180_000]
 const stepMs = 25
@@ -8,11 +8,11 @@ const stepMs = 25
 /** The random responses of a receiver: an upper limit in percent, and whether another attempt follows. */
 const outcomes: [below: number, posted: OutboundPosted, retried: boolean][] = [
   [55, taken, false],
-  [80, answer(503), true],
-  [90, answer(500), true],
-  [94, answer(429, '30'), true],
-  [96, answer(404), false],
-  [98, answer(302), false],
+  [80, responded(503), true],
+  [90, responded(500), true],
+  [94, responded(429, '30'), true],
+  [96, responded(404), false],
+  [98, responded(302), false],
   [100, { ok: false, code: 'CONNECTION_FAILED', message: 'refused' }, false],
 ]
 

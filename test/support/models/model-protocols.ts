@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ScriptedAnswer } from './model-server.ts'
+import type { ScriptedResponse } from './model-server.ts'
 
 export type Protocol = 'openai' | 'anthropic' | 'google'
 
@@ -9,7 +9,11 @@ export function protocolOf(path: string): Protocol {
 }
 
 /** Writes a scripted response in a protocol. */
-export async function writeAnswer(response: ServerResponse, protocol: Protocol, said: ScriptedAnswer): Promise<void> {
+export async function writeResponse(
+  response: ServerResponse,
+  protocol: Protocol,
+  said: ScriptedResponse,
+): Promise<void> {
   if (said.trouble === 'hang') return
   if (said.status !== undefined) {
     response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers })
@@ -39,7 +43,7 @@ type Events = { before: string[]; piece(text: string): string; after: string[] }
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const event = (value: { type: string }) => `event: ${value.type}\n${data(value)}`
 
-const eventsOf: Record<Protocol, (said: ScriptedAnswer) => Events> = {
+const eventsOf: Record<Protocol, (said: ScriptedResponse) => Events> = {
   openai({ toolCalls = [], refusal, usage = { prompt: 1, completion: 1 }, finish = 'stop' }) {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       data({

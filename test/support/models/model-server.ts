@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Protocol, protocolOf, writeAnswer } from './model-protocols.ts'
+import { type Protocol, protocolOf, writeResponse } from './model-protocols.ts'
 
 /** The scripted response to one request. */
-export type ScriptedAnswer = {
+export type ScriptedResponse = {
   /** Pieces of text, one event each. */
   text?: readonly string[]
   toolCalls?: readonly { id: string; name: string; arguments: string }[]
@@ -39,18 +39,18 @@ export type SeenRequest = {
 export class ModelServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = []
   readonly #server: Server
-  #script: (request: SeenRequest, index: number) => ScriptedAnswer
+  #script: (request: SeenRequest, index: number) => ScriptedResponse
 
-  private constructor(script: (request: SeenRequest, index: number) => ScriptedAnswer) {
+  private constructor(script: (request: SeenRequest, index: number) => ScriptedResponse) {
     this.#script = script
-    this.#server = createServer((request, response) => void this.#answer(request, response))
+    this.#server = createServer((request, response) => void this.#respond(request, response))
   }
 
   /**
    * `script`: by the request and its number, from 0; a list is used in order, its last entry for all later requests.
    */
   static async start(
-    script: readonly ScriptedAnswer[] | ((request: SeenRequest, index: number) => ScriptedAnswer),
+    script: readonly ScriptedResponse[] | ((request: SeenRequest, index: number) => ScriptedResponse),
     port = 0,
   ): Promise<ModelServer> {
     const say =
@@ -74,7 +74,7 @@ export class ModelServer implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = ''
     for await (const chunk of request) text += String(chunk)
     const path = request.url ?? ''
@@ -86,6 +86,6 @@ export class ModelServer implements AsyncDisposable {
     const body = JSON.parse(text) as Record<string, unknown>
     const seen = { protocol: protocolOf(path), path, headers: request.headers, body, left }
     const index = this.requests.push(seen) - 1
-    await writeAnswer(response, seen.protocol, this.#script(seen, index))
+    await writeResponse(response, seen.protocol, this.#script(seen, index))
   }
 }

@@ -12,8 +12,8 @@ export class RawPeer implements Disposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  /** `answer` is called for each piece of a request, with how many pieces the connection has had. */
-  constructor(answer: (socket: Socket, piece: number, connection: number) => void) {
+  /** `respond` is called for each piece of a request, with how many pieces the connection has had. */
+  constructor(respond: (socket: Socket, piece: number, connection: number) => void) {
     this.#server = createServer((socket) => {
       const connection = this.connections++
       this.received[connection] = ''
@@ -23,7 +23,7 @@ export class RawPeer implements Disposable {
       let pieces = 0
       socket.on('data', (data) => {
         this.received[connection] += data.toString('latin1')
-        answer(socket, pieces++, connection)
+        respond(socket, pieces++, connection)
       })
     })
   }
@@ -59,8 +59,8 @@ export async function eachOf(body: OutboundBody, onPart: (part: Uint8Array<Array
   for (let part = await body.read(); part; part = await body.read()) onPart(part)
 }
 
-/** A peer that answers every request with the same bytes. */
-export function answering(bytes: string | Uint8Array, then: 'end' | 'keep' = 'end'): Promise<RawPeer> {
+/** A peer that responds to every request with the same bytes. */
+export function respondingWith(bytes: string | Uint8Array, then: 'end' | 'keep' = 'end'): Promise<RawPeer> {
   const data = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes
   return new RawPeer((socket) => (then === 'end' ? socket.end(data) : socket.write(data))).listen()
 }
@@ -96,7 +96,7 @@ export function requestTo<More extends Partial<OutboundRequest>>(url: string, mo
     headers: [],
     followRedirects: 5,
     timeoutMs: 20_000,
-    answerBytesMax: 10_485_760,
+    responseBytesMax: 10_485_760,
     signal: new AbortController().signal,
     ...more,
   }

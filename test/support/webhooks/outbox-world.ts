@@ -127,10 +127,10 @@ export class OutboxWorld {
   }
 }
 
-export const answer = (status: number, retryAfter?: string): OutboundPosted => ({
+export const responded = (status: number, retryAfter?: string): OutboundPosted => ({
   ok: true,
   status,
   retryAfter,
-  answer: new Uint8Array(),
+  responseStart: new Uint8Array(),
 })
-export const taken = answer(200)
+export const taken = responded(200)

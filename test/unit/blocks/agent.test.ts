@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { block, document } from '../../support/make.ts'
-import { ModelServer, type ScriptedAnswer } from '../../support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse } from '../../support/models/model-server.ts'
 import { hanging, httpPeer, outboundOf } from '../../support/outbound/peers.ts'
 import { spansOf, World } from '../engine/world.ts'
 
@@ -41,7 +41,7 @@ function asking(server: { url: string }, params: Record<string, unknown> = {}): 
   })
 }
 
-async function ask(script: readonly ScriptedAnswer[], { params }: { params?: Record<string, unknown> } = {}) {
+async function ask(script: readonly ScriptedResponse[], { params }: { params?: Record<string, unknown> } = {}) {
   await using server = await ModelServer.start(script)
   const chunks: string[] = []
   const observer = { chunk: (_: unknown, text: string) => void chunks.push(text) }
@@ -167,8 +167,8 @@ describe('structured output', () => {
     test(`that fits is the parsed value (${each})`, async () => {
       const [provider, model = 'm'] = each.split(' ')
       const call = { id: 'c1', name: 'json', arguments: '{"n":3}' }
-      const answer = model === 'other' ? { toolCalls: [call] } : { text: ['{"n":', ' 3}'] }
-      const { output, requests } = await ask([answer], { params: { provider, model, responseFormat } })
+      const response = model === 'other' ? { toolCalls: [call] } : { text: ['{"n":', ' 3}'] }
+      const { output, requests } = await ask([response], { params: { provider, model, responseFormat } })
       expect([output['content'], output['toolCalls']]).toEqual([{ n: 3 }, []])
       expect(JSON.stringify(requests[0]?.body)).toContain('"integer"')
     })

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { api } from '../../../src/blocks/api.ts'
 import type { BlockContext } from '../../../src/engine/block.ts'
 import { ManualClock } from '../../support/clock.ts'
-import { answering, hanging, httpPeer, outboundOf, RawPeer, until } from '../../support/outbound/peers.ts'
+import { hanging, httpPeer, outboundOf, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
 import { makeContext, runBlock } from './context.ts'
 
 type Seen = { method: string; key: string | null; body: string }
 
 /** A service that sends the given responses in order, and then repeats the last one. */
-function service(...answers: (number | (() => Response))[]) {
+function service(...responses: (number | (() => Response))[]) {
   const seen: Seen[] = []
   const peer = httpPeer(async (request) => {
     seen.push({ method: request.method, key: request.headers.get('idempotency-key'), body: await request.text() })
-    const answer = answers[Math.min(seen.length, answers.length) - 1]!
-    return typeof answer === 'number' ? Response.json({ n: seen.length }, { status: answer }) : answer()
+    const response = responses[Math.min(seen.length, responses.length) - 1]!
+    return typeof response === 'number' ? Response.json({ n: seen.length }, { status: response }) : response()
   })
   return {
     seen,
@@ -43,7 +43,7 @@ async function run(params: Record<string, unknown>, overrides: Partial<BlockCont
 
 describe('attempts', () => {
   test.each([429, 500, 502, 503, 504, 599])(
-    'go on after %d, with doubling delays, until there is an answer',
+    'go on after %d, with doubling delays, until there is a response',
     async (status) => {
       using peer = service(status, status, status, 200)
       const { outputs, error, delays, attempts } = await run({ url: peer.url })
@@ -155,7 +155,7 @@ describe('attempts', () => {
       message: expect.stringContaining('10485760'),
     })
     expect(outputs).toMatchObject({ data: null, status: 200, headers: { 'content-type': 'text/plain' } })
-    using broken = await answering('HTTP/1.1 999 No\r\n\r\n')
+    using broken = await respondingWith('HTTP/1.1 999 No\r\n\r\n')
     expect((await run({ url: broken.url })).error).toMatchObject({ code: 'INVALID_RESPONSE', attempts: 1 })
   })
 

@@ -6,7 +6,7 @@ import type { Span } from '../../../src/domain/run/log.ts'
 import type { Block, WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { StepHistory } from '../../../src/engine/run/step-history.ts'
 import { block, document } from '../../support/make.ts'
-import { ModelServer, type ScriptedAnswer, type SeenRequest } from '../../support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse, type SeenRequest } from '../../support/models/model-server.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
 import { World } from './world.ts'
 
@@ -58,10 +58,10 @@ let server: ModelServer
 const deployed: Record<string, WorkflowDocument> = {}
 const outbound = outboundOf(['loopback'])
 const world = new World({ open: outbound.open, prices, deployed, clock: hasty })
-let answer: (request: SeenRequest) => ScriptedAnswer
+let respond: (request: SeenRequest) => ScriptedResponse
 
 beforeAll(async () => {
-  server = await ModelServer.start((request) => answer(request))
+  server = await ModelServer.start((request) => respond(request))
 })
 afterAll(async () => {
   await world.stop()
@@ -160,7 +160,7 @@ function saying(seed: number, recount: Recount) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
     return Math.floor((state / 2 ** 32) * below)
   }
-  return ({ body }: SeenRequest): ScriptedAnswer => {
+  return ({ body }: SeenRequest): ScriptedResponse => {
     const outcome = random(10)
     if (outcome === 0) return { status: 503 }
     if (outcome === 1) return { status: 400 }
@@ -187,7 +187,7 @@ test('costs and tokens equal an independent recount over random trees of workflo
   deployed['helper'] = builder.workflow([{ kind: 'ask', model: 'small', tool: false, retries: 1 }])
   const property = fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 3 }), fc.nat(), async (parts, seed) => {
     const recount = new Recount()
-    answer = saying(seed, recount)
+    respond = saying(seed, recount)
     const { record } = await world.run(builder.workflow(parts))
     expect(record.cost).toEqual(recount.cost)
     const spans = usageOf(record.root)
@@ -199,7 +199,7 @@ test('costs and tokens equal an independent recount over random trees of workflo
 
 test('a run resumed after crashes includes the cost from before them, also of blocks that run again', async () => {
   const recount = new Recount()
-  answer = ({ body }) => {
+  respond = ({ body }) => {
     const usage = { prompt: 7, completion: 3 }
     recount.add(String(body['model']), usage)
     return { text: ['ok'], usage }
@@ -230,8 +230,8 @@ test('a run resumed after crashes includes the cost from before them, also of bl
 })
 
 test('a failed run includes its cost', async () => {
-  const answers: ScriptedAnswer[] = [{ text: ['ok'], usage: { prompt: 10, completion: 10 } }, { status: 400 }]
-  answer = () => answers.shift() ?? {}
+  const responses: ScriptedResponse[] = [{ text: ['ok'], usage: { prompt: 10, completion: 10 } }, { status: 400 }]
+  respond = () => responses.shift() ?? {}
   const ask = (id: string) =>
     block(id, 'agent', { provider: 'openai-compatible', baseUrl: server.url, userPrompt: 'Go', model: 'large' })
   const { record } = await world.run(

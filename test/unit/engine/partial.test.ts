@@ -20,7 +20,7 @@ const fetch: OutboundFetch = async ({ url }) => {
   const path = `${pathname.split('/')[1]}.${Bun.hash(pathname).toString(36)}`
   const status = pathname.endsWith('fails') ? 400 : 200
   const body = new TextEncoder().encode(JSON.stringify({ path }))
-  return { ok: true, answer: { status, headers: { 'content-type': 'application/json' }, body, url } }
+  return { ok: true, response: { status, headers: { 'content-type': 'application/json' }, body, url } }
 }
 
 const world = new World({ fetch })

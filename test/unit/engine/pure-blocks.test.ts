@@ -9,7 +9,7 @@ const steps: string[] = []
 const onDiskAtRequest: number[] = []
 const fetch: OutboundFetch = async ({ url }) => {
   onDiskAtRequest.push(steps.length)
-  return { ok: true, answer: { status: 200, headers: {}, body: new TextEncoder().encode('ok'), url } }
+  return { ok: true, response: { status: 200, headers: {}, body: new TextEncoder().encode('ok'), url } }
 }
 const world = new World({ fetch })
 afterAll(() => world.stop())

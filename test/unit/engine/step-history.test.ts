@@ -20,7 +20,7 @@ const fetch: OutboundFetch = async ({ url, headers }) => {
   requests.push(`${pathname} ${key}`)
   const status = pathname.endsWith('fails') ? 400 : 200
   const body = new TextEncoder().encode(JSON.stringify({ path: pathname }))
-  return { ok: true, answer: { status, headers: { 'content-type': 'application/json' }, body, url } }
+  return { ok: true, response: { status, headers: { 'content-type': 'application/json' }, body, url } }
 }
 
 const api = (id: string, path: string, more = {}) =>

@@ -1,6 +1,6 @@
 import { registry } from '../../../src/blocks/registry.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
-import { answerBytesMax, defaultLimits, type Limits } from '../../../src/domain/limits.ts'
+import { defaultLimits, type Limits, responseBytesMax } from '../../../src/domain/limits.ts'
 import type { OutboundFetch, OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import type { Price } from '../../../src/domain/run/cost.ts'
 import { inputOf, readInput } from '../../../src/domain/run/input.ts'
@@ -58,7 +58,7 @@ export class World {
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
         files: noFiles,
-        models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, answerBytesMax }),
+        models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, responseBytesMax }),
         priceOf: this.#priceOf,
       },
       record: async () => {

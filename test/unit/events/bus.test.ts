@@ -21,7 +21,7 @@ const world = new World({
   deployed: { called },
   fetch: async ({ url }) => {
     await new Promise<void>((resolve) => waiting.push(resolve))
-    return { ok: true, answer: { status: 200, headers: {}, body: new Uint8Array(), url } }
+    return { ok: true, response: { status: 200, headers: {}, body: new Uint8Array(), url } }
   },
 })
 afterAll(() => world.stop())

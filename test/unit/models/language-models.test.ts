@@ -10,7 +10,7 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
   return async (request) => {
     const outcome = await open(request)
     if (!outcome.ok) return outcome
-    const { body, ...head } = outcome.answer
+    const { body, ...head } = outcome.response
     let parts: Uint8Array<ArrayBuffer>[] | undefined
     let error: { thrown: unknown } | undefined
     const read = async () => {
@@ -24,7 +24,7 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
       if (!part && error) throw error.thrown
       return part
     }
-    return { ok: true, answer: { ...head, body: { read, close: () => body.close() } } }
+    return { ok: true, response: { ...head, body: { read, close: () => body.close() } } }
   }
 }
 
@@ -53,7 +53,7 @@ async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
 }
 
 function outcomeOf(open: OutboundOpen, baseUrl: string, onText: (text: string) => void = () => undefined) {
-  const { call } = createLanguageModels({ open, clock: systemClock, answerBytesMax: 1_000_000 })
+  const { call } = createLanguageModels({ open, clock: systemClock, responseBytesMax: 1_000_000 })
   return call({
     provider: 'openai-compatible',
     model: 'm',
@@ -98,9 +98,9 @@ test.each([
     `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}0\r\n\r\n`,
     'end',
   ],
-] as const)('a response is complete when it says so %s', async (_, answer, then) => {
-  const { outcome, streamed } = await asked(answer, then)
-  expect(outcome).toMatchObject({ ok: true, answer: { text: 'All of it', finish: 'stop' }, tokens: counted })
+] as const)('a response is complete when it says so %s', async (_, response, then) => {
+  const { outcome, streamed } = await asked(response, then)
+  expect(outcome).toMatchObject({ ok: true, response: { text: 'All of it', finish: 'stop' }, tokens: counted })
   expect(streamed).toBe('All of it')
 })
 
@@ -111,9 +111,9 @@ test('the tokens of a response count even if the connection breaks right after t
 })
 
 test('a connection is reused when its response ends shortly after the last event', async () => {
-  const answer = chunked(streamOf(said, finished, '[DONE]'))
+  const response = chunked(streamOf(said, finished, '[DONE]'))
   using peer = await new RawPeer((socket) => {
-    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${answer}`)
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${response}`)
     setTimeout(() => socket.write('0\r\n\r\n'), 20)
   }).listen()
   using outbound = outboundOf(['loopback'])
@@ -133,7 +133,7 @@ test('text arrives in order, even if some events contain more than text', async 
   const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
   const { outcome, streamed } = await asked(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${stream}`)
   expect(streamed).toBe('One two three four')
-  expect(outcome).toMatchObject({ ok: true, answer: { text: 'One two three four', finish: 'stop' } })
+  expect(outcome).toMatchObject({ ok: true, response: { text: 'One two three four', finish: 'stop' } })
 })
 
 test.each([
@@ -158,7 +158,7 @@ test('the tokens that a response reported count, even if it breaks off in the sa
   const { call } = createLanguageModels({
     open: inOneMoment(outbound.open),
     clock: systemClock,
-    answerBytesMax: 1_000_000,
+    responseBytesMax: 1_000_000,
   })
   const outcome = await call({
     provider: 'anthropic',

@@ -14,8 +14,8 @@ const compressors: Record<string, (bytes: Uint8Array) => Buffer> = {
   zstd: zstdCompressSync,
 }
 
-/** An answer whose body comes in parts of the given size. */
-function answer(body: Uint8Array, encoding: string | undefined, partBytes = 1024): Response {
+/** A response whose body comes in parts of the given size. */
+function responseWith(body: Uint8Array, encoding: string | undefined, partBytes = 1024): Response {
   let at = 0
   const stream = new ReadableStream<Bytes>({
     pull(controller) {
@@ -43,7 +43,7 @@ describe('a body', () => {
         fc.uint8Array({ maxLength: 5_000 }),
         fc.integer({ min: 1, max: 200 }),
         async (bytes, partBytes) => {
-          const read = await readAll(answer(compressors[encoding]!(bytes), encoding, partBytes))
+          const read = await readAll(responseWith(compressors[encoding]!(bytes), encoding, partBytes))
           expect(read.equals(bytes)).toBe(true)
         },
       ),
@@ -52,22 +52,22 @@ describe('a body', () => {
   })
 
   test('in deflate may lack its frame, as from some servers', async () => {
-    expect((await readAll(answer(deflateRawSync(text), 'deflate'))).equals(text)).toBe(true)
+    expect((await readAll(responseWith(deflateRawSync(text), 'deflate'))).equals(text)).toBe(true)
   })
 
   test('with several encodings is decoded in turn', async () => {
     const body = gzipSync(brotliCompressSync(text))
-    expect((await readAll(answer(body, 'BR, identity , gzip'))).equals(text)).toBe(true)
+    expect((await readAll(responseWith(body, 'BR, identity , gzip'))).equals(text)).toBe(true)
   })
 
   test('without an encoding, or with an unknown one, is passed on unchanged', async () => {
     for (const encoding of [undefined, '', 'identity', 'nonsense', 'gzip, nonsense', 'gzip, gzip, gzip, gzip'])
-      expect([encoding, (await readAll(answer(text, encoding))).equals(text)]).toEqual([encoding, true])
+      expect([encoding, (await readAll(responseWith(text, encoding))).equals(text)]).toEqual([encoding, true])
   })
 
   test('may be empty with any encoding, and may be absent', async () => {
     for (const encoding of Object.keys(compressors))
-      expect((await readAll(answer(Buffer.alloc(0), encoding))).byteLength).toBe(0)
+      expect((await readAll(responseWith(Buffer.alloc(0), encoding))).byteLength).toBe(0)
     expect((await readAll(new Response(null, { headers: { 'content-encoding': 'gzip' } }))).byteLength).toBe(0)
   })
 
@@ -80,7 +80,7 @@ describe('a body', () => {
         whole.subarray(0, whole.byteLength - 1),
         whole.subarray(0, 5),
       ])
-        await expect(readAll(answer(body, encoding))).rejects.toMatchObject({ code: brokenEncoding })
+        await expect(readAll(responseWith(body, encoding))).rejects.toMatchObject({ code: brokenEncoding })
     },
   )
 

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { createGzip } from 'node:zlib'
 import { ManualClock } from '../../support/clock.ts'
-import { answering, hanging, httpPeer, outboundOf, RawPeer, requestTo, until } from '../../support/outbound/peers.ts'
+import {
+  hanging,
+  httpPeer,
+  outboundOf,
+  RawPeer,
+  requestTo,
+  respondingWith,
+  until,
+} from '../../support/outbound/peers.ts'
 
 const MB = 1_048_576
 
@@ -23,9 +31,9 @@ describe('the size of a response', () => {
   test('may be exactly the limit and not one byte more, announced or not', async () => {
     using outbound = outboundOf(['loopback'])
     for (const heading of ['Content-Length: 1000', 'Connection: close']) {
-      using peer = await answering(`HTTP/1.1 200 OK\r\n${heading}\r\nX-A: b\r\n\r\n${'a'.repeat(1000)}`)
-      expect(await outbound.fetch(requestTo(peer.url, { answerBytesMax: 1000 }))).toMatchObject({ ok: true })
-      const outcome = await outbound.fetch(requestTo(peer.url, { answerBytesMax: 999 }))
+      using peer = await respondingWith(`HTTP/1.1 200 OK\r\n${heading}\r\nX-A: b\r\n\r\n${'a'.repeat(1000)}`)
+      expect(await outbound.fetch(requestTo(peer.url, { responseBytesMax: 1000 }))).toMatchObject({ ok: true })
+      const outcome = await outbound.fetch(requestTo(peer.url, { responseBytesMax: 999 }))
       expect(outcome).toMatchObject({ ok: false, code: 'RESPONSE_TOO_LARGE', status: 200, headers: { 'x-a': 'b' } })
       expect(outcome).toMatchObject({ message: expect.stringContaining('999 bytes') })
     }
@@ -68,7 +76,7 @@ describe('the time of a request', () => {
   const slow: [what: string, start: string, drip: string][] = [
     ['says nothing', '', ''],
     ['drips its headers', 'HTTP/1.1 200 OK\r\nX: ', 'x'],
-    ['sends interim answers without end', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['sends interim responses without end', '', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['drips its body', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
     ['drips chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
   ]
@@ -135,7 +143,7 @@ describe('the time of a request', () => {
     giving.abort(new Error('no more'))
     expect(await outcome).toMatchObject({ ok: false, code: 'CANCELLED' })
     await until(() => peer.open === 0)
-    using half = await answering('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf', 'keep')
+    using half = await respondingWith('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf', 'keep')
     const later = new AbortController()
     const begun = outbound.fetch(requestTo(half.url, { signal: later.signal }))
     await until(() => half.received[0] !== undefined)
@@ -203,10 +211,10 @@ test('hosts that hang do not delay others: 300 requests wait for one host, and a
     outbound.fetch(requestTo(`http://dead.localhost:${dead.port}/`, { signal: giving.signal })),
   )
   await until(() => dead.connections === 50)
-  const answers = await Promise.all(
+  const outcomes = await Promise.all(
     Array.from({ length: 100 }, () => outbound.fetch(requestTo(`http://alive.localhost:${alive.port}/`))),
   )
-  expect(answers.every((outcome) => outcome.ok)).toBe(true)
+  expect(outcomes.every((outcome) => outcome.ok)).toBe(true)
   expect(dead.connections).toBe(50)
   giving.abort()
   expect((await Promise.all(stuck)).every((outcome) => !outcome.ok && outcome.code === 'CANCELLED')).toBe(true)

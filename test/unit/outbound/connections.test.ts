@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { ManualClock } from '../../support/clock.ts'
-import { answering, outboundOf, RawPeer, requestTo } from '../../support/outbound/peers.ts'
+import { outboundOf, RawPeer, requestTo, respondingWith } from '../../support/outbound/peers.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
-/** Answers the first request of each connection and closes it in the given way when another one comes. */
+/** Responds to the first request of each connection and closes it in the given way when another one comes. */
 const forgetful = (close: (socket: Socket) => void) =>
   new RawPeer((socket, piece, connection) =>
     connection === 0 && piece > 0 ? close(socket) : socket.write(ok),
@@ -13,14 +13,14 @@ const forgetful = (close: (socket: Socket) => void) =>
 
 describe('a connection', () => {
   test('is reused by the next request', async () => {
-    using peer = await answering(ok, 'keep')
+    using peer = await respondingWith(ok, 'keep')
     using outbound = outboundOf(['loopback'])
     for (let index = 0; index < 5; index++) await outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))
     expect(peer.connections).toBe(1)
   })
 
   test('is not shared between two clients, and is closed when its client stops', async () => {
-    using peer = await answering(ok, 'keep')
+    using peer = await respondingWith(ok, 'keep')
     using other = outboundOf(['loopback'])
     const outbound = outboundOf(['loopback'])
     await outbound.fetch(requestTo(peer.url))
@@ -44,7 +44,7 @@ describe('a connection', () => {
         const outcome = await outbound.fetch(
           requestTo(peer.url, { method, ...(method === 'GET' ? {} : { body: 'payload' }) }),
         )
-        expect(outcome).toMatchObject({ ok: true, answer: { status: 200 } })
+        expect(outcome).toMatchObject({ ok: true, response: { status: 200 } })
         expect(peer.connections).toBe(2)
         expect(peer.received[1]).toStartWith(`${method} / HTTP/1.1`)
         if (method !== 'GET') expect(peer.received[1]).toEndWith('payload')
@@ -59,7 +59,7 @@ describe('a connection', () => {
         socket.destroy()
         return
       }
-      // The first four are answered together, so that each has a connection of its own.
+      // The first four get their responses together, so that each has a connection of its own.
       waiting.push(socket)
       if (connection >= 3) for (const one of waiting.splice(0)) one.write(ok)
     }).listen()

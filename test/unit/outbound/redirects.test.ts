@@ -57,7 +57,7 @@ describe('a redirect', () => {
       ...(hasBody ? { body: 'payload' } : {}),
     })
     const outcome = await outbound.fetch(request)
-    expect(outcome).toMatchObject({ ok: true, answer: { status: 200, url: `${peer.origin}/200` } })
+    expect(outcome).toMatchObject({ ok: true, response: { status: 200, url: `${peer.origin}/200` } })
     expect(peer.seen).toMatchObject([{ method }, { method: expected, path: '/200', body }])
     expect('content-type' in peer.seen[1]!.headers).toBe(expected === method)
   })
@@ -100,7 +100,7 @@ describe('a redirect', () => {
     const go = (url: string) => outbound.fetch(requestTo(withUser(url, 'first:pw')))
     const basic = (text: string) => `Basic ${btoa(text)}`
     const outcome = await go(here.through(302, '/200'))
-    expect(outcome).toMatchObject({ answer: { url: `${here.origin}/200` } })
+    expect(outcome).toMatchObject({ response: { url: `${here.origin}/200` } })
     await go(here.through(302, `${there.origin}/200`))
     await go(here.through(302, withUser(`${there.origin}/200`, 'second')))
     expect(here.seen.map(({ headers }) => headers['authorization'])).toEqual(Array(4).fill(basic('first:pw')))
@@ -111,19 +111,19 @@ describe('a redirect', () => {
     using peer = maze()
     using outbound = outboundOf(['loopback'])
     const first = await outbound.fetch(requestTo(peer.through(302, '/200'), { followRedirects: 0 }))
-    expect(first).toMatchObject({ ok: true, answer: { status: 302, headers: { location: '/200' } } })
+    expect(first).toMatchObject({ ok: true, response: { status: 302, headers: { location: '/200' } } })
     using bare = httpPeer(() => new Response('no place', { status: 302 }))
     expect(await outbound.fetch(requestTo(`http://127.0.0.1:${bare.port}/`))).toMatchObject({
       ok: true,
-      answer: { status: 302 },
+      response: { status: 302 },
     })
     expect(await outbound.fetch(requestTo(peer.through(304, '/200')))).toMatchObject({
       ok: true,
-      answer: { status: 304 },
+      response: { status: 304 },
     })
     expect(await outbound.fetch(requestTo(peer.through(300, '/200')))).toMatchObject({
       ok: true,
-      answer: { status: 300 },
+      response: { status: 300 },
     })
   })
 
@@ -194,7 +194,7 @@ describe('a redirect', () => {
     })
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`http://127.0.0.1:${peer.port}/a/b`))
-    expect(outcome.ok && new TextDecoder().decode(outcome.answer.body)).toBe('/ü')
+    expect(outcome.ok && new TextDecoder().decode(outcome.response.body)).toBe('/ü')
   })
 
   test('repeats a body of any kind', async () => {

@@ -99,7 +99,7 @@ describe('an address of this machine', () => {
     using outbound = outboundOf(['loopback'])
     for (const host of ['127.0.0.1', '127.1', '2130706433', 'localhost', 'a.localhost.', '[::ffff:7f00:1]']) {
       const outcome = await outbound.fetch(requestTo(`http://${host}:${peer.port}/`))
-      expect([host, outcome.ok && new TextDecoder().decode(outcome.answer.body)]).toEqual([host, 'here'])
+      expect([host, outcome.ok && new TextDecoder().decode(outcome.response.body)]).toEqual([host, 'here'])
     }
     expect(await outbound.fetch(requestTo(`http://0.0.0.0:${peer.port}/`))).toMatchObject({ code: 'ADDRESS_REFUSED' })
   })
@@ -138,7 +138,7 @@ describe('other addresses that are not public', () => {
     const addresses = ['10.255.255.1', '169.254.169.254', '127.0.0.1', 'fd00::1']
     using outbound = outboundOf(['loopback'], { lookup: async () => addresses })
     const outcome = await outbound.fetch(requestTo(`http://mixed.example:${peer.port}/`))
-    expect(outcome).toMatchObject({ ok: true, answer: { status: 200 } })
+    expect(outcome).toMatchObject({ ok: true, response: { status: 200 } })
   })
 })
 

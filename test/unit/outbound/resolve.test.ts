@@ -131,9 +131,9 @@ describe('a name that changes its address between the check and the connection',
     using outbound = outboundOf(['127.0.0.2/32'])
     const url = `http://rebinding.example:${servers.port}/`
     const outcome = await outbound.fetch(requestTo(url))
-    expect(outcome.ok && new TextDecoder().decode(outcome.answer.body)).toBe('open')
+    expect(outcome.ok && new TextDecoder().decode(outcome.response.body)).toBe('open')
     expect(names.asked.filter((name) => name === 'rebinding.example').length).toBe(1)
-    // The next look-up has the other answer: the name was fine a moment ago, and is refused now.
+    // The next look-up has the other address: the name was fine a moment ago, and is refused now.
     expect(await outbound.fetch(requestTo(url))).toMatchObject({ ok: false, code: 'ADDRESS_REFUSED' })
     expect(servers.secret.connections).toBe(0)
   })
@@ -161,7 +161,7 @@ describe('a name that changes its address between the check and the connection',
     ]) {
       using outbound = outboundOf(['127.0.0.2/32'], { lookup: async () => addresses })
       const outcome = await outbound.fetch(requestTo(`http://both.example:${servers.port}/`))
-      expect(outcome.ok && new TextDecoder().decode(outcome.answer.body)).toBe('open')
+      expect(outcome.ok && new TextDecoder().decode(outcome.response.body)).toBe('open')
     }
     expect(servers.secret.connections).toBe(0)
   })

@@ -3,21 +3,21 @@ import type { OutboundRequest, OutboundStream } from '../../../src/domain/outbou
 import type { Outbound } from '../../../src/outbound/fetch.ts'
 import { ManualClock } from '../../support/clock.ts'
 import {
-  answering,
   eachOf,
   hanging,
   httpPeer,
   outboundOf,
   RawPeer,
   requestTo,
+  respondingWith,
   until,
 } from '../../support/outbound/peers.ts'
-import { brokenAnswers } from './broken-answers.ts'
+import { brokenResponses } from './broken-responses.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
 /** Those that fail before the body; the others break off later. */
-const unbegun = brokenAnswers.filter(([what]) => !/body that|chunks|gzip|brotli/.test(what))
+const unbegun = brokenResponses.filter(([what]) => !/body that|chunks|gzip|brotli/.test(what))
 
 describe('a body that is read as it arrives', () => {
   /** The whole text of a body, or the code of its failure. */
@@ -36,13 +36,15 @@ describe('a body that is read as it arrives', () => {
   async function open(outbound: Outbound, url: string, more: Partial<OutboundRequest> = {}) {
     const outcome = await outbound.open(requestTo(url, more))
     if (!outcome.ok) throw new Error(outcome.message)
-    return outcome.answer
+    return outcome.response
   }
 
   test('is requested like any other', async () => {
-    using peer = await answering('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\n__proto__: p\r\nContent-Length: 2\r\n\r\nok')
+    using peer = await respondingWith(
+      'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\n__proto__: p\r\nContent-Length: 2\r\n\r\nok',
+    )
     using outbound = outboundOf(['loopback'])
-    const answer = await open(outbound, `http://user:pw@name.localhost.:${peer.port}/a%20b/../c d?q=ü#part`, {
+    const response = await open(outbound, `http://user:pw@name.localhost.:${peer.port}/a%20b/../c d?q=ü#part`, {
       method: 'POST',
       headers: [
         ['X-Own', ' é '],
@@ -65,13 +67,13 @@ describe('a body that is read as it arrives', () => {
       'x-own: é',
     ])
     expect(body).toBe('\xc3\xa4')
-    expect(Object.entries(answer.headers).toSorted()).toEqual([
+    expect(Object.entries(response.headers).toSorted()).toEqual([
       ['__proto__', 'p'],
       ['content-length', '2'],
       ['x-a', '1, 2'],
     ])
-    expect(answer.url).toBe(`http://name.localhost:${peer.port}/c%20d?q=%C3%BC`)
-    expect(await read(answer)).toBe('ok')
+    expect(response.url).toBe(`http://name.localhost:${peer.port}/c%20d?q=%C3%BC`)
+    expect(await read(response)).toBe('ok')
   })
 
   test('starts before it has ended', async () => {
@@ -79,18 +81,18 @@ describe('a body that is read as it arrives', () => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n')
     }).listen()
     using outbound = outboundOf(['loopback'])
-    const answer = await open(outbound, peer.url)
+    const response = await open(outbound, peer.url)
     const first = Promise.withResolvers<string>()
-    const reading = eachOf(answer.body, (part) => first.resolve(textOf(part)))
+    const reading = eachOf(response.body, (part) => first.resolve(textOf(part)))
     expect(await first.promise).toBe('first')
-    answer.body.close()
+    response.body.close()
     await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' })
     await until(() => peer.open === 0)
-    expect(await read(answer)).toBe('CANCELLED')
+    expect(await read(response)).toBe('CANCELLED')
   })
 
   test('reuses the connection of the previous one', async () => {
-    using peer = await answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'keep')
+    using peer = await respondingWith('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', 'keep')
     using outbound = outboundOf(['loopback'])
     for (let n = 0; n < 5; n += 1) expect(await read(await open(outbound, peer.url))).toBe('ok')
     expect(peer.connections).toBe(1)
@@ -127,7 +129,7 @@ describe('a body that is read as it arrives', () => {
   })
 
   test.each(unbegun)('does not start with %s', async (_what, bytes, code) => {
-    using peer = await answering(bytes)
+    using peer = await respondingWith(bytes)
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.open(requestTo(`${peer.url}path?key=secret`))
     const message = expect.stringContaining(`127.0.0.1:${peer.port}/path`)
@@ -136,13 +138,13 @@ describe('a body that is read as it arrives', () => {
   })
 
   test('fails with the same codes as one that is read at once', async () => {
-    using cut = await answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc')
-    using large = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${'a'.repeat(100)}`)
-    using mad = await answering('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabcde\r\n')
+    using cut = await respondingWith('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc')
+    using large = await respondingWith(`HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n${'a'.repeat(100)}`)
+    using mad = await respondingWith('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabcde\r\n')
     using outbound = outboundOf(['loopback'])
     const codeOf = async (url: string) => {
-      const outcome = await outbound.open(requestTo(url, { answerBytesMax: 99 }))
-      return outcome.ok ? await read(outcome.answer) : outcome.code
+      const outcome = await outbound.open(requestTo(url, { responseBytesMax: 99 }))
+      return outcome.ok ? await read(outcome.response) : outcome.code
     }
     expect(await codeOf(cut.url)).toBe('CONNECTION_FAILED')
     expect(await codeOf(large.url)).toBe('RESPONSE_TOO_LARGE')
@@ -166,14 +168,14 @@ describe('a body that is read as it arrives', () => {
       pour()
     }).listen()
     using outbound = outboundOf(['loopback'])
-    const answer = await open(outbound, peer.url, { answerBytesMax: bytes })
+    const response = await open(outbound, peer.url, { responseBytesMax: bytes })
     let before = -1
     while (before !== taken) {
       before = taken
       await Bun.sleep(50)
     }
     expect(taken).toBeLessThan(bytes)
-    expect((await read(answer)).length).toBe(bytes)
+    expect((await read(response)).length).toBe(bytes)
   })
 
   test('releases its slot when it is closed, read to its end, or not read until the deadline', async () => {
@@ -211,8 +213,8 @@ describe('a body that is read as it arrives', () => {
     const clock = new ManualClock()
     using outbound = outboundOf(['loopback'], { clock })
     const caller = new AbortController()
-    const answer = await open(outbound, peer.url, { signal: caller.signal, timeoutMs: 7_000 })
-    const reading = read(answer)
+    const response = await open(outbound, peer.url, { signal: caller.signal, timeoutMs: 7_000 })
+    const reading = read(response)
     if (who === 'the caller') caller.abort()
     else if (who === 'the deadline') clock.advance(7_000)
     else outbound.stop()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import type { OutboundPost } from '../../../src/domain/outbound-request.ts'
 import { WebhookClient, type WebhookClientOptions } from '../../../src/outbound/webhook-client.ts'
-import { allowList, answering, hanging, httpPeer, RawPeer, until } from '../../support/outbound/peers.ts'
+import { allowList, hanging, httpPeer, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
 
 function clientOf(allow: readonly string[] = ['loopback'], more: Partial<WebhookClientOptions> = {}) {
   const client = new WebhookClient({ allow: allowList(allow), version: '1.2.3', ...more })
@@ -14,7 +14,7 @@ const message = (url: string, more: Partial<OutboundPost> = {}): OutboundPost =>
   headers: [['X-Test', 'yes']],
   body: '{"é":1}',
   timeoutMs: 20_000,
-  answerBytes: 2_048,
+  responseBytesMax: 2_048,
   signal: new AbortController().signal,
   ...more,
 })
@@ -24,9 +24,9 @@ const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 describe('a webhook request', () => {
   test('arrives unchanged, with the name of its host', async () => {
     using client = clientOf()
-    using peer = await answering(fine, 'keep')
+    using peer = await respondingWith(fine, 'keep')
     const url = `http://user:pa%20ss@localhost:${peer.port}/a/b?c=d#e`
-    expect(await client.post(message(url))).toMatchObject({ ok: true, status: 200, answer: Buffer.from('ok') })
+    expect(await client.post(message(url))).toMatchObject({ ok: true, status: 200, responseStart: Buffer.from('ok') })
     const [head, body] = peer.received[0]!.split('\r\n\r\n')
     const [start, ...headers] = head!.split('\r\n')
     expect(start).toBe('POST /a/b?c=d HTTP/1.1')
@@ -51,7 +51,7 @@ describe('a webhook request', () => {
       return new Response(String(Bun.hash(await request.text())))
     })
     const outcome = await client.post(message(peer.url.href, { body }))
-    expect(outcome.ok && Buffer.from(outcome.answer).toString()).toBe(String(Bun.hash(body)))
+    expect(outcome.ok && Buffer.from(outcome.responseStart).toString()).toBe(String(Bun.hash(body)))
   })
 
   test('reuses the connection of the previous one, and concurrent ones use several', async () => {
@@ -98,15 +98,15 @@ describe('a webhook request', () => {
 
   test('returns as soon as enough of the response has arrived, and closes the connection', async () => {
     using client = clientOf()
-    using peer = await answering(`HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n${'x'.repeat(5_000)}`, 'keep')
+    using peer = await respondingWith(`HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n${'x'.repeat(5_000)}`, 'keep')
     const outcome = await client.post(message(peer.url))
-    expect(outcome.ok && outcome.answer.length).toBe(2_048)
+    expect(outcome.ok && outcome.responseStart.length).toBe(2_048)
     await until(() => peer.open === 0)
   })
 
   test('is not redirected', async () => {
     using client = clientOf()
-    using peer = await answering('HTTP/1.1 307 Elsewhere\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n', 'keep')
+    using peer = await respondingWith('HTTP/1.1 307 Elsewhere\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n', 'keep')
     expect(await client.post(message(peer.url))).toMatchObject({ ok: true, status: 307 })
     expect(peer.received[0]!.match(/POST/g)).toHaveLength(1)
   })
@@ -125,13 +125,13 @@ describe('a webhook request', () => {
   test('reports the status of a refusal, even if the rest of the response never arrives', async () => {
     using client = clientOf()
     const head = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 10\r\n\r\nabc'
-    using slow = await answering(head, 'keep')
+    using slow = await respondingWith(head, 'keep')
     // `fetch` drops what arrives together with the end of the connection.
     using broken = await new RawPeer((socket) => {
       socket.write(head)
       setTimeout(() => socket.destroy(), 30)
     }).listen()
-    const refused = { ok: true, status: 503, retryAfter: '7', answer: Buffer.from('abc') }
+    const refused = { ok: true, status: 503, retryAfter: '7', responseStart: Buffer.from('abc') }
     expect(await client.post(message(slow.url, { timeoutMs: 150 }))).toMatchObject(refused)
     expect(await client.post(message(broken.url))).toMatchObject(refused)
     const caller = new AbortController()
@@ -153,7 +153,7 @@ describe('a webhook request', () => {
   })
 
   test('goes to no refused address, whatever the name', async () => {
-    using peer = await answering(fine)
+    using peer = await respondingWith(fine)
     using strict = clientOf([])
     const refused = { ok: false, code: 'ADDRESS_REFUSED' }
     expect(await strict.post(message(peer.url))).toMatchObject(refused)
@@ -173,7 +173,7 @@ describe('a webhook request', () => {
 
   test('names the host and port that refused the connection', async () => {
     using client = clientOf()
-    const peer = await answering(fine)
+    const peer = await respondingWith(fine)
     const { url, port } = peer
     peer[Symbol.dispose]()
     const outcome = await client.post(message(url))
@@ -185,14 +185,14 @@ describe('a webhook request', () => {
   })
 
   test('tries the next address of a name when one refuses the connection', async () => {
-    using peer = await answering(fine)
+    using peer = await respondingWith(fine)
     using client = clientOf(['loopback'], { lookup: async () => ['127.0.0.2', '127.0.0.1'] })
     expect(await client.post(message(`http://two.example:${peer.port}/`))).toMatchObject({ ok: true, status: 200 })
   })
 
   test('reports a response that is not HTTP', async () => {
     using client = clientOf()
-    using peer = await answering('SSH-2.0-OpenSSH_9.6\r\n\r\n', 'keep')
+    using peer = await respondingWith('SSH-2.0-OpenSSH_9.6\r\n\r\n', 'keep')
     expect(await client.post(message(peer.url))).toMatchObject({
       ok: false,
       code: 'INVALID_RESPONSE',

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/domain/errors.ts'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import type { DeliveryKey } from '../../../src/domain/webhook/delivery.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
-import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
+import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 async function waitingPair(): Promise<[DeliveryKey, DeliveryKey]> {
   const subscription = await world.subscribe('a')
   const rows = [world.row([subscription]), world.row([subscription])]
-  world.post = () => answer(500)
+  world.post = () => responded(500)
   await world.record(rows)
   await world.quiet()
   world.post = () => taken
@@ -76,7 +76,7 @@ test('a delivery is retried when its cancellation failed on disk and its attempt
   while (world.attempts.length === 0) await world.turn()
   expect(await rejectionOf(world.dispatcher.commands.cancel(key))).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
   world.post = () => taken
-  held.resolve(answer(500))
+  held.resolve(responded(500))
   await world.quiet()
   await world.pass(10_000, 1_000)
   expect(await world.store.getDelivery(key)).toMatchObject({ state: 'delivered', attempts: 2 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/domain/errors.ts'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
-import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
+import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
 beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('a delivery', () => {
   test('is attempted at once, and then by the schedule until the receiver accepts it', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
-    world.post = () => (world.attempts.length < 3 ? answer(500) : taken)
+    world.post = () => (world.attempts.length < 3 ? responded(500) : taken)
     await world.record([row])
     await world.quiet()
     expect(world.attempts).toHaveLength(1)
@@ -35,10 +35,10 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['400', answer(400), 1, 'HTTP_ERROR'],
-    ['301', answer(301), 1, 'REDIRECTED'],
-    ['500', answer(500), 5, 'HTTP_ERROR'],
-    ['429', answer(429), 5, 'HTTP_ERROR'],
+    ['400', responded(400), 1, 'HTTP_ERROR'],
+    ['301', responded(301), 1, 'REDIRECTED'],
+    ['500', responded(500), 5, 'HTTP_ERROR'],
+    ['429', responded(429), 5, 'HTTP_ERROR'],
     ['a refused connection', refused, 1, 'CONNECTION_FAILED'],
     ['a timeout', timedOut, 1, 'TIMEOUT'],
   ])('with the response %s fails in the end, after as many attempts as may help', async (_, posted, count, code) => {
@@ -66,7 +66,7 @@ describe('a delivery', () => {
     const subscription = await world.subscribe('a')
     const at = world.clock.now()
     const inAnHour = new Date(at + 3_600_000).toUTCString()
-    world.post = () => (world.attempts.length === 1 ? answer(429, '40') : answer(503, inAnHour))
+    world.post = () => (world.attempts.length === 1 ? responded(429, '40') : responded(503, inAnHour))
     const row = world.row([subscription])
     await world.record([row])
     await world.quiet()
@@ -92,7 +92,7 @@ describe('a delivery', () => {
   test('goes to the current URL of a changed subscription, and continues after its subscription is deleted', async () => {
     const workflow = { id: world.home.workflowId, workspaceId: world.home.workspaceId }
     const subscription = await world.subscribe('a')
-    world.post = () => (world.attempts.length < 3 ? answer(500) : taken)
+    world.post = () => (world.attempts.length < 3 ? responded(500) : taken)
     await world.record([world.row([subscription])])
     await world.quiet()
     await world.subscriptions.change(workflow, 'a', { url: 'https://moved.example/hook' })
@@ -109,11 +109,11 @@ describe('a delivery command', () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
-    world.post = () => answer(404)
+    world.post = () => responded(404)
     await world.record([row])
     await world.quiet()
     expect(await world.stateOf(key)).toBe('failed')
-    world.post = () => answer(500)
+    world.post = () => responded(500)
     expect(await world.dispatcher.commands.resend(key)).toBe(true)
     await world.quiet()
     await world.pass(400_000, 5_000)
@@ -126,7 +126,7 @@ describe('a delivery command', () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
-    world.post = () => (world.attempts.length === 1 ? answer(500) : taken)
+    world.post = () => (world.attempts.length === 1 ? responded(500) : taken)
     await world.record([row])
     await world.quiet()
     await world.pass(1_000)
@@ -141,7 +141,7 @@ describe('a delivery command', () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
-    world.post = () => answer(500)
+    world.post = () => responded(500)
     await world.record([row])
     await world.quiet()
     expect(await world.dispatcher.commands.cancel(key)).toBe(true)
@@ -164,7 +164,7 @@ describe('a delivery command', () => {
     while (world.attempts.length === 0) await world.turn()
     expect(await rejectionOf(world.dispatcher.commands.resend(key))).toMatchObject({ code: 'CONFLICT' })
     expect(await world.dispatcher.commands.cancel(key)).toBe(true)
-    held.resolve(answer(500))
+    held.resolve(responded(500))
     await world.quiet()
     await world.pass(60_000, 5_000)
     expect(world.attempts).toHaveLength(1)
@@ -173,7 +173,7 @@ describe('a delivery command', () => {
 
   test('resends all deliveries that failed since a given time', async () => {
     const subscription = await world.subscribe('a')
-    world.post = () => answer(404)
+    world.post = () => responded(404)
     const rows = Array.from({ length: 1_200 }, () => world.row([subscription]))
     await world.record(rows)
     await world.quiet()

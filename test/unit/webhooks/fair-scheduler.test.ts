@@ -25,12 +25,12 @@ function world(total: number, perHost = 10, charsMax = 1_000 * million) {
     return count
   }
   const heldOf = (host: string) => held.filter((each) => each.host === host)
-  const answerAll = (host: string) => {
+  const respondAll = (host: string) => {
     const over = heldOf(host)
     for (const each of over) held.splice(held.indexOf(each), 1)
     for (const { slot } of over) slot.release(true)
   }
-  return { clock, places, held, takeAll, heldOf, answerAll }
+  return { clock, places, held, takeAll, heldOf, respondAll }
 }
 
 const queues = (prefix: string, count: number) =>
@@ -38,19 +38,19 @@ const queues = (prefix: string, count: number) =>
 
 describe('slots', () => {
   test('stay within the limits in all and per host, in any order of events', () => {
-    const step = fc.record({ host: fc.nat(6), answers: fc.boolean(), passMs: fc.nat(2_000) })
+    const step = fc.record({ host: fc.nat(6), responds: fc.boolean(), passMs: fc.nat(2_000) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 40 }), (steps, total) => {
         const { places, held, takeAll, heldOf, clock } = world(total, 4)
-        for (const { host, answers, passMs } of steps) {
+        for (const { host, responds, passMs } of steps) {
           places.wait({ host: `h${host}`, name: 'a' })
           takeAll()
           clock.advance(passMs)
           const [first] = heldOf(`h${host}`)
           if (first) {
             held.splice(held.indexOf(first), 1)
-            first.slot.release(answers)
-            first.slot.release(answers)
+            first.slot.release(responds)
+            first.slot.release(responds)
           }
           expect(places.running).toBe(held.length)
           expect(places.running).toBeLessThanOrEqual(total)
@@ -66,7 +66,7 @@ describe('slots', () => {
   })
 
   test('go to the hosts in turn, and to the queues of a host in turn', () => {
-    const { places, takeAll, answerAll, held } = world(4)
+    const { places, takeAll, respondAll, held } = world(4)
     const all = [
       { host: 'a', name: 'one' },
       { host: 'a', name: 'two' },
@@ -74,21 +74,21 @@ describe('slots', () => {
     ]
     for (const queue of all) places.wait(queue)
     takeAll()
-    for (const host of ['a', 'b']) answerAll(host)
+    for (const host of ['a', 'b']) respondAll(host)
     takeAll()
     expect(held.map(({ name }) => name).toSorted()).toEqual(['one', 'three', 'three', 'two'])
   })
 
   test('of hosts that hang are at most half of all, so that a host that responds gets one at once', () => {
-    const { clock, places, takeAll, heldOf, answerAll } = world(500)
+    const { clock, places, takeAll, heldOf, respondAll } = world(500)
     for (const queue of queues('hang', 300)) places.wait(queue)
     takeAll()
-    // Nobody has answered yet: each has one, and a newcomer may try.
+    // Nobody has responded yet: each has one, and a newcomer may try.
     expect(places.running).toBe(300)
     places.wait({ host: 'good', name: 'only' })
     takeAll()
     expect(heldOf('good')).toHaveLength(1)
-    answerAll('good')
+    respondAll('good')
     clock.advance(1_600)
     takeAll()
     expect(places.running).toBe(300 + heldOf('good').length)
@@ -99,7 +99,7 @@ describe('slots', () => {
       places.wait({ host: 'good', name: 'only' })
       takeAll()
       expect(heldOf('good').length).toBeGreaterThan(0)
-      answerAll('good')
+      respondAll('good')
     }
   })
 
@@ -113,27 +113,27 @@ describe('slots', () => {
   })
 
   test('are given as before to a host that responds again', () => {
-    const { clock, places, takeAll, answerAll } = world(100)
+    const { clock, places, takeAll, respondAll } = world(100)
     for (const queue of queues('host', 60)) places.wait(queue)
     takeAll()
     clock.advance(1_600)
-    for (const { host } of queues('host', 60)) answerAll(host)
+    for (const { host } of queues('host', 60)) respondAll(host)
     // Slow, all of them: half of the places, a few for each.
     takeAll()
     expect(places.running).toBe(50)
-    for (const { host } of queues('host', 60)) answerAll(host)
+    for (const { host } of queues('host', 60)) respondAll(host)
     takeAll()
-    answerAll('host0')
+    respondAll('host0')
     takeAll()
     expect(places.running).toBe(100)
   })
 
   test('with long bodies are limited by memory, half of it for hosts that hang, and short bodies pass', () => {
-    const { clock, places, takeAll, heldOf, answerAll, held } = world(500, 10, 10 * million)
+    const { clock, places, takeAll, heldOf, respondAll, held } = world(500, 10, 10 * million)
     const good = { host: 'good', name: 'only', chars: 2 * million }
     places.wait(good)
     takeAll()
-    answerAll('good')
+    respondAll('good')
     places.leave(good)
     for (const queue of queues('hang', 20)) places.wait({ ...queue, chars: 2 * million })
     takeAll()
@@ -153,12 +153,12 @@ describe('slots', () => {
   })
 
   test('are given to a body above the memory limit when it is alone', () => {
-    const { places, takeAll, held, answerAll } = world(500, 10, 10 * million)
+    const { places, takeAll, held, respondAll } = world(500, 10, 10 * million)
     places.wait({ host: 'a', name: 'long', chars: 50 * million })
     places.wait({ host: 'b', name: 'other', chars: million })
     takeAll()
     expect(held.map(({ name }) => name)).toEqual(['long'])
-    answerAll('a')
+    respondAll('a')
     takeAll()
     expect(held.map(({ name }) => name)).toContain('other')
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { answer, OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
+import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
 
 test('pending deliveries on disk continue at once when the system clock is set back', async () => {
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')
   const rows = Array.from({ length: 3_000 }, () => world.row([subscription]))
-  world.post = () => answer(500)
+  world.post = () => responded(500)
   await world.record(rows)
   await world.quiet()
   world.clock.setNow(world.clock.now() - 86_400_000)

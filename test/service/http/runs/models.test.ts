@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createParser } from 'eventsource-parser'
 import { block, document } from '../../../support/make.ts'
-import { ModelServer, type ScriptedAnswer } from '../../../support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse } from '../../../support/models/model-server.ts'
 import { ExecutionWorld, start } from '../execution-world.ts'
 
 const key = 'sk-very-secret-key-of-a-model'
 let world: ExecutionWorld
 let server: ModelServer
-let answer: () => ScriptedAnswer = () => ({})
+let answer: () => ScriptedResponse = () => ({})
 
 beforeAll(async () => {
   world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })

@@ -1,5 +1,5 @@
 /** Incomplete and invalid responses, and the code of the failure for each. */
-export const brokenAnswers: [what: string, bytes: string, code: string][] = [
+export const brokenResponses: [what: string, bytes: string, code: string][] = [
   ['a body that is cut off', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc', 'CONNECTION_FAILED'],
   [
     'chunks that are cut off',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { answering, httpPeer, outboundOf, requestTo } from '../../support/outbound/peers.ts'
-import { brokenAnswers } from './broken-answers.ts'
+import { httpPeer, outboundOf, requestTo, respondingWith } from '../../support/outbound/peers.ts'
+import { brokenResponses } from './broken-responses.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
 describe('a request', () => {
   test('arrives unchanged, with the host name of its URL', async () => {
-    using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
+    using peer = await respondingWith('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
     using outbound = outboundOf(['loopback'])
     const url = `http://name.localhost.:${peer.port}/a%20b/../c d?q=ü&r=1#part`
     await outbound.fetch(requestTo(url, { method: 'PUT', headers: [['X-Own', ' value ']], body: 'ä' }))
@@ -20,7 +20,7 @@ describe('a request', () => {
   })
 
   test('loses headers about the connection or the framing of the body, and those that Connection names', async () => {
-    using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
+    using peer = await respondingWith('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
     using outbound = outboundOf(['loopback'])
     const stripped = ['Host', 'Content-Length', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection']
     stripped.push('TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'Expect', 'HTTP2-Settings', 'X-Hop')
@@ -36,7 +36,7 @@ describe('a request', () => {
   })
 
   test('sends its own User-Agent, repeated headers together, and Latin-1 values', async () => {
-    using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
+    using peer = await respondingWith('HTTP/1.1 204 No Content\r\n\r\n', 'keep')
     using outbound = outboundOf(['loopback'])
     const headers = [
       ['user-agent', 'mine'],
@@ -52,7 +52,7 @@ describe('a request', () => {
   })
 
   test('with an invalid header or method fails without showing the value, and nothing is sent', async () => {
-    using peer = await answering('HTTP/1.1 204 No Content\r\n\r\n')
+    using peer = await respondingWith('HTTP/1.1 204 No Content\r\n\r\n')
     using outbound = outboundOf(['loopback'])
     const failures: [name: string, value: string, message: string][] = [
       ['X-A', 'secret\r\nX-B: injected', 'The value of the header X-A contains a line break'],
@@ -83,12 +83,12 @@ describe('a request', () => {
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`http://user:hunter2@127.0.0.1:${peer.port}/`))
     if (!outcome.ok) throw new Error(outcome.message)
-    expect(textOf(outcome.answer.body)).toBe(`Basic ${btoa('user:hunter2')}http://127.0.0.1:${peer.port}/`)
-    expect(outcome.answer.url).toBe(`http://127.0.0.1:${peer.port}/`)
+    expect(textOf(outcome.response.body)).toBe(`Basic ${btoa('user:hunter2')}http://127.0.0.1:${peer.port}/`)
+    expect(outcome.response.url).toBe(`http://127.0.0.1:${peer.port}/`)
     const own = await outbound.fetch(
       requestTo(`http://user:hunter2@127.0.0.1:${peer.port}/`, { headers: [['authorization', 'Mine']] }),
     )
-    expect(own.ok && textOf(own.answer.body)).toStartWith('Mine')
+    expect(own.ok && textOf(own.response.body)).toStartWith('Mine')
     for (const url of [
       'http://user:hunter2@10.0.0.1/',
       'http://user:hunter2@127.0.0.1:1/',
@@ -101,13 +101,13 @@ describe('a request', () => {
 
 describe('a response', () => {
   test('has lower-case headers, with repeated ones joined and cookies as a list', async () => {
-    using peer = await answering(
+    using peer = await respondingWith(
       'HTTP/1.1 201 Made\r\nX-A: 1\r\nx-a: 2\r\nSet-Cookie: a=1; Path=/\r\nSet-Cookie: b=2, c\r\n__proto__: p\r\nConstructor: c\r\nContent-Length: 2\r\n\r\nok',
     )
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(peer.url))
     if (!outcome.ok) throw new Error(outcome.message)
-    const { headers, status, body } = outcome.answer
+    const { headers, status, body } = outcome.response
     expect([status, textOf(body)]).toEqual([201, 'ok'])
     expect(Object.entries(headers).toSorted()).toEqual([
       ['__proto__', 'p'],
@@ -133,7 +133,7 @@ describe('a response', () => {
       })
       using outbound = outboundOf(['loopback'])
       const outcome = await outbound.fetch(requestTo(`http://127.0.0.1:${peer.port}/`))
-      expect(outcome.ok && textOf(outcome.answer.body)).toBe('hello')
+      expect(outcome.ok && textOf(outcome.response.body)).toBe('hello')
     },
   )
 
@@ -143,7 +143,7 @@ describe('a response', () => {
     for (const status of [400, 404, 429, 500, 503, 599])
       expect(await outbound.fetch(requestTo(`http://127.0.0.1:${peer.port}/${status}`))).toMatchObject({
         ok: true,
-        answer: { status },
+        response: { status },
       })
   })
 
@@ -157,16 +157,16 @@ describe('a response', () => {
       '200 OK\r\nConnection: close\r\n\r\n',
     ]
     for (const ending of endings) {
-      using peer = await answering(`HTTP/1.1 ${ending}`)
+      using peer = await respondingWith(`HTTP/1.1 ${ending}`)
       const outcome = await outbound.fetch(requestTo(peer.url))
-      expect([ending, outcome.ok && outcome.answer.body.byteLength]).toEqual([ending, 0])
+      expect([ending, outcome.ok && outcome.response.body.byteLength]).toEqual([ending, 0])
     }
-    using peer = await answering('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
+    using peer = await respondingWith('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
     expect(await outbound.fetch(requestTo(peer.url, { method: 'HEAD' }))).toMatchObject({ ok: true })
   })
 
-  test.each(brokenAnswers)('with %s fails with a message of its own', async (_what, bytes, code) => {
-    using peer = await answering(bytes)
+  test.each(brokenResponses)('with %s fails with a message of its own', async (_what, bytes, code) => {
+    using peer = await respondingWith(bytes)
     using outbound = outboundOf(['loopback'])
     const outcome = await outbound.fetch(requestTo(`${peer.url}path?key=secret`))
     expect(outcome).toMatchObject({ ok: false, code, message: expect.stringContaining(`127.0.0.1:${peer.port}/path`) })
@@ -174,7 +174,7 @@ describe('a response', () => {
   })
 
   test('that breaks off still reports its status and headers', async () => {
-    using peer = await answering('HTTP/1.1 502 Bad\r\nX-A: b\r\nContent-Length: 100\r\n\r\nabc')
+    using peer = await respondingWith('HTTP/1.1 502 Bad\r\nX-A: b\r\nContent-Length: 100\r\n\r\nabc')
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(peer.url))).toMatchObject({
       ok: false,
@@ -185,10 +185,10 @@ describe('a response', () => {
   })
 
   test('is found after any number of interim responses', async () => {
-    using peer = await answering(
+    using peer = await respondingWith(
       `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
     )
     using outbound = outboundOf(['loopback'])
-    expect(await outbound.fetch(requestTo(peer.url))).toMatchObject({ ok: true, answer: { status: 200 } })
+    expect(await outbound.fetch(requestTo(peer.url))).toMatchObject({ ok: true, response: { status: 200 } })
   })
 })
