@@ -19,7 +19,7 @@ export function createRunRecorder({ webhooksOf, append, onEnded, onRecorded }: R
     const webhooks = webhooksOf(record)
     const written =
       webhooks instanceof Promise
-        ? webhooks.then((decided) => append(record, claim, decided))
+        ? webhooks.then((resolved) => append(record, claim, resolved))
         : append(record, claim, webhooks)
     return written.then(() => onRecorded(record))
   }

@@ -47,7 +47,7 @@ export class Attempts {
     return item ? this.#bodies.charsOf(item) : 0
   }
 
-  /** Lets go of the source of a delivery. */
+  /** Releases the source of a delivery. */
   release(item: QueuedDelivery): void {
     this.#bodies.release(item)
   }
@@ -57,9 +57,10 @@ export class Attempts {
   }
 
   /**
-   * Never rejects. `unmade`: the run cannot be read now. `cut`: the service ended the attempt, so it does not count.
+   * Never rejects. `unreadable`: the run cannot be read now. `interrupted`: the service ended the attempt, so it does
+   * not count.
    */
-  async make(item: QueuedDelivery, receiver: Receiver): Promise<Delivered | 'unmade'> {
+  async make(item: QueuedDelivery, receiver: Receiver): Promise<Delivered | 'unreadable'> {
     const { clock, onFirstAttempt, onAttempt, onBug } = this.#options
     try {
       const message = receiver.problem ? undefined : await this.#bodies.of(item)
@@ -77,18 +78,18 @@ export class Attempts {
             this.#options,
           )
         : notSendable(item, receiver.problem ?? entryIsGone, clock.now())
-      if (ended === 'cut') return ended
+      if (ended === 'interrupted') return ended
       this.#bodies.release(item)
       onAttempt?.(ended.attempt)
       return ended
     } catch (error) {
       if (!isRefusedForNow(error)) onBug(error)
-      return 'unmade'
+      return 'unreadable'
     }
   }
 
   /** Retries until the outcome is on disk; false when the service stops before. Then the attempt is made once more. */
-  async record({ sequence, subscription }: QueuedDelivery, ended: Exclude<Delivered, 'cut'>): Promise<boolean> {
+  async record({ sequence, subscription }: QueuedDelivery, ended: Exclude<Delivered, 'interrupted'>): Promise<boolean> {
     const { write, clock, onBug } = this.#options
     for (;;) {
       try {

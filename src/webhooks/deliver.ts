@@ -29,8 +29,8 @@ export type Message = {
   signal: AbortSignal
 }
 
-/** `cut`: the service itself ended the attempt, so it does not count. */
-export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 'cut'
+/** `interrupted`: the service itself ended the attempt, so it does not count. */
+export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 'interrupted'
 
 /** Makes one attempt with a fresh signature. Never throws. */
 export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
@@ -40,7 +40,7 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   const startedMonotonic = clock.monotonic()
   const headers = webhookHeaders({ deliveryId, body, at: startedAt, secrets: receiver.secrets })
   const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
-  if (!posted.ok && posted.code === 'CANCELLED') return 'cut'
+  if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000
   return judge(message, posted, { startedAt, durationMs }, options)
 }

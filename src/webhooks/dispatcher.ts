@@ -267,9 +267,9 @@ export class Dispatcher {
   /** Never rejects. */
   async #attempt(state: SubscriptionState, item: QueuedDelivery, slot: Slot, receiver: Receiver): Promise<void> {
     const ended = await this.#attempts.make(item, receiver)
-    if (ended === 'cut' || ended === 'unmade') {
+    if (ended === 'interrupted' || ended === 'unreadable') {
       slot.release(undefined)
-      if (ended === 'cut') return
+      if (ended === 'interrupted') return
       item.state = 'waiting'
       item.timer = this.#timers.set(retryMs, { state, item })
       return

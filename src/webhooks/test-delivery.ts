@@ -40,7 +40,7 @@ export class TestDeliveries {
     const ended = receiver.problem
       ? notSendable(delivery, receiver.problem, clock.now())
       : await deliver({ delivery, deliveryId, body, receiver, signal }, { ...this.#options, attemptsMax: 1 })
-    if (ended === 'cut') throw new AppError('OVERLOADED', 'The test delivery was cancelled before it ended.')
+    if (ended === 'interrupted') throw new AppError('OVERLOADED', 'The test delivery was cancelled before it ended.')
     return { deliveryId, body, attempt: ended.attempt }
   }
 }

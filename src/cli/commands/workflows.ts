@@ -5,7 +5,7 @@ import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/
 import { type Command, type CommandGroup, UsageError } from '../command.ts'
 import { checkWorkflowFiles, findingText } from '../support/check.ts'
 import { pathOf } from '../support/client.ts'
-import { startedBy } from '../support/entry-points.ts'
+import { entryPointLines } from '../support/entry-points.ts'
 import { table } from '../support/help.ts'
 import { documentOf, type ListedWorkflow, push as pushAll } from '../support/push.ts'
 import {
@@ -42,10 +42,10 @@ const push: Command = {
     }
     if (call.json) terminal.print(JSON.stringify(pushed.map(({ id, name, version }) => ({ id, name, version }))))
     else {
-      for (const { id, name, action, version, wasActive, startedBy: lines = [] } of pushed) {
+      for (const { id, name, action, version, wasActive, entryPoints = [] } of pushed) {
         const deployed = wasActive ? `version ${version} is already up to date` : `deployed as version ${version}`
         terminal.print(`${id}  ${name}  ${action}${version === undefined ? '' : `, ${deployed}`}`)
-        for (const line of lines) terminal.say(line)
+        for (const line of entryPoints) terminal.say(line)
       }
     }
     return 0
@@ -133,7 +133,7 @@ const deploy: Command = {
     const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
     const response = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
     for (const warning of response.warnings) call.terminal.say(findingText(warning))
-    const text = [`Version ${response.version} runs now.`, ...startedBy(response)].join('\n')
+    const text = [`Version ${response.version} runs now.`, ...entryPointLines(response)].join('\n')
     call.terminal.print(call.json ? JSON.stringify(response) : text)
     return 0
   },
@@ -210,7 +210,7 @@ const status: Command = {
     else {
       const changed = response.needsRedeployment ? ' The document has changed since. Deploy it again.' : ''
       const text = `Version ${response.version} has been active since ${response.deployedAt}.${changed}`
-      call.terminal.print([text, ...startedBy(response)].join('\n'))
+      call.terminal.print([text, ...entryPointLines(response)].join('\n'))
     }
     return 0
   },

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { DeployResponse } from '../../http/responses/workflow-schemas.ts'
 
 /** How a deployed workflow is started other than by the API, one line each. */
-export function startedBy({
+export function entryPointLines({
   schedule,
   webhookUrl,
   chatUrl,

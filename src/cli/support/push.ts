@@ -9,7 +9,7 @@ import type {
 } from '../../http/responses/workflow-schemas.ts'
 import { CommandError } from '../command.ts'
 import { type Client, pathOf } from './client.ts'
-import { startedBy } from './entry-points.ts'
+import { entryPointLines } from './entry-points.ts'
 
 export type PushRequest = {
   client: Client
@@ -27,7 +27,7 @@ export type Pushed = {
   /** Whether that version was already active, so that nothing changed. */
   wasActive?: boolean
   /** How it is started now other than by the API, as lines for people. */
-  startedBy?: readonly string[]
+  entryPoints?: readonly string[]
   /** The findings of the service's check. */
   findings: readonly Finding[]
 }
@@ -119,11 +119,11 @@ async function deployOne(
   client: Client,
   id: string,
   undo: Undo[],
-): Promise<Pick<Pushed, 'version' | 'wasActive' | 'startedBy'>> {
+): Promise<Pick<Pushed, 'version' | 'wasActive' | 'entryPoints'>> {
   const before = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
   // When a whole folder is pushed, unchanged workflows keep their version.
   if (before.version !== null && !before.needsRedeployment) {
-    return { version: before.version, wasActive: true, startedBy: startedBy(before) }
+    return { version: before.version, wasActive: true, entryPoints: entryPointLines(before) }
   }
   const deployed = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
   undo.push(
@@ -134,7 +134,7 @@ async function deployOne(
         }
       : { what: `undeploy ${id}`, run: () => client.delete(pathOf`/api/workflows/${id}/deploy`) },
   )
-  return { version: deployed.version, startedBy: startedBy(deployed) }
+  return { version: deployed.version, entryPoints: entryPointLines(deployed) }
 }
 
 /** Undoes the steps, last first, and returns the error that reports the result. */

@@ -67,7 +67,7 @@ export class JobQueue {
   }
 
   /** Takes back an announced job that could not be written. */
-  withdraw(executionId: string): void {
+  retract(executionId: string): void {
     this.#announced.delete(executionId)
   }
 

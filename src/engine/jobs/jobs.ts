@@ -132,7 +132,7 @@ export class Jobs {
     const takeBack = async () => {
       if (isStarted) await this.#abandon(executionId)
       else if (startsNow) this.#end(executionId)
-      else this.#queue.withdraw(executionId)
+      else this.#queue.retract(executionId)
     }
     try {
       const writing = write(acceptance({ ...job, version, trigger }, { input, claim, seal }))
