@@ -20,7 +20,7 @@ import {
 } from '../engine/block.ts'
 import { type AgentTool, AgentTools, type ToolCall } from './agent-tools.ts'
 import { api } from './api.ts'
-import { checkModelParameters, modelParameters, withoutKey } from './model-parameters.ts'
+import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
 import { addCallCost, askModel } from './model-turn.ts'
 
 const Message = t.Object({
@@ -72,7 +72,7 @@ const Parameters = t.Object({
     minimum: 1,
     maximum: 1_000,
     title: 'Steps',
-    description: 'Calls of the model at most. All but the last may call tools.',
+    description: 'The most model calls. The block fails if the last one still asks for tools.',
   }),
   onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
 })
@@ -93,7 +93,7 @@ export const agent = defineBlock({
   check,
   showInput(params) {
     const tools = params['tools'] as readonly { name: string }[] | undefined
-    return { ...withoutKey(params), ...(tools ? { tools: tools.map(({ name }) => name) } : {}) }
+    return { ...withoutApiKey(params), ...(tools ? { tools: tools.map(({ name }) => name) } : {}) }
   },
   run,
 })
@@ -102,7 +102,9 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   const work: Work = { toolCalls: [], tokens: noTokens, cost: { input: 0, output: 0, total: 0 } }
   try {
     const response = await converse(params, context, work)
-    const content = params.responseFormat ? await structured(response, params.responseFormat, context) : response.text
+    const content = params.responseFormat
+      ? await structuredContent(response, params.responseFormat, context)
+      : response.text
     return { outputs: outputsOf(params, work, content, null) }
   } catch (thrown) {
     if (!(thrown instanceof BlockError)) throw thrown
@@ -117,7 +119,7 @@ function outputsOf({ model }: Parameters, work: Work, content: unknown, error: B
 
 type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 
-/** Calls the model until a response calls no tool. Throws `BlockError`. */
+/** Calls the model until a response calls no tool. Throws `BlockError`, also after `maxSteps` model calls. */
 async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelResponse> {
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
   const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
@@ -130,10 +132,11 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
     if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message, turn.error)
     const { response } = turn
     if (response.finish === 'content-filter') {
-      throw new BlockError('REFUSED', `The model refused to answer${response.text === '' ? '.' : `: ${response.text}`}`)
+      const said = response.text === '' ? '' : ` It wrote: ${response.text}`
+      throw new BlockError('REFUSED', `The model "${params.model}" refused to respond.${said}`)
     }
     if (response.toolCalls.length === 0) return response
-    // In the last step, no further call of the model would read the tools' results.
+    // After the last step, the model would not see the results of its tool calls.
     if (step === params.maxSteps) break
     messages.push({ role: 'assistant', content: response.text, toolCalls: response.toolCalls })
     const outcomes = await tools.callAll(response.toolCalls)
@@ -144,7 +147,8 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
   }
   throw new BlockError(
     'MAX_STEPS_REACHED',
-    `The model still called tools in step ${params.maxSteps}, the last one that maxSteps allows.`,
+    `The model "${params.model}" still called tools in its last step: maxSteps is ${params.maxSteps}. ` +
+      'Raise maxSteps, or tell the model in the system prompt when to stop.',
   )
 }
 
@@ -164,18 +168,20 @@ function openingOf(
   if (opening.some(({ role }) => role === 'user')) return opening
   throw new BlockError(
     'INVALID_PARAMETER',
-    'The model has no input: userPrompt and the messages of the user are empty.',
+    'There is no text to send to the model: the parameter "userPrompt" is empty, and so are all user messages in ' +
+      '"messages" and in the chat history. Set "userPrompt".',
   )
 }
 
-/** Parses a response as JSON that fits the schema. Throws `BlockError` with the reason when it does not. */
-async function structured(
+/** Parses a response as JSON and checks it against the response format. Throws `BlockError`. */
+async function structuredContent(
   { text, finish }: ModelResponse,
   schema: Record<string, unknown>,
   context: BlockContext,
 ): Promise<unknown> {
-  const cut = finish === 'length' ? ' It was cut off at the output limit.' : ''
-  const refuse = (why: string) => new BlockError('INVALID_OUTPUT', `The model's response does not fit: ${why}.${cut}`)
+  const cut = finish === 'length' ? ' It was cut off at the output limit: raise maxTokens.' : ''
+  const invalidOutput = (reason: string) =>
+    new BlockError('INVALID_OUTPUT', `The model's response does not match the responseFormat: ${reason}.${cut}`)
   // Models without a JSON mode may wrap JSON in a Markdown code fence.
   const json = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
   let value: unknown
@@ -183,10 +189,10 @@ async function structured(
     if (isDeeperThan(json, jsonDepthMax)) throw new Error(`it is nested deeper than ${jsonDepthMax} levels`)
     value = JSON.parse(json)
   } catch (error) {
-    throw refuse(`it is not JSON (${messageOf(error)})`)
+    throw invalidOutput(`it is not JSON (${messageOf(error)})`)
   }
   const invalid = await context.models.checkJson(schema, value)
-  if (invalid !== undefined) throw refuse(invalid.replace(/\.$/, ''))
+  if (invalid !== undefined) throw invalidOutput(invalid.replace(/\.$/, ''))
   return value
 }
 
@@ -214,11 +220,12 @@ function check(
     const error = (code: string, at: string, message: string) =>
       findings.push({ level: 'error', code, path: `${path}.${at}`, message })
     if (type === 'workflow' && !workflowId)
-      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Set its workflowId.`)
+      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Set its "workflowId".`)
     if (type === 'api') addFaults(`${path}.parameters`, parameters)
-    if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request in "params".`)
+    if (type === 'api' && !inner)
+      error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request. Set its "params".`)
     if (tools.findIndex((other) => other.name === name) !== index) {
-      error('DUPLICATE_ID', 'name', `Two tools have the name "${name}".`)
+      error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
     }
   }
   return findings

@@ -5,22 +5,25 @@ import { type BlockContext, BlockError } from '../engine/block.ts'
 /** The content of a file to send, with its name and media type. */
 export type SentFile = { content: Blob; name: string; type: string }
 
-/** Loads a file to send: a file of this run from the storage, any other from its URL. Throws `BlockError`. */
+/**
+ * Loads a file to send: a file of this run from the storage, any other from its URL. `label` names the file's place in
+ * the parameters for error messages. Throws `BlockError`.
+ */
 export async function fileToSend(
   reference: unknown,
-  what: string,
+  label: string,
   context: Pick<BlockContext, 'files' | 'fetch' | 'signal'>,
   timeoutMs: number,
 ): Promise<SentFile> {
   const value: unknown = Array.isArray(reference) && reference.length === 1 ? reference[0] : reference
   if (!isObject(value) || typeof value['url'] !== 'string') {
-    throw new BlockError('INVALID_PARAMETER', `${what} is not a file: use a file object, such as <api.documents[0]>`)
+    throw new BlockError('INVALID_PARAMETER', `${label} is not a file. Use a file object, such as <api.documents[0]>.`)
   }
   const { url } = value
   const name = (typeof value['name'] === 'string' ? cleanName(value['name']) : '') || 'file'
   const type = (typeof value['type'] === 'string' ? mediaTypeOf(value['type']) : undefined) ?? unknownMediaType
   const stored = await context.files.read(url)
-  return { content: typed(stored ?? (await fetched(url, name, context, timeoutMs)), type), name, type }
+  return { content: withType(stored ?? (await download(url, name, context, timeoutMs)), type), name, type }
 }
 
 /** The name of a downloaded file: from the response's header, or else from its URL. */
@@ -28,7 +31,7 @@ export function fileNameOf(disposition: string | undefined, url: string): string
   const given = disposition === undefined ? '' : cleanName(nameIn(disposition))
   if (given !== '') return given
   const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? ''
-  return cleanName(decoded(last)) || 'file'
+  return cleanName(decodeEscapes(last)) || 'file'
 }
 
 /** Whether the value is a file object. */
@@ -36,7 +39,7 @@ export function isFileObject(value: unknown): value is FileObject {
   return isObject(value) && typeof value['url'] === 'string' && typeof value['uploadedAt'] === 'string'
 }
 
-async function fetched(
+async function download(
   url: string,
   name: string,
   { fetch, signal }: Pick<BlockContext, 'fetch' | 'signal'>,
@@ -52,15 +55,17 @@ async function fetched(
     signal,
   }
   const outcome = await fetch(request)
-  if (!outcome.ok) throw new BlockError(outcome.code, `The file "${name}" could not be fetched: ${outcome.message}`)
+  if (!outcome.ok) throw new BlockError(outcome.code, `The file "${name}" could not be downloaded: ${outcome.message}`)
   const { status, body } = outcome.response
-  if (status >= 400)
-    throw new BlockError('HTTP_ERROR', `The file "${name}" could not be fetched: the response has the status ${status}`)
+  if (status >= 400) {
+    const message = `The file "${name}" could not be downloaded: its server responded with the status ${status}.`
+    throw new BlockError('HTTP_ERROR', message)
+  }
   return new Blob([body])
 }
 
-/** The same content with another media type. Does not load a file from the disk. */
-function typed(content: Blob, type: string): Blob {
+/** The same content with another media type. Does not read the file. */
+function withType(content: Blob, type: string): Blob {
   return content.slice(0, content.size, type)
 }
 
@@ -70,12 +75,13 @@ function nameIn(disposition: string): string {
   const [, quoted, plain] = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? []
   const name =
     encoded !== undefined && /^utf-8$/i.test(charset ?? '')
-      ? decoded(encoded)
+      ? decodeEscapes(encoded)
       : (quoted?.replace(/\\(.)/g, '$1') ?? plain)
   return name?.slice(name.search(/[^/\\]*$/)) ?? ''
 }
 
-function decoded(text: string): string {
+/** Text with invalid escapes stays as it is. */
+function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -62,7 +62,7 @@ export function check(params: Readonly<Record<string, unknown>>): ParameterFindi
   const findings: ParameterFinding[] = []
   if (url === undefined) return findings
   if (!/^\s*https?:\/\/[^/?#\\]/i.test(url)) {
-    const message = `"${url}" cannot be called: a URL starts with http:// or https:// and a host.`
+    const message = `The url "${url}" cannot be called. It must start with http:// or https:// and a host name.`
     findings.push({ level: 'error', code: 'INVALID_URL', path: 'url', message })
   }
   for (const name of Object.keys(pathParams ?? {})) {

@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/run/input.ts'
+import { setMember } from '../domain/run/input.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import { defineBlock, type ProgramCall } from '../engine/block.ts'
 
@@ -36,6 +36,6 @@ function callOf(params: Readonly<Record<string, unknown>>): ProgramCall {
 
 function valuesBySource({ sources, values }: ProgramCall): Record<string, unknown> {
   const bySource: Record<string, unknown> = {}
-  for (const [index, source] of sources.entries()) put(bySource, source, values[index])
+  for (const [index, source] of sources.entries()) setMember(bySource, source, values[index])
   return bySource
 }

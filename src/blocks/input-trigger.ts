@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/run/input.ts'
+import { setMember } from '../domain/run/input.ts'
 import { InputField, type TriggerKind } from '../domain/workflow/workflow.ts'
 import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
 
@@ -27,7 +27,7 @@ export function inputTrigger(texts: {
     check: ({ inputFormat }) => checkFormat((inputFormat ?? []) as InputField[]),
     run(_params, { input }) {
       const outputs: Record<string, unknown> = { ...input.fields }
-      put(outputs, 'input', input.input)
+      setMember(outputs, 'input', input.input)
       return { outputs }
     },
   })

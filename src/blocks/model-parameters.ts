@@ -28,7 +28,7 @@ export const modelParameters = {
       minimum: 1,
       maximum: 10_000_000,
       title: 'Output limit',
-      description: 'Tokens in one response at most.',
+      description: 'The most tokens in one response.',
     }),
   ),
   timeoutMs: t.Integer({
@@ -44,15 +44,16 @@ export const modelParameters = {
     maximum: 10,
     title: 'Retries',
     description:
-      'Further attempts after a timeout, a failed connection, or status 429 or 5xx. None after text has been streamed.',
+      'Further attempts after a timeout, a failed connection, or a response with status 429 or 5xx. ' +
+      'There are none once text has been streamed.',
   }),
 }
 
 const Schema = t.Object(modelParameters)
 export type ModelParameters = Static<typeof Schema>
 
-/** The part of a request that comes from these parameters. */
-export function selectionOf(params: ModelParameters): Omit<ModelRequest, 'messages' | 'tools' | 'signal' | 'onText'> {
+/** The part of a model request that comes from these parameters: which model to call, where, and with which limits. */
+export function requestPartOf(params: ModelParameters): Omit<ModelRequest, 'messages' | 'tools' | 'signal' | 'onText'> {
   const { provider, model, baseUrl, apiKey, temperature, maxTokens, timeoutMs } = params
   return {
     provider,
@@ -65,7 +66,10 @@ export function selectionOf(params: ModelParameters): Omit<ModelRequest, 'messag
   }
 }
 
-/** Checks these parameters. `params` are the static ones, `written` all of them. */
+/**
+ * Checks the parameters at deployment. `params` has those without references, with their values; `written` has all, as
+ * the author wrote them.
+ */
 export function checkModelParameters(
   params: Readonly<Record<string, unknown>>,
   written: Readonly<Record<string, unknown>>,
@@ -78,14 +82,19 @@ export function checkModelParameters(
     error(
       'MISSING_PARAMETER',
       'baseUrl',
-      'The provider "openai-compatible" needs a baseUrl: the address of the service, including /v1.',
+      'The provider "openai-compatible" needs a "baseUrl". Set it to the address of the service, including /v1.',
     )
   }
   if (provider !== undefined && provider !== 'openai-compatible' && !written['apiKey']) {
-    error('MISSING_PARAMETER', 'apiKey', `The provider "${provider}" needs an apiKey.`)
+    error(
+      'MISSING_PARAMETER',
+      'apiKey',
+      `The provider "${provider}" needs an "apiKey". Set it, for example to {{${provider.toUpperCase()}_API_KEY}}.`,
+    )
   }
   if (baseUrl !== undefined && baseUrl !== '' && !/^https?:\/\/[^/?#\\]/i.test(baseUrl)) {
-    error('INVALID_URL', 'baseUrl', `"${baseUrl}" cannot be called: a URL starts with http:// or https:// and a host.`)
+    const message = `The baseUrl "${baseUrl}" cannot be called. It must start with http:// or https:// and a host name.`
+    error('INVALID_URL', 'baseUrl', message)
   }
   if (model !== undefined && !priceOf(model)) {
     const message =
@@ -96,7 +105,10 @@ export function checkModelParameters(
   return findings
 }
 
-/** The parameters as the span of a block shows them: without the API key. */
-export function withoutKey({ apiKey: _apiKey, ...shown }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The parameters as a span shows them: without the API key. */
+export function withoutApiKey({
+  apiKey: _apiKey,
+  ...shown
+}: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return shown
 }

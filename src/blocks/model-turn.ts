@@ -10,7 +10,7 @@ import {
 import type { SpanAttempt, SpanNotes } from '../domain/run/log.ts'
 import type { ModelFailure, ModelMessage, ModelOutcome, ModelResponse, ModelTool } from '../domain/run/model-call.ts'
 import type { BlockContext, BlockErrorData, PartContext } from '../engine/block.ts'
-import { type ModelParameters, selectionOf } from './model-parameters.ts'
+import { type ModelParameters, requestPartOf } from './model-parameters.ts'
 import { pauseBeforeRetry, spanAttempt } from './retry.ts'
 
 export type Question = {
@@ -68,7 +68,7 @@ class ModelTurn {
   #ask(): Promise<ModelOutcome> {
     const { params, messages, tools, responseSchema } = this.#question
     return this.#context.models.call({
-      ...selectionOf(params),
+      ...requestPartOf(params),
       messages,
       tools,
       ...(responseSchema ? { responseSchema } : {}),

@@ -12,7 +12,7 @@ export const response = defineBlock({
   parameters: t.Object({
     data: t.Optional(t.Unknown({ title: 'Data', description: 'JSON: the body of the response.' })),
     status: t.Integer({ title: 'Status', default: 200, minimum: 200, maximum: 599 }),
-    headers: t.Optional(t.Unknown({ title: 'Headers', description: 'A key/value list.' })),
+    headers: t.Optional(t.Unknown({ title: 'Headers', description: 'A list of { key, value }, or an object.' })),
   }),
   modes: { data: 'json' },
   outputs: ['data', 'status', 'headers'],
@@ -23,12 +23,13 @@ export const response = defineBlock({
   },
 })
 
-/** Reads a key/value list or an object. Throws `BlockError` for headers that are invalid in HTTP. */
-function headersOf(given: unknown): ResponseHeaders {
+/** Reads a list of `{ key, value }` or an object. Throws `BlockError` for a header that HTTP does not allow. */
+function headersOf(list: unknown): ResponseHeaders {
   const headers: ResponseHeaders = {}
-  if (given === null || given === undefined) return headers
-  const written = new Map<string, string>()
-  for (const [name, value] of pairsOf(given)) {
+  if (list === null || list === undefined) return headers
+  /** The first spelling of each name, by the name in lower case. */
+  const spellings = new Map<string, string>()
+  for (const [name, value] of pairsOf(list)) {
     if (name === '') continue
     const text = asText(value)
     try {
@@ -36,23 +37,24 @@ function headersOf(given: unknown): ResponseHeaders {
     } catch {
       throw new BlockError(
         'INVALID_HEADER',
-        `The header ${JSON.stringify(name)} with the value ${JSON.stringify(text)} is not valid in HTTP.`,
+        `HTTP does not allow the response header ${JSON.stringify(name)} with the value ${JSON.stringify(text)}. ` +
+          'Use letters, digits and hyphens in names, and no line breaks in values.',
       )
     }
-    // A repeated name keeps its first spelling, and its values are joined by the rules of HTTP.
-    const lower = name.toLowerCase()
-    const known = written.get(lower)
-    const before = known === undefined ? undefined : headers[known]
-    if (known === undefined || before === undefined) {
-      written.set(lower, name)
+    // A repeated name keeps its first spelling. Its values are joined by commas, except those of Set-Cookie.
+    const lowerName = name.toLowerCase()
+    const spelling = spellings.get(lowerName)
+    const earlier = spelling === undefined ? undefined : headers[spelling]
+    if (spelling === undefined || earlier === undefined) {
+      spellings.set(lowerName, name)
       headers[name] = text
-    } else headers[known] = lower === 'set-cookie' ? [before, text].flat() : `${before}, ${text}`
+    } else headers[spelling] = lowerName === 'set-cookie' ? [earlier, text].flat() : `${earlier}, ${text}`
   }
   return headers
 }
 
-function pairsOf(given: unknown): [string, unknown][] {
-  if (isObject(given)) return Object.entries(given)
-  if (Array.isArray(given) && given.every(isObject)) return given.map(({ key, value }) => [asText(key), value])
-  throw new BlockError('INVALID_HEADER', 'The headers must be a list of { "key", "value" }.')
+function pairsOf(list: unknown): [string, unknown][] {
+  if (isObject(list)) return Object.entries(list)
+  if (Array.isArray(list) && list.every(isObject)) return list.map(({ key, value }) => [asText(key), value])
+  throw new BlockError('INVALID_HEADER', 'The parameter "headers" must be a list of { "key", "value" } or an object.')
 }

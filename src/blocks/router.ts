@@ -9,7 +9,7 @@ import {
   idsOf,
   type ParameterFinding,
 } from '../engine/block.ts'
-import { checkModelParameters, modelParameters, withoutKey } from './model-parameters.ts'
+import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
 import { askModel } from './model-turn.ts'
 
 const Route = t.Object({
@@ -43,7 +43,7 @@ export const router = defineBlock({
     })
     return [...checkModelParameters(params, written, priceOf), ...twice]
   },
-  showInput: withoutKey,
+  showInput: withoutApiKey,
   run,
 })
 

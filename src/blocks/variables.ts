@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { put } from '../domain/run/input.ts'
+import { setMember } from '../domain/run/input.ts'
 import { defineBlock } from '../engine/block.ts'
 
 export const variables = defineBlock({
@@ -26,7 +26,7 @@ export const variables = defineBlock({
     const outputs: Record<string, unknown> = {}
     for (const { name, value } of assign) {
       context.variables.set(name, value ?? null)
-      put(outputs, name, value ?? null)
+      setMember(outputs, name, value ?? null)
     }
     return { outputs }
   },

@@ -10,8 +10,8 @@ export const workflow = defineBlock({
   kind: 'step',
   isRepeatable: true,
   parameters: t.Object({
-    workflowId: t.String({ title: 'Workflow', minLength: 1 }),
-    input: t.Optional(t.Unknown({ title: 'Input', description: 'An object with the input of the workflow.' })),
+    workflowId: t.String({ title: 'Workflow', description: 'The ID of the workflow to run.', minLength: 1 }),
+    input: t.Optional(t.Unknown({ title: 'Input', description: 'The input of that workflow: an object.' })),
     onError: t.Optional(OnError),
   }),
   modes: { input: 'json', onError: 'literal' },

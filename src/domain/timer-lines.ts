@@ -1,7 +1,7 @@
 /**
- * Timers for the deadlines of runs and requests: thousands are pending, and nearly all have one of a few delays. Timers
- * with the same delay end in the order in which they began, so one engine timer serves all of them. An engine timer for
- * each would take 300 bytes.
+ * Timers for the deadlines of runs and requests. Thousands are pending at once, and nearly all have one of a few
+ * delays. Timers with the same delay expire in the order in which they were set. So each delay has a line of timers,
+ * and one `setTimeout` for the first in that line. A `setTimeout` for each timer would take 300 bytes.
  */
 export class TimerLines {
   readonly #lines = new Map<number, Line>()
@@ -49,7 +49,7 @@ class Line {
 
   #expire(): void {
     const now = performance.now()
-    let left = endedPerTurn
+    let left = expiredPerTurnMax
     for (const timer of this.#timers) {
       if (timer.endsAt > now || left === 0) {
         this.#wait(Math.max(0, timer.endsAt - now))
@@ -66,7 +66,7 @@ class Line {
 
 class LineTimer {
   readonly #line: Line
-  /** On the monotonic clock. */
+  /** When it expires, in milliseconds of `performance.now()`. */
   readonly endsAt: number
   #run: (() => void) | undefined
 
@@ -88,9 +88,7 @@ class LineTimer {
   }
 }
 
-/**
- * At most this many fire per turn of the event loop, so that other work is not delayed when hundreds expire at once.
- */
-const endedPerTurn = 32
-/** The longest delay that one engine timer can hold. */
+/** The most timers that fire in one turn of the event loop, so that hundreds at once do not delay other work. */
+const expiredPerTurnMax = 32
+/** The longest delay that `setTimeout` accepts. A longer timer is set again when it fires. */
 const timeoutMsMax = 2_147_483_647

@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail, isRefusedForNow } from '../domain/errors.ts'
 import type { FileOwner, RunFile } from '../domain/run/file.ts'
-import { put, type TriggerInput } from '../domain/run/input.ts'
+import { setMember, type TriggerInput } from '../domain/run/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
 import { JsonCutter } from './json-cutter.ts'
@@ -88,8 +88,8 @@ export class Upload {
       const stored = await this.#stored(owner, items)
       const objects = stored.map(({ file }) => file)
       files.push(...stored)
-      put(fields, name, objects)
-      put(whole, name, objects)
+      setMember(fields, name, objects)
+      setMember(whole, name, objects)
     }
     return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
   }

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/run/file.ts'
-import { put } from '../domain/run/input.ts'
+import { setMember } from '../domain/run/input.ts'
 import { readJson } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 
@@ -74,7 +74,7 @@ export function holdsFiles(content: WebhookContent): boolean {
 export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
   const members: Record<string, unknown> = {}
   for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {
-    put(members, name, values.length === 1 ? values[0]?.[1] : values.map(([, value]) => value))
+    setMember(members, name, values.length === 1 ? values[0]?.[1] : values.map(([, value]) => value))
   }
   return members
 }

@@ -93,7 +93,7 @@ describe('a disk', () => {
 
       fillUp(ballast)
       expect(await service.kill('SIGTERM')).toBe(0)
-      expect(service.errors() + service.output()).toContain('a part of the service did not stop well')
+      expect(service.errors() + service.output()).toContain('a part of the service failed while it was stopping')
       Bun.spawnSync(['rm', ballast])
       service = await serve(data)
       expect((await call(`${service.url}/api/jobs/${jobId}`, apiKey)).body).toMatchObject({ status: 'processing' })

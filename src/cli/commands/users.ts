@@ -29,7 +29,7 @@ const create: Command = {
     )
     if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
     else {
-      terminal.say(`The account ${email}. Keep the key: it is shown only this once.`)
+      terminal.say(`The account ${email} is ready. Store the API key now: it is not shown again.`)
       terminal.print(`user       ${userId}\nworkspace  ${workspaceId}\nAPI key    ${apiKey}`)
     }
     return 0

@@ -37,7 +37,7 @@ export function readInput(
     const sent = (given ?? undefined) === undefined && options.samples ? sampleOf(field) : given
     if (sent === undefined || sent === null) {
       if (field.required) details.push({ path: field.name, message: `The field "${field.name}" is required.` })
-      put(fields, field.name, null)
+      setMember(fields, field.name, null)
       continue
     }
     const coerced = coerce(sent, field.type)
@@ -48,8 +48,8 @@ export function readInput(
       })
       continue
     }
-    put(fields, field.name, coerced)
-    put(whole, field.name, coerced)
+    setMember(fields, field.name, coerced)
+    setMember(whole, field.name, coerced)
   }
   return details.length > 0 ? { ok: false, details } : { ok: true, value: { input: whole, fields } }
 }
@@ -88,7 +88,7 @@ export function coerce(value: unknown, type: FieldType): unknown {
 }
 
 /** Sets an own member of any name. Plain assignment of `__proto__` would change the prototype instead. */
-export function put(target: Record<string, unknown>, name: string, value: unknown): void {
+export function setMember(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

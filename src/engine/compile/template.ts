@@ -1,5 +1,5 @@
 import { jsonDepthMax } from '../../domain/limits.ts'
-import { put } from '../../domain/run/input.ts'
+import { setMember } from '../../domain/run/input.ts'
 import { isDeeperThan } from '../../domain/text/json.ts'
 import { asText, mayHoldSegments, parseTemplate, type Segment } from '../../domain/workflow/reference.ts'
 import { BlockError } from '../block.ts'
@@ -27,7 +27,7 @@ export function compileValue(value: unknown, resolve: Resolve): Compiled {
     constant: false,
     get: (frame) => {
       const result: Record<string, unknown> = {}
-      for (const { key, get } of getters) put(result, key, get(frame))
+      for (const { key, get } of getters) setMember(result, key, get(frame))
       return result
     },
   }
@@ -136,7 +136,7 @@ function compileMarked(value: unknown, marked: Marked): Compiled {
     constant: false,
     get: (frame) => {
       const result: Record<string, unknown> = {}
-      for (const { key, get } of getters) put(result, asText(key(frame)), get(frame))
+      for (const { key, get } of getters) setMember(result, asText(key(frame)), get(frame))
       return result
     },
   }

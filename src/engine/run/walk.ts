@@ -1,4 +1,4 @@
-import { put } from '../../domain/run/input.ts'
+import { setMember } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockErrorData, Iteration, IterationOutcome } from '../block.ts'
 import type { PlanBody, PlanNode, PlanScope } from '../compile/plan.ts'
@@ -171,7 +171,8 @@ class Walk {
     const [first] = this.#ends
     if (this.#ends.length <= 1) return first ? (outputs[first.slot] ?? null) : null
     const byName: Record<string, unknown> = {}
-    for (const node of this.#ends.sort((a, b) => a.slot - b.slot)) put(byName, node.name, outputs[node.slot] ?? null)
+    for (const node of this.#ends.sort((a, b) => a.slot - b.slot))
+      setMember(byName, node.name, outputs[node.slot] ?? null)
     return byName
   }
 }

@@ -1,4 +1,4 @@
-import { coerce, isObject, put } from '../../domain/run/input.ts'
+import { coerce, isObject, setMember } from '../../domain/run/input.ts'
 import type { FieldType, InputField, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { errorExamples } from './error-examples.ts'
 import { executeDetail } from './execute-operation.ts'
@@ -57,7 +57,7 @@ function responsesOf({ blocks }: WorkflowDocument): Json {
 function inputSchema(format: readonly InputField[]): Json {
   const required = format.filter((field) => field.required).map(({ name }) => name)
   const properties: Json = {}
-  for (const field of format) put(properties, field.name, fieldSchema(field))
+  for (const field of format) setMember(properties, field.name, fieldSchema(field))
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
 }
 
@@ -76,7 +76,7 @@ function exampleOf(format: readonly InputField[]): Json {
   const example: Json = {}
   for (const field of format) {
     const sample = sampleOf(field)
-    if (sample !== undefined) put(example, field.name, sample)
+    if (sample !== undefined) setMember(example, field.name, sample)
     else if (field.required) return {}
   }
   return Object.keys(example).length === 0 ? {} : { example }

@@ -2,7 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { AppError } from '../../domain/errors.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
-import { isObject, put, readInput, type TriggerInput } from '../../domain/run/input.ts'
+import { isObject, readInput, setMember, type TriggerInput } from '../../domain/run/input.ts'
 import { findValidationErrors } from '../../domain/workflow/shape.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
@@ -117,7 +117,7 @@ export function previousInput(
   const outputs = span?.output
   const fields: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(isObject(outputs) ? outputs : {})) {
-    if (name !== 'input' || !isObject(value)) put(fields, name, value)
+    if (name !== 'input' || !isObject(value)) setMember(fields, name, value)
   }
   const whole = isObject(previous.root.input) ? previous.root.input : {}
   const history = node.definition.starts === 'chat' ? historyIn(fields) : {}

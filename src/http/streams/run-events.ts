@@ -1,4 +1,4 @@
-import { put } from '../../domain/run/input.ts'
+import { setMember } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
@@ -50,7 +50,7 @@ export class RunEvents implements RunObserver {
   outputs(): Record<string, unknown> | undefined {
     if (this.#selected.length === 0) return undefined
     const outputs: Record<string, unknown> = {}
-    for (const selected of this.#selected) put(outputs, selected.entry, this.#outputOf(selected))
+    for (const selected of this.#selected) setMember(outputs, selected.entry, this.#outputOf(selected))
     return outputs
   }
 

@@ -31,7 +31,7 @@ const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
 describe('the form of an agent', () => {
   test('adds a workflow as a tool, and reports a missing workflow at its field', async () => {
     await tools().getByRole('button', { name: 'Add tool' }).click()
-    await tools().getByText('The tool "tool_1" has no workflow. Set its workflowId.').waitFor()
+    await tools().getByText('The tool "tool_1" has no workflow. Set its "workflowId".').waitFor()
     await tools().getByLabel('Name', { exact: true }).fill('order status')
     await tools().getByLabel('Description').fill('Says where an order is')
     await tools().getByRole('combobox', { name: 'Workflow', exact: true }).selectOption({ label: 'Order status' })
