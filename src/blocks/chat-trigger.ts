@@ -16,10 +16,10 @@ export const chatTrigger = defineBlock({
   registers: ({ identifier }) => (identifier ? { address: { kind: 'chat', name: identifier } } : {}),
   check({ access, password }) {
     if (access !== 'password' || password) return []
-    const message = 'A chat with password access needs a password.'
+    const message = 'The access "password" needs a password. Set the parameter "password", or choose another access.'
     return [{ level: 'error', code: 'MISSING_PARAMETER', path: 'password', message }]
   },
-  // The parameters include the password.
+  // The span shows no parameters, because they include the password.
   showInput: () => ({}),
   run: (_params, { input }) => ({ outputs: { ...input.fields } }),
 })

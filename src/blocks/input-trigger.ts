@@ -9,15 +9,15 @@ const Parameters = t.Object({
   ),
 })
 
-/** A trigger whose outputs are the declared fields and, as `input`, everything that was sent. */
-export function inputTrigger(texts: {
+/** Defines a trigger whose outputs are the declared fields and, as `input`, everything that was sent. */
+export function inputTrigger(trigger: {
   type: string
   label: string
   description: string
   starts: TriggerKind
 }): BlockDefinition {
   return defineBlock({
-    ...texts,
+    ...trigger,
     kind: 'trigger',
     isRepeatable: true,
     parameters: Parameters,
@@ -33,27 +33,21 @@ export function inputTrigger(texts: {
   })
 }
 
-/** Members of a request that control its response, so they cannot be input fields. */
+/** Members of a request body that control the response. They cannot be input fields. */
 const controlMembers = new Set(['stream', 'selectedOutputs'])
 
 function checkFormat(format: readonly InputField[]): ParameterFinding[] {
   const seen = new Set<string>()
   return format.flatMap(({ name }, index) => {
     const path = `inputFormat.${index}.name`
-    const twice = seen.has(name)
+    const isDuplicate = seen.has(name)
     seen.add(name)
     if (controlMembers.has(name)) {
-      const message = `An input field cannot be named "${name}": that member of a request controls the response.`
+      const message = `The input field "${name}" needs another name: in a request, "${name}" controls the response.`
       return [{ level: 'error' as const, code: 'RESERVED_FIELD', path, message }]
     }
-    if (!twice) return []
-    return [
-      {
-        level: 'error' as const,
-        code: 'DUPLICATE_FIELD',
-        path,
-        message: `The input field "${name}" is declared twice.`,
-      },
-    ]
+    if (!isDuplicate) return []
+    const message = `Two input fields have the name "${name}". Rename one.`
+    return [{ level: 'error' as const, code: 'DUPLICATE_FIELD', path, message }]
   })
 }

@@ -98,15 +98,15 @@ export function isAllowed(allow: AllowList, host: string, port: number, address:
 }
 
 /**
- * The message of a refused request: the reason, and the entry that the operator can add to the setting. `said` is
- * `would not be` when a URL is only checked.
+ * The message for an address that may not be called: the reason, and the entry that the operator can add to the
+ * setting.
  */
-export function refusalOf(host: string, port: number, kind: AddressKind, said = 'was not'): string {
+export function refusalOf(host: string, port: number, kind: AddressKind): string {
   const is = literalAddress(host) ? 'is' : 'has'
   const what = kind === 'loopback' ? 'a loopback address' : `a ${kind} address`
   const wide = kind === 'loopback' || kind === 'private' ? ` (or ${kind}, for all such addresses)` : ''
   return (
-    `${host}:${port} ${said} called: it ${is} ${what}, and workflows may call public addresses only. ` +
+    `${host}:${port} cannot be called: it ${is} ${what}, and workflows may call public addresses only. ` +
     `To allow it, the operator of this service adds ${host}:${port} to ${allowSetting}${wide}.`
   )
 }

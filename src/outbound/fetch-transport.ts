@@ -12,7 +12,7 @@ export type Opened = {
   /** Lower-case names; repeated ones joined by `, `, `set-cookie` a list. */
   headers: Record<string, string | string[]>
   body: BodyReader
-  /** To be called when the body was read to its end: the connection can be used again. */
+  /** To be called when the body was read to its end. Then the connection can be used again. */
   finished(): void
 }
 
@@ -102,9 +102,8 @@ function initOf({ target, method, headers: written, body }: Hop, signal: AbortSi
     method,
     headers,
     redirect: 'manual',
-    // Without these, `fetch` would use HTTP_PROXY, which resolves the name again, heed NODE_TLS_REJECT_UNAUTHORIZED,
-    // and
-    // cut a connection that is silent for five minutes, whatever the request's own timeout.
+    // By default, `fetch` would use HTTP_PROXY (the proxy resolves the name again), obey NODE_TLS_REJECT_UNAUTHORIZED,
+    // and close a connection that is silent for five minutes, even if the request has a longer timeout.
     proxy: false,
     tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
     timeout: false,

@@ -5,9 +5,10 @@ import type { Deadline } from './deadline.ts'
 import { failureOf, type Named } from './failures.ts'
 
 export type ResponseBodyParts = {
+  /** The receiver, for messages. */
   named: Named
   body: BodyReader
-  /** Called when the body was read to its end: the connection can be used again. */
+  /** Called when the body was read to its end, so that the connection can be used again. */
   finished(): void
   slot: Slot
   deadline: Deadline
@@ -15,8 +16,9 @@ export type ResponseBodyParts = {
 }
 
 /**
- * The body of a response that has begun. It counts the bytes while they arrive. It holds the request's slot and
- * deadline until the body was read to its end, failed or was closed; if nobody reads it, the deadline ends it.
+ * The body of a response whose status and headers have arrived. It counts the bytes as they arrive. It keeps the
+ * request's slot and deadline until the body was read to its end, failed or was closed. If nobody reads the body, the
+ * deadline ends the request.
  */
 export class ResponseBody implements OutboundBody {
   readonly #parts: ResponseBodyParts
@@ -47,7 +49,7 @@ export class ResponseBody implements OutboundBody {
     }
     this.#bytes += part.byteLength
     if (this.#bytes <= bytesMax) return part
-    const message = `The response of ${named.name} has more than the ${bytesMax} bytes that are read of one`
+    const message = `The response of ${named.name} is larger than ${bytesMax} bytes, the limit for a response`
     return this.#fail(new OutboundError('RESPONSE_TOO_LARGE', message))
   }
 

@@ -8,7 +8,7 @@ export type Target = {
   /** The host of the URL: a name in lower case without trailing dots, an IPv4 address, or IPv6 in brackets. */
   host: string
   port: number
-  /** For messages: without credentials and without the query, which may contain a key. */
+  /** The URL for messages: without credentials, and without the query, because that may contain a key. */
   name: string
   secure: boolean
   /** The `Authorization` value for the URL's credentials. */
@@ -18,12 +18,12 @@ export type Target = {
 /** Parses a URL, relative to `base` for a redirect. Throws `INVALID_URL`; the message never shows credentials. */
 export function parseTarget(text: string, base?: Target): Target {
   const url = URL.parse(text, base?.url)
-  if (!url) throw new OutboundError('INVALID_URL', `${shown(text)} is not a valid URL: ${faultOf(text)}`)
+  if (!url) throw new OutboundError('INVALID_URL', `${shownUrl(text)} is not a valid URL: ${problemOf(text)}`)
   // fetch() reads files for file:, decodes data: and signs requests for s3:.
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new OutboundError('INVALID_URL', `${shown(text)} cannot be called: only http:// and https:// URLs can`)
+    throw new OutboundError('INVALID_URL', `${shownUrl(text)} cannot be called: only http:// and https:// URLs can`)
   const host = canonicalHost(url.hostname)
-  if (!host) throw new OutboundError('INVALID_URL', `${shown(text)} is not a valid URL: its host is not valid`)
+  if (!host) throw new OutboundError('INVALID_URL', `${shownUrl(text)} is not a valid URL: its host is not valid`)
   const authorization = authorizationOf(url)
   url.username = ''
   url.password = ''
@@ -34,18 +34,18 @@ export function parseTarget(text: string, base?: Target): Target {
   return { url, host, port, name: url.origin + url.pathname, secure, authorization }
 }
 
-function faultOf(text: string): string {
+function problemOf(text: string): string {
   return /^\s*https?:\/\//i.test(text) ? 'its host or port is not valid' : 'it must start with http:// or https://'
 }
 
 function authorizationOf(url: URL): string | undefined {
   if (url.username === '' && url.password === '') return undefined
-  const credentials = `${decoded(url.username)}:${decoded(url.password)}`
+  const credentials = `${decodeEscapes(url.username)}:${decodeEscapes(url.password)}`
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`
 }
 
-/** Percent signs that start no escape stay as they are, because passwords may contain them. */
-function decoded(text: string): string {
+/** A percent sign that does not begin an escape stays as it is, because passwords may contain one. */
+function decodeEscapes(text: string): string {
   return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
     try {
       return decodeURIComponent(escapes)
@@ -55,9 +55,10 @@ function decoded(text: string): string {
   })
 }
 
-const shownMax = 200
+const shownCharsMax = 200
 
-function shown(text: string): string {
+/** A URL in quotes for messages: without credentials, query and fragment, and not too long. It may be invalid. */
+function shownUrl(text: string): string {
   const bare = text.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:[/\\]*)?.*@/is, '$1')
-  return JSON.stringify(bare.length > shownMax ? `${bare.slice(0, shownMax)}…` : bare)
+  return JSON.stringify(bare.length > shownCharsMax ? `${bare.slice(0, shownCharsMax)}…` : bare)
 }

@@ -1,23 +1,24 @@
 import { leb, signedLeb, WasmReader } from './wasm-reader.ts'
 
 /**
- * Rewrites the engine's file so that user code can exceed neither its memory nor its time.
+ * Rewrites the WebAssembly file of the JavaScript engine so that user code can exceed neither its memory nor its time.
  *
- * Memory has its maximum size from the start, which costs nothing until it is used. The part that the engine has is a
- * variable, exported as `pages`. So this part can shrink again, and growing it is free. Real growth is not:
- * JavaScriptCore can grow eight memories of a process in place, and copies each further one as a whole for every 64 KB
- * (7 ms at 64 MB).
+ * Memory: the WebAssembly memory has its maximum size from the start, which costs nothing until it is used. A global
+ * variable, exported as `pages`, says how much of it the engine may use. So that part can shrink again, and growing it
+ * is free. Growing a WebAssembly memory is not: JavaScriptCore can grow eight memories of a process in place, and
+ * copies each further one as a whole for every 64 KB (7 ms at 64 MB).
  *
- * Loops are metered. The engine asks its host regularly whether to continue, but not inside many built-in functions:
- * `[].reverse.call({ length: 2 ** 53 })` never asks, and a search in a long string takes days to ask. Terminating the
- * worker does not help: JavaScriptCore checks for that when a function is entered, not in loops, so the thread would
- * keep its core busy until the loop ends. Therefore every loop, and every instruction that moves a block of memory,
- * decrements one common meter and asks the host when it reaches zero. If the host says stop, the code ends with a trap.
- * Short runs take the same time as without the meter, long computations 10 to 30 % more.
+ * Time: loops are metered. The engine asks its host regularly whether to continue, but not inside many built-in
+ * functions: `[].reverse.call({ length: 2 ** 53 })` never asks, and a search in a long string may ask only after days.
+ * Terminating the worker does not help: JavaScriptCore checks for that when a function is entered, not in loops, so the
+ * thread would keep its core busy until the loop ends. Therefore every loop, and every instruction that moves a block
+ * of memory, decrements one common meter and asks the host when it reaches zero. If the host says stop, the code ends
+ * with a trap. Short runs take the same time as without the meter, long computations 10 to 30 % more.
  */
 export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<ArrayBuffer> {
   const reader = new WasmReader(file)
   const parts: Uint8Array[] = [file.subarray(0, headerBytes)]
+  /** Index of the imported function, number of globals, and minimum memory in pages; -1 until they are known. */
   const found = { interrupt: -1, globals: -1, pages: -1 }
   for (reader.at = headerBytes; reader.at < file.length; ) {
     const start = reader.at
@@ -36,18 +37,19 @@ export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<Arra
         break
       case section.global: {
         found.globals = reader.unsigned()
-        const ours = [meterStart, signedLeb(0), signedLeb(found.pages)].flatMap(variable)
-        parts.push(sectionOf(id, [...leb(found.globals + 3), ...file.subarray(reader.at, end), ...ours]))
+        const added = [meterStart, signedLeb(0), signedLeb(found.pages)].flatMap(variable)
+        parts.push(sectionOf(id, [...leb(found.globals + 3), ...file.subarray(reader.at, end), ...added]))
         break
       }
       case section.export: {
         const count = reader.unsigned()
-        const ours = [5, ...new TextEncoder().encode('pages'), exportedGlobal, ...leb(found.globals + 2)]
-        parts.push(sectionOf(id, [...leb(count + 1), ...file.subarray(reader.at, end), ...ours]))
+        const added = [5, ...new TextEncoder().encode('pages'), exportedGlobal, ...leb(found.globals + 2)]
+        parts.push(sectionOf(id, [...leb(count + 1), ...file.subarray(reader.at, end), ...added]))
         break
       }
       case section.code:
-        if (Object.values(found).includes(-1)) throw new Error('The engine file has another order than expected')
+        if (Object.values(found).includes(-1))
+          throw new Error('The sections of the engine file are in an unexpected order')
         parts.push(sectionOf(id, boundCode(reader, insertions(found.interrupt, found.globals, pagesMax))))
         break
       default:
@@ -58,26 +60,28 @@ export function boundEngine(file: Uint8Array, pagesMax: number): Uint8Array<Arra
   return joined(parts)
 }
 
-/** The index of a function that the engine imports. */
+/** The index of a function that the engine imports from its host. */
 function importedFunction(reader: WasmReader, name: string): number {
   const count = reader.unsigned()
   for (let index = 0; index < count; index++) {
     reader.text()
-    const isIt = reader.text() === name
-    if (reader.byte() !== 0) throw new Error('The engine file imports more than functions')
+    const isWanted = reader.text() === name
+    if (reader.byte() !== 0) throw new Error('The engine file imports something other than functions')
     reader.skipNumber()
-    if (isIt) return index
+    if (isWanted) return index
   }
   throw new Error(`The engine file does not import ${name}`)
 }
 
-/** In pages. */
+/** The size of the engine's memory at its start, in pages. */
 function memoryMinimum(reader: WasmReader): number {
   const [count, flags, minimum] = [reader.unsigned(), reader.unsigned(), reader.unsigned()]
-  if (count !== 1 || flags !== 0) throw new Error('The engine file declares its memory in another way than expected')
+  if (count !== 1 || flags !== 0)
+    throw new Error('The engine file must declare exactly one memory without a maximum size')
   return minimum
 }
 
+/** The code section, with the instructions inserted into each function. */
 function boundCode(reader: WasmReader, inserted: Insertions): Uint8Array {
   const count = reader.unsigned()
   const parts: Uint8Array[] = [Uint8Array.from(leb(count))]
@@ -106,7 +110,7 @@ function boundBody(reader: WasmReader, end: number, inserted: Insertions): Uint8
   while (reader.at < end) {
     const at = reader.at
     const code = reader.instruction()
-    if (code === op.loop && !isInterpreter) insert(reader.at, inserted.round)
+    if (code === op.loop && !isInterpreter) insert(reader.at, inserted.iteration)
     else if (code === op.memoryCopy || code === op.memoryFill) {
       insert(at, inserted.beforeBlock)
       insert(reader.at, inserted.afterBlock)
@@ -120,7 +124,7 @@ function boundBody(reader: WasmReader, end: number, inserted: Insertions): Uint8
 
 type Insertions = {
   /** At the start of each iteration of a loop. */
-  round: Uint8Array
+  iteration: Uint8Array
   /** Around an instruction that moves a block of memory, whose length is its last operand. */
   beforeBlock: Uint8Array
   afterBlock: Uint8Array
@@ -140,7 +144,7 @@ function insertions(interrupt: number, globals: number, pagesMax: number): Inser
     op.end,
   ]
   return {
-    round: Uint8Array.from([...get(meter), op.const, 1, op.subtract, ...set(meter), ...ask]),
+    iteration: Uint8Array.from([...get(meter), op.const, 1, op.subtract, ...set(meter), ...ask]),
     beforeBlock: Uint8Array.from([...set(operand), ...get(operand)]),
     // 64 bytes count as one iteration.
     afterBlock: Uint8Array.from([
@@ -157,7 +161,7 @@ function insertions(interrupt: number, globals: number, pagesMax: number): Inser
   }
 }
 
-/** A global variable. */
+/** The declaration of a global variable: a 32-bit integer that can change, with its first value. */
 function variable(start: readonly number[]): number[] {
   return [integer, 1, op.const, ...start, op.end]
 }
@@ -179,7 +183,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 const headerBytes = 8
 const section = { import: 2, memory: 5, global: 6, export: 7, code: 10 } as const
 const exportedGlobal = 3
-/** The type, of 32 bits. */
+/** WebAssembly's type `i32`. */
 const integer = 0x7f
 const minusOne = 0x7f
 const op = {
@@ -212,5 +216,5 @@ const op = {
  */
 const interpreterBytesMin = 30_000
 
-/** Iterations of any loops between two questions to the host: well below a millisecond. */
+/** How many iterations, of all loops together, run before the host is asked. They take much less than a millisecond. */
 const meterStart = signedLeb(50_000)

@@ -1,6 +1,6 @@
-/** The engine's file, imported `with { type: 'file' }`: its path, also inside the executable. */
+/** The path of the JavaScript engine's file. The build embeds the file, and the path is valid in the executable too. */
 declare module 'quickjs-wasi/quickjs.wasm' {
   const path: string
-  // biome-ignore lint/style/noDefaultExport: this is how the bundler hands over a file's path
+  // biome-ignore lint/style/noDefaultExport: Bun exports the path of a file in this way
   export default path
 }

@@ -111,9 +111,9 @@ describe('the webhooks of a document', () => {
     const refused: Record<string, RegExp> = {
       'ftp://example.com/': /webhooks\[0\]\.url: "ftp:\/\/example.com\/" cannot be called: only http/,
       'example.com/x': /webhooks\[0\]\.url: "example.com\/x" is not a valid URL/,
-      'http://127.0.0.1:9/x': /127\.0\.0\.1:9 would not be called: it is a loopback address.*MILLRACE_OUTBOUND_ALLOW/,
-      'http://[::1]/x': /\[::1\]:80 would not be called/,
-      'http://0x7f.1/{{PATH}}': /127\.0\.0\.1:80 would not be called/,
+      'http://127.0.0.1:9/x': /127\.0\.0\.1:9 cannot be called: it is a loopback address.*MILLRACE_OUTBOUND_ALLOW/,
+      'http://[::1]/x': /\[::1\]:80 cannot be called/,
+      'http://0x7f.1/{{PATH}}': /127\.0\.0\.1:80 cannot be called/,
       'http://169.254.169.254/latest': /link-local/,
       'gopher://{{HOST}}/x': /only http/,
     }
