@@ -38,28 +38,28 @@ export class AgentTools {
   }
 
   /** Never throws: the model receives errors as results. */
-  callAll(asked: readonly ModelToolCall[]): Promise<ToolOutcome[]> {
-    return Promise.all(asked.map((call) => this.#call(call)))
+  callAll(toolCalls: readonly ModelToolCall[]): Promise<ToolOutcome[]> {
+    return Promise.all(toolCalls.map((call) => this.#call(call)))
   }
 
-  async #call(asked: ModelToolCall): Promise<ToolOutcome> {
+  async #call(toolCall: ModelToolCall): Promise<ToolOutcome> {
     const { clock } = this.#context
-    const part = this.#context.part(asked.name, 'tool')
+    const part = this.#context.part(toolCall.name, 'tool')
     const startedAt = clock.monotonic()
-    const reading = readArguments(asked.arguments)
-    const args = reading.ok ? reading.args : asked.arguments
+    const reading = readArguments(toolCall.arguments)
+    const args = reading.ok ? reading.args : toolCall.arguments
     let result: unknown = null
     let error: { code: string; message: string } | undefined
     try {
       if (!reading.ok) throw new BlockError('INVALID_ARGUMENTS', reading.message)
-      result = await this.#run(asked.name, reading.args, part)
+      result = await this.#run(toolCall.name, reading.args, part)
     } catch (thrown) {
       error = { code: thrown instanceof BlockError ? thrown.code : 'BLOCK_FAILED', message: messageOf(thrown) }
       result = { error }
     }
     const durationMs = Math.round((clock.monotonic() - startedAt) * 1000) / 1000
     part.end({ input: args, output: result, ...(error ? { error, status: 'error' } : {}) })
-    const call = { id: asked.id, name: asked.name, arguments: args, result, durationMs }
+    const call = { id: toolCall.id, name: toolCall.name, arguments: args, result, durationMs }
     return error
       ? { call, text: `Error: ${error.message}`, failed: true }
       : { call, text: asText(result), failed: false }
@@ -67,7 +67,11 @@ export class AgentTools {
 
   async #run(name: string, args: Record<string, unknown>, part: PartContext): Promise<unknown> {
     const tool = this.#tools.get(name)
-    if (!tool) throw new BlockError('UNKNOWN_TOOL', `There is no tool "${name}".`)
+    if (!tool)
+      throw new BlockError(
+        'UNKNOWN_TOOL',
+        `There is no tool "${name}". The tools are: ${[...this.#tools.keys()].join(', ')}.`,
+      )
     if (tool.type === 'workflow') {
       const { output, error } = await part.runWorkflow(tool.workflowId, args)
       if (error) throw new BlockError(error.code, error.message)
@@ -105,7 +109,8 @@ async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<Mo
     return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }
   }
   const described = await context.describeWorkflow(tool.workflowId)
-  if (!described.ok) throw new BlockError(described.error.code, `The tool "${name}": ${described.error.message}`)
+  if (!described.ok)
+    throw new BlockError(described.error.code, `The tool "${name}" cannot be called: ${described.error.message}`)
   return { name, description, parameters: schemaOf(described.format) }
 }
 

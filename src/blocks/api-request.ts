@@ -133,8 +133,8 @@ function withPathParams(url: string, values: Readonly<Record<string, unknown>>):
 /** Refuses an empty value, `.` and `..`: they would select another resource. */
 function segmentOf(name: string, value: string): string {
   if (value !== '' && value !== '.' && value !== '..') return encoded(value)
-  const what = value === '' ? 'is empty' : `is "${value}"`
-  throw new BlockError('INVALID_URL', `The path parameter "${name}" ${what}, which would select another resource`)
+  const problem = value === '' ? 'is empty' : `is "${value}"`
+  throw new BlockError('INVALID_URL', `The path parameter "${name}" ${problem}, which would select another resource`)
 }
 
 function encoded(text: string): string {

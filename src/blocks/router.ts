@@ -70,17 +70,17 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message)
   const route = choiceOf(turn.response.text, ids)
   if (route === undefined) {
-    const said = turn.response.text.slice(0, saidCharsMax)
+    const responseText = turn.response.text.slice(0, shownCharsMax)
     throw new BlockError(
       'INVALID_OUTPUT',
-      `The model chose none of the routes ${ids.join(', ')}. Its response was: ${said}`,
+      `The model "${model}" chose none of the routes ${ids.join(', ')}. Its response was: ${responseText}`,
     )
   }
   return { outputs: { route, model, tokens: turn.tokens, cost: turn.cost }, port: `router-${route}` }
 }
 
 /** Characters of an unusable response in the error message. */
-const saidCharsMax = 500
+const shownCharsMax = 500
 
 function instructionOf(routes: Parameters['routes']): string {
   const list = routes.map(({ id, description }) => `- ${JSON.stringify(id)}${description ? `: ${description}` : ''}`)

@@ -42,5 +42,8 @@ export const jsonDepthMax = 200
 export const spanValueBytesMax = 262_144
 /** A larger final output is stored as a preview in the log. Bytes of JSON text. */
 export const finalOutputBytesMax = 10_485_760
-/** The maximum size of a response to an API block and of a result of user code, in bytes. */
+/**
+ * The most bytes in a response to an API block or of a model, and in a result of user code. Also the most characters in
+ * a text that an expression creates.
+ */
 export const responseBytesMax = 10_485_760

@@ -246,9 +246,9 @@ export class NotNative extends Error {}
 /** The time of a search is up to the product of both lengths: JavaScriptCore's search has no better bound. */
 const searchWorkMax = 4_000_000
 
-function searching<Result>(search: (this: string, what: string, ...rest: never[]) => Result) {
-  return function (this: string, what: unknown, ...rest: never[]): Result {
-    const text = String(what)
+function searching<Result>(search: (this: string, searched: string, ...rest: never[]) => Result) {
+  return function (this: string, searched: unknown, ...rest: never[]): Result {
+    const text = String(searched)
     if (this.length * text.length > searchWorkMax && text.length > 1) throw new NotNative()
     return search.call(this, text, ...rest)
   }
@@ -257,15 +257,15 @@ function searching<Result>(search: (this: string, what: string, ...rest: never[]
 /** A replacement with `$` may insert the whole text several times. */
 function replacing(replace: (this: string, from: string, to: string) => string) {
   return function (this: string, from: unknown, to: unknown): string {
-    const [what, by] = [String(from), String(to)]
-    if (by.includes('$') || this.length * Math.max(1, what.length) > searchWorkMax) throw new NotNative()
-    fitting(this.length * (by.length + 1))
-    return replace.call(this, what, by)
+    const [searched, replacement] = [String(from), String(to)]
+    if (replacement.includes('$') || this.length * Math.max(1, searched.length) > searchWorkMax) throw new NotNative()
+    checkLength(this.length * (replacement.length + 1))
+    return replace.call(this, searched, replacement)
   }
 }
 
 /** Throws before a method creates a text above the limit. */
-function fitting(length: number): void {
+function checkLength(length: number): void {
   if (length > responseBytesMax) throw new RangeError('Invalid string length')
 }
 
@@ -280,22 +280,22 @@ const stringMethods: Record<string, AnyFunction> = {
     // Without a separator the text stays whole. `undefined` must not be converted to text here.
     if (separator === undefined) return [this.toString()]
     if (String(separator) === '' && this.length > searchWorkMax) throw new NotNative()
-    return searching(function (this: string, what: string) {
-      return this.split(what, limit)
+    return searching(function (this: string, searched: string) {
+      return this.split(searched, limit)
     }).call(this, separator)
   },
   replace: replacing(text.replace as (from: string, to: string) => string),
   replaceAll: replacing(text.replaceAll as (from: string, to: string) => string),
   repeat(this: string, count: number) {
-    fitting(this.length * count)
+    checkLength(this.length * count)
     return this.repeat(count)
   },
   padStart(this: string, length: number, fill?: string) {
-    fitting(length)
+    checkLength(length)
     return this.padStart(length, fill)
   },
   padEnd(this: string, length: number, fill?: string) {
-    fitting(length)
+    checkLength(length)
     return this.padEnd(length, fill)
   },
 }
@@ -309,7 +309,7 @@ const numberMethods: Record<string, AnyFunction> = pick(Number.prototype, [
 const arrayMethods: Record<string, AnyFunction> = {
   ...pick(Array.prototype, ['includes', 'indexOf', 'lastIndexOf', 'slice', 'concat', 'at', 'toString']),
   join(this: unknown[], separator: unknown = ',') {
-    fitting(String(separator).length * this.length)
+    checkLength(String(separator).length * this.length)
     return this.join(String(separator))
   },
 }

@@ -80,7 +80,7 @@ export class ModelTransport {
         await new Promise((resolve) => setImmediate(resolve))
         controller.error(part)
       } else if (part instanceof Uint8Array) {
-        ending.look(part)
+        ending.add(part)
         // Some servers report that they are done and keep the connection open. Most of them end the response a moment
         // later: waiting for that keeps the connection for the next request.
         if (ending.isReached) closing ??= this.#clock.setTimer(endingMsMax, () => finish(controller))
@@ -100,7 +100,7 @@ class StreamEnding {
   #tail = ''
   isReached = false
 
-  look(part: Uint8Array): void {
+  add(part: Uint8Array): void {
     const last = part.subarray(-tailBytes)
     const text = Buffer.from(last.buffer, last.byteOffset, last.length).toString('latin1')
     this.#tail = (this.#tail + text).slice(-tailBytes)

@@ -102,12 +102,12 @@ export function isAllowed(allow: AllowList, host: string, port: number, address:
  * setting.
  */
 export function refusalOf(host: string, port: number, kind: AddressKind): string {
-  const is = literalAddress(host) ? 'is' : 'has'
-  const what = kind === 'loopback' ? 'a loopback address' : `a ${kind} address`
-  const wide = kind === 'loopback' || kind === 'private' ? ` (or ${kind}, for all such addresses)` : ''
+  const verb = literalAddress(host) ? 'is' : 'has'
+  const address = kind === 'loopback' ? 'a loopback address' : `a ${kind} address`
+  const wholeKind = kind === 'loopback' || kind === 'private' ? ` (or ${kind}, for all such addresses)` : ''
   return (
-    `${host}:${port} cannot be called: it ${is} ${what}, and workflows may call public addresses only. ` +
-    `To allow it, the operator of this service adds ${host}:${port} to ${allowSetting}${wide}.`
+    `${host}:${port} cannot be called: it ${verb} ${address}, and workflows may call public addresses only. ` +
+    `To allow it, the operator of this service adds ${host}:${port} to ${allowSetting}${wholeKind}.`
   )
 }
 

@@ -50,13 +50,13 @@ export class Bulkhead {
       if (this.#waiting >= this.#bounds.waiting) return reject(this.#full(name))
       this.#hosts.set(name, host)
       const abort = () => {
-        this.#leave(host, waiter)
+        this.#stopWaiting(host, waiter)
         reject(signal.reason)
       }
       const waiter = () => {
         signal.removeEventListener('abort', abort)
         const slot = this.#take(host)
-        this.#leave(host, waiter)
+        this.#stopWaiting(host, waiter)
         resolve(slot)
       }
       signal.addEventListener('abort', abort, { once: true })
@@ -100,7 +100,7 @@ export class Bulkhead {
     }
   }
 
-  #leave(host: Host, waiter: () => void): void {
+  #stopWaiting(host: Host, waiter: () => void): void {
     host.waiters.delete(waiter)
     this.#waiting--
     if (host.waiters.size === 0) this.#turns.delete(host)

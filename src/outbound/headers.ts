@@ -60,10 +60,10 @@ function check(name: string, value: string): void {
     throw new OutboundError('INVALID_REQUEST', `${JSON.stringify(name.slice(0, 100))} is not a valid HTTP header name`)
   const wrong = /[^\t\x20-\x7e\x80-\xff]/u.exec(value)?.[0]
   if (wrong === undefined) return
-  const what = /[\r\n]/.test(wrong) ? 'a line break' : `the character U+${codePoint(wrong)}`
+  const forbidden = /[\r\n]/.test(wrong) ? 'a line break' : `the character U+${codePoint(wrong)}`
   throw new OutboundError(
     'INVALID_REQUEST',
-    `The value of the header ${name} contains ${what}, which HTTP cannot carry`,
+    `The value of the header ${name} contains ${forbidden}, which HTTP cannot carry`,
   )
 }
 

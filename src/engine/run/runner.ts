@@ -247,9 +247,9 @@ export class Runner {
   async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
     const timer = this.#capabilities.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
     const signal = request.callerSignal?.()
-    const leave = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
-    if (signal?.aborted) leave()
-    else signal?.addEventListener('abort', leave, { once: true })
+    const onCallerGone = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
+    if (signal?.aborted) onCallerGone()
+    else signal?.addEventListener('abort', onCallerGone, { once: true })
     this.#running.set(run.facts.executionId, run)
     try {
       return finish(run, root, request, await ending)
@@ -258,7 +258,7 @@ export class Runner {
       run.observer?.lost?.(bug)
       throw bug
     } finally {
-      signal?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', onCallerGone)
       timer.cancel()
     }
   }
