@@ -37,7 +37,7 @@ const create: Command = {
         expiresAt,
       }),
     )
-    if (!json) terminal.say(`The key "${name}" (${id}). Keep it: it is shown only this once.`)
+    if (!json) terminal.say(`The key "${name}" (${id}) is created. Store it now: it is not shown again.`)
     terminal.print(json ? JSON.stringify({ id, apiKey: key.text }) : key.text)
     return 0
   },

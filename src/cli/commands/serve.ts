@@ -148,7 +148,7 @@ function welcome({ address }: App, { apiKey, signInToken, workspaceId, curl }: F
   return [
     `Millrace listens on ${address.url}`,
     '',
-    '  This is the first start. The key and the link are shown only this once. Keep them.',
+    '  This is the first start. Store the key and the link now: they are not shown again.',
     '',
     `  API key       ${apiKey}`,
     `  Workspace     ${workspaceId}`,
