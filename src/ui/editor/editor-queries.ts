@@ -51,15 +51,16 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
 }
 
 /**
- * The prefetched workflow. Its reader removes it, so that the next editor loads fresh data. It is not retried: the
- * query that reads it retries.
+ * The prefetched workflow. Its reader removes it, so that the next editor loads fresh data. It is kept for a minute,
+ * because the code of the editor may arrive much later on a slow connection. It is not retried: the query that reads it
+ * retries.
  */
 function prefetchedWorkflow(id: string) {
   return queryOptions({
     queryKey: ['workflow-prefetch', id],
     queryFn: ({ signal }) => loadWorkflow(id, signal),
     retry: false,
-    staleTime: 10_000,
-    gcTime: 10_000,
+    staleTime: 60_000,
+    gcTime: 60_000,
   })
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { sizesOf } from '../../../src/ui/editor/canvas/geometry.ts'
 import type { Document } from '../../../src/ui/editor/document/document.ts'
 import { call } from '../../support/running-service.ts'
@@ -10,6 +11,8 @@ let sample: string
 beforeAll(async () => {
   visited = await visit()
   await visited.page.waitForURL(/\/workflows\//)
+  // This page opens the sample and sends requests of its own; the tests count theirs after it has finished.
+  await visited.page.locator('.react-flow__node').first().waitFor()
   sample = visited.page.url()
 }, 120_000)
 afterAll(() => visited.close())
@@ -17,6 +20,16 @@ afterAll(() => visited.close())
 async function make(document: Pick<Document, 'name' | 'blocks' | 'edges'>): Promise<string> {
   const { body } = await call(`${visited.serving.url}/api/workflows`, visited.apiKey, 'POST', document)
   return `${visited.serving.url}/workflows/${(body as { id: string }).id}`
+}
+
+const workflowPath = () => `/api/workflows/${sample.split('/').at(-1)}`
+
+/** Counts how often a page requests the session, the block types and the sample. */
+function requestsOf(page: Page): () => number[] {
+  const paths: string[] = []
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname))
+  const counted = ['/api/editor/me', '/api/editor/blocks', workflowPath()]
+  return () => counted.map((path) => paths.filter((one) => one === path).length)
 }
 
 function grid(count: number, name: string): Pick<Document, 'name' | 'blocks' | 'edges'> {
@@ -31,22 +44,35 @@ function grid(count: number, name: string): Pick<Document, 'name' | 'blocks' | '
 
 test('opening a workflow loads it once, and the session once', async () => {
   const { page } = visited
-  const asked: string[] = []
-  const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname)
-  page.on('request', note)
+  const asked = requestsOf(page)
   await page.goto(sample)
   await page.locator('.react-flow__node').first().waitFor()
-  page.off('request', note)
-  const count = (path: string) => asked.filter((one) => one === path).length
-  const id = sample.split('/').at(-1)
-  expect([count('/api/editor/me'), count('/api/editor/blocks'), count(`/api/workflows/${id}`)]).toEqual([1, 1, 1])
+  expect(asked()).toEqual([1, 1, 1])
+})
+
+test('a workflow that arrives long before the code of the editor is not loaded again', async () => {
+  const page = await visited.context.newPage()
+  await page.clock.install()
+  const code = Promise.withResolvers<void>()
+  await page.route(/\/assets\/editor-screen/, async (route) => {
+    await code.promise
+    await route.continue()
+  })
+  const asked = requestsOf(page)
+  const workflow = page.waitForResponse((response) => new URL(response.url()).pathname === workflowPath())
+  await page.goto(sample)
+  await (await workflow).finished()
+  await page.clock.fastForward(30_000)
+  code.resolve()
+  await page.locator('.react-flow__node').first().waitFor()
+  expect(asked()).toEqual([1, 1, 1])
+  await page.close()
 })
 
 test('when the service is unavailable, the workflow is retried, then the error is shown', async () => {
   const { page } = visited
-  const path = `/api/workflows/${sample.split('/').at(-1)}`
   let asked = 0
-  const isWorkflow = (url: URL) => url.pathname === path
+  const isWorkflow = (url: URL) => url.pathname === workflowPath()
   await page.route(isWorkflow, (route) => {
     asked += 1
     return route.fulfill({ status: 503, json: { error: 'The disk is full', code: 'STORAGE_UNAVAILABLE' } })
