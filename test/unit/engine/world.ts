@@ -50,9 +50,10 @@ export class World {
     this.#options = options
     this.limits = { ...defaultLimits, ...options.limits }
     this.#priceOf = pricesWith(new Map(Object.entries(options.prices ?? {})))
+    const { clock = systemClock } = options
     this.runner = new Runner({
       capabilities: {
-        clock: options.clock ?? systemClock,
+        clock,
         random: Math.random,
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
