@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import { systemClock } from '../../../src/domain/clock.ts'
+import type { Clock } from '../../../src/domain/clock.ts'
 import type { OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import { createLanguageModels } from '../../../src/models/language-models.ts'
-import { eachOf, outboundOf, RawPeer } from '../../support/outbound/peers.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { answering, eachOf, outboundOf, RawPeer, until } from '../../support/outbound/peers.ts'
 
 /** Delivers a whole body in the moment in which it ends. */
 function inOneMoment(open: OutboundOpen): OutboundOpen {
@@ -28,27 +29,51 @@ function inOneMoment(open: OutboundOpen): OutboundOpen {
   }
 }
 
-/** Writes bytes and closes the connection after they have arrived: `fetch` drops what arrives together with the end. */
-function writeThenCut(socket: Socket, bytes: string): void {
-  socket.write(bytes)
-  setTimeout(() => socket.destroy(), 30)
+/**
+ * A peer that sends these bytes and breaks the connection after the client has read them, because `fetch` drops what
+ * arrives together with the end.
+ */
+async function breaking(bytes: string): Promise<{ url: string; open: OutboundOpen } & Disposable> {
+  let connection: Socket | undefined
+  const peer = await new RawPeer((socket) => {
+    connection = socket
+    socket.write(bytes)
+  }).listen()
+  const outbound = outboundOf(['loopback'])
+  const open: OutboundOpen = async (request) => {
+    const outcome = await outbound.open(request)
+    if (!outcome.ok) return outcome
+    const { body, ...head } = outcome.answer
+    const read = async () => {
+      const part = await body.read()
+      connection?.destroy()
+      return part
+    }
+    return { ok: true, answer: { ...head, body: { read, close: () => body.close() } } }
+  }
+  const dispose = () => {
+    outbound.stop()
+    peer[Symbol.dispose]()
+  }
+  return { url: peer.url, open, [Symbol.dispose]: dispose }
 }
 
 /**
  * Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection.
  */
-async function asked(response: string, then: 'end' | 'keep' | 'cut' = 'end') {
-  const send = { end: (socket: Socket) => socket.end(response), keep: (socket: Socket) => socket.write(response) }
-  using peer = await new RawPeer((socket) =>
-    then === 'cut' ? writeThenCut(socket, response) : send[then](socket),
-  ).listen()
+async function asked(response: string, then: 'end' | 'keep' = 'end') {
+  using peer = await answering(response, then)
   using outbound = outboundOf(['loopback'])
+  const clock = new ManualClock()
   let streamed = ''
-  const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, (text) => {
+  // The time that the client gives the peer to end the response.
+  if (then === 'keep') void clock.whenPending().then(() => clock.advance(1_000))
+  const onText = (text: string) => {
     streamed += text
-  })
+  }
+  const outcome = await outcomeOf(outbound.open, `${peer.url}v1`, { clock, onText })
   // The client closes a connection that it cannot reuse, although the peer keeps it open.
-  while (then === 'keep' && peer.open > 0) await Bun.sleep(5)
+  if (then === 'keep') await until(() => peer.open === 0)
   return { outcome, streamed }
 }
 
@@ -106,7 +131,8 @@ test.each([
 
 test('the tokens of a response count even if the connection breaks right after them', async () => {
   const cut = `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}`
-  const { outcome } = await asked(cut, 'cut')
+  using peer = await breaking(cut)
+  const outcome = await outcomeOf(peer.open, `${peer.url}v1`)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'CONNECTION_FAILED', mayPass: true }, tokens: counted })
 })
 
@@ -119,7 +145,7 @@ test('a connection is reused when its response ends shortly after the last event
   using outbound = outboundOf(['loopback'])
   for (let asking = 0; asking < 3; asking += 1) {
     await outcomeOf(outbound.open, `${peer.url}v1`)
-    while (outbound.load().running > 0) await Bun.sleep(5)
+    await until(() => outbound.load().running === 0)
   }
   expect(peer.connections).toBe(1)
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/domain/clock.ts'
 import { type Lookup, resolve, sharedLookup, systemLookup } from '../../../src/outbound/resolve.ts'
 import { ManualClock } from '../../support/clock.ts'
-import { httpPeer, outboundOf, RawPeer, requestTo } from '../../support/outbound/peers.ts'
+import { httpPeer, outboundOf, RawPeer, requestTo, until } from '../../support/outbound/peers.ts'
 import { type NameAnswer, nameServer } from './name-server.ts'
 
 const never = new AbortController().signal
@@ -102,10 +102,13 @@ describe('names at a real name server', () => {
   })
 
   test('end at the deadline when the server never responds', async () => {
-    using _server = await nameServer(() => 'silence')
-    using outbound = outboundOf(['loopback'])
-    const outcome = await outbound.fetch(requestTo('http://silent.example/', { timeoutMs: 100 }))
-    expect(outcome).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for the address') })
+    using server = await nameServer(() => 'silence')
+    const clock = new ManualClock()
+    using outbound = outboundOf(['loopback'], { clock })
+    const outcome = outbound.fetch(requestTo('http://silent.example/', { timeoutMs: 7_000 }))
+    await until(() => server.asked.length > 0)
+    clock.advance(7_000)
+    expect(await outcome).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('waited for the address') })
   })
 })
 

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import type { OutboundPost } from '../../../src/domain/outbound-request.ts'
+import type { OutboundPost, OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import { WebhookClient, type WebhookClientOptions } from '../../../src/outbound/webhook-client.ts'
 import { allowList, hanging, httpPeer, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
 
@@ -18,6 +18,20 @@ const message = (url: string, more: Partial<OutboundPost> = {}): OutboundPost =>
   signal: new AbortController().signal,
   ...more,
 })
+
+/**
+ * Sends a message and waits until the client has read the beginning of the response, because `fetch` drops what arrives
+ * together with the end of the connection.
+ */
+async function begun(send: () => Promise<OutboundPosted>): Promise<{ outcome: Promise<OutboundPosted> }> {
+  const reading = spyOn(ReadableStream.prototype, 'getReader')
+  const outcome = send()
+  await until(() => reading.mock.calls.length > 0)
+  reading.mockRestore()
+  // The first read follows in the same turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve))
+  return { outcome }
+}
 
 const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
