@@ -29,8 +29,7 @@ export async function writeResponse(
   }
   if (said.trouble === 'garbage') response.write('data: {"broken\n\n')
   if (said.trouble === 'break') {
-    // The text must arrive before the connection is cut.
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await said.hasArrived
     response.destroy()
     return
   }

@@ -21,6 +21,8 @@ export type ScriptedResponse = {
   trouble?: 'hang' | 'break' | 'garbage' | 'end'
   /** Waited for before each piece of text. */
   gate?: () => Promise<void>
+  /** With `break`: waited for before the connection is cut. The text must have arrived by then. */
+  hasArrived?: Promise<void>
 }
 
 export type SeenRequest = {

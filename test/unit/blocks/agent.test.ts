@@ -44,7 +44,12 @@ function asking(server: { url: string }, params: Record<string, unknown> = {}): 
 async function ask(script: readonly ScriptedResponse[], { params }: { params?: Record<string, unknown> } = {}) {
   await using server = await ModelServer.start(script)
   const chunks: string[] = []
-  const observer = { chunk: (_: unknown, text: string) => void chunks.push(text) }
+  const observer = {
+    chunk(_: unknown, text: string) {
+      chunks.push(text)
+      arrived()
+    },
+  }
   const { record } = await world.run(asking(server, params), { word: 'hello' }, { observer })
   const spans = spansOf(record.root)
   const output = spans.get('ask')?.[0]?.output as Record<string, unknown>
