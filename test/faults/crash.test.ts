@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test'
 import { crash } from './crash.ts'
 
-test('after kill -9 under load, no acknowledged run is missing, and the service restarts quickly', async () => {
+test('after kill -9 under load, no acknowledged run is missing', async () => {
   const report = await crash({ rounds: 5, connections: 16, random: Math.random })
   expect(report.missing).toEqual([])
   expect(report.integrity).toEqual(['ok'])
   expect(report.acknowledged).toBeGreaterThanOrEqual(50)
-  // An idle machine needs less than a second, which `bun scripts/crash.ts` checks.
-  expect(Math.min(...report.startedInMs)).toBeLessThan(5_000)
 }, 240_000)

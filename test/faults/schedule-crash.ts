@@ -41,20 +41,24 @@ export async function crashSchedules(options: {
     service = await serve(folder.path)
     options.progress?.(killed + 1)
   }
-  await Bun.sleep(1_500)
+  // When every schedule has run for a due time after the last start, it has dealt with all missed ones.
+  const startedAt = Date.now()
+  for (let isDone = false; !isDone; ) {
+    const found = await entries(service, apiKey, workspaceId)
+    isDone = Object.values(ids).every((id) => dueTimesOf(found, id).some((dueAt) => dueAt > startedAt))
+  }
   // Undeploy the schedules, so that the accepted runs can end without new ones.
   for (const id of Object.values(ids)) await call(`${service.url}/api/workflows/${id}/deploy`, apiKey, 'DELETE')
   await untilIdle(service)
   const found = await entries(service, apiKey, workspaceId)
   await service.kill('SIGTERM')
-  const timesOf = (missed: Missed) =>
-    found
-      .filter(({ workflowId }) => workflowId === ids[missed])
-      .map(({ finalOutput }) => Date.parse(finalOutput.dueAt))
-      .sort((a, b) => a - b)
   return {
     absences,
-    dueTimes: { once: timesOf('once'), skip: timesOf('skip'), all: timesOf('all') },
+    dueTimes: {
+      once: dueTimesOf(found, ids.once),
+      skip: dueTimesOf(found, ids.skip),
+      all: dueTimesOf(found, ids.all),
+    },
     failed: found.filter(({ level }) => level === 'error').length,
   }
 }
@@ -69,6 +73,14 @@ async function untilIdle({ url }: Serving): Promise<void> {
 }
 
 type Entry = { workflowId: string; level: string; finalOutput: { dueAt: string } }
+
+/** The sorted due times of one schedule's runs. */
+function dueTimesOf(found: readonly Entry[], id: string | undefined): number[] {
+  return found
+    .filter(({ workflowId }) => workflowId === id)
+    .map(({ finalOutput }) => Date.parse(finalOutput.dueAt))
+    .sort((a, b) => a - b)
+}
 
 async function entries({ url }: Serving, apiKey: string, workspaceId: string): Promise<Entry[]> {
   const found: Entry[] = []

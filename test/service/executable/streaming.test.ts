@@ -52,10 +52,10 @@ const expected = [
 ]
 
 /** Reads a stream with `curl -N`. The upstream responds only after the first chunk has arrived. */
-async function readWithCurl(url: string): Promise<string[]> {
+async function readWithCurl(url: string, options: readonly string[] = []): Promise<string[]> {
   firstSeen = Promise.withResolvers()
   const body = JSON.stringify({ stream: true, selectedOutputs: ['f.result', 'ask.data.part'] })
-  const curl = Bun.spawn([programPath('curl'), '-sSN', '-H', `X-API-Key: ${apiKey}`, '-d', body, url], {
+  const curl = Bun.spawn([programPath('curl'), '-sSN', '-H', `X-API-Key: ${apiKey}`, '-d', body, ...options, url], {
     stderr: 'inherit',
   })
   let text = ''
@@ -74,15 +74,13 @@ test('curl -N shows each chunk when it is sent', async () => {
 
 test('a stream passes nginx with default settings without delay', async () => {
   using proxy = await startNginx(new URL(service.url).port)
-  expect(await readWithCurl(`${proxy.url}${new URL(endpoint).pathname}`)).toEqual(expected)
+  expect(await readWithCurl(endpoint, ['--unix-socket', proxy.socket])).toEqual(expected)
 })
 
-/** Starts nginx with Debian's settings in front of the service. */
+/** Starts nginx with Debian's settings in front of the service, on a socket in its own folder. */
 async function startNginx(port: string) {
   const own = temporaryFolder()
-  const free = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const listen = free.port
-  await free.stop(true)
+  const unix = join(own.path, 'socket')
   const file = join(own.path, 'nginx.conf')
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(own.path, name)};`,
@@ -91,16 +89,15 @@ async function startNginx(port: string) {
     file,
     `daemon off; pid ${join(own.path, 'pid')}; error_log stderr; events {}
      http { access_log off; gzip on; ${places.join(' ')}
-       server { listen 127.0.0.1:${listen}; location / { proxy_pass http://127.0.0.1:${port}; } } }`,
+       server { listen unix:${unix}; location / { proxy_pass http://127.0.0.1:${port}; } } }`,
   )
   const nginx = Bun.spawn([programPath('nginx'), '-c', file], { stdout: 'ignore', stderr: 'ignore' })
-  const url = `http://127.0.0.1:${listen}`
-  while ((await fetch(`${url}/health/live`).catch(() => undefined))?.status !== 200) {
+  while ((await fetch('http://localhost/health/live', { unix }).catch(() => undefined))?.status !== 200) {
     if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`)
     await Bun.sleep(5)
   }
   return {
-    url,
+    socket: unix,
     [Symbol.dispose]: () => {
       nginx.kill()
       own[Symbol.dispose]()

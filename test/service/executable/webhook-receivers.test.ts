@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { WorkOS } from '@workos-inc/node'
 import Stripe from 'stripe'
@@ -151,16 +151,15 @@ describe('the receiver in the documentation', () => {
     test(`in ${language} accepts a delivery, and rejects a changed body, another secret and an old time`, async () => {
       const path = join(folder.path, file)
       writeFileSync(path, codeIn(language))
-      const port = freePort()
-      const environment = { PATH: process.env['PATH'] ?? '', PORT: String(port), HOOK_SECRET: secret }
+      // Port 0: the kernel chooses a free one.
+      const environment = { PATH: process.env['PATH'] ?? '', PORT: '0', HOOK_SECRET: secret }
       const receiver = Bun.spawn([command(), path], { env: environment, stdout: 'pipe', stderr: 'ignore' })
       try {
-        const url = `http://127.0.0.1:${port}/`
+        const url = `http://127.0.0.1:${await listeningPort(receiver.pid)}/`
         const post = async (body: string, at: number, key = secret) => {
           const headers = { 'svc-signature': signatureOf({ at, body, secrets: [key] }), 'idempotency-key': 'k' }
           return (await fetch(url, { method: 'POST', body, headers })).status
         }
-        await untilItListens(url)
         const workflowId = await runWith([{ url, secret, ...everything }])
         const line = await firstLine(receiver.stdout)
         expect(line).toMatch(/^dlv_\w+ [0-9a-f-]{36}$/)
@@ -201,22 +200,35 @@ describe('the receiver in the documentation', () => {
   }
 })
 
-function freePort(): number {
-  const server = Bun.serve({ port: 0, fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  return port!
+/** Waits until a process listens on a TCP port, and returns it. */
+async function listeningPort(pid: number): Promise<number> {
+  for (;;) {
+    const inodes = socketsOf(pid)
+    for (const table of ['tcp', 'tcp6']) {
+      for (const row of readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1)) {
+        const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/)
+        if (state === listening && inodes.has(inode)) return Number.parseInt(local.split(':')[1]!, 16)
+      }
+    }
+    await Bun.sleep(10)
+  }
 }
 
-async function untilItListens(url: string): Promise<void> {
-  for (;;) {
+/** The state of a listening socket in `/proc/net/tcp`. */
+const listening = '0A'
+
+/** The inodes of a process's open sockets. */
+function socketsOf(pid: number): Set<string> {
+  const folder = `/proc/${pid}/fd`
+  const targets = readdirSync(folder).map((name) => {
     try {
-      await fetch(url)
-      return
+      return readlinkSync(join(folder, name))
     } catch {
-      await Bun.sleep(10)
+      // The process has closed it in the meantime.
+      return ''
     }
-  }
+  })
+  return new Set(targets.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []))
 }
 
 /** The first line of a program's output. The rest is read too, so that the program does not block. */
