@@ -28,8 +28,8 @@ const retriedMax = 15
 
 /**
  * Runs the tests of some tiers, one tier after the other. A test that fails is retried once, its file alone in a new
- * process. If it passes then, it is flaky. A broken run (a test process that crashed, an error outside of every test)
- * is not repeated: it fails, and the tiers after it do not run.
+ * process. If it passes then, it is flaky. A skipped test has failed: it proves nothing. A broken run (a test process
+ * that crashed, an error outside of every test) is not repeated: it fails, and the tiers after it do not run.
  */
 export async function runTests(folder: string, options: RunOptions): Promise<RunResult> {
   const { tiers, strict = false, words = [], stop = new AbortController().signal } = options
@@ -46,6 +46,8 @@ export async function runTests(folder: string, options: RunOptions): Promise<Run
     result.passed += run.outcomes.filter((outcome) => outcome.result === 'passed').length
     result.flaky.push(...[...flaky].map(nameOf))
     result.failed.push(...failures.filter((failure) => !flaky.has(failure)).map(nameOf))
+    const skipped = run.outcomes.filter((outcome) => outcome.result === 'skipped')
+    result.failed.push(...skipped.map((outcome) => `${nameOf(outcome)} was skipped`))
     if (run.broken !== undefined) {
       result.failed.push(`the run of the ${tier} tests broke: ${run.broken}`)
       break
@@ -94,7 +96,7 @@ function passedIn(run: BunTestRun, { name }: Outcome): boolean {
   if (run.broken !== undefined) return false
   const same = run.outcomes.filter((outcome) => outcome.name === name)
   // The report names a hook only when it failed.
-  return run.code === 0 || (same.length > 0 && same.every(({ result }) => result === 'passed'))
+  return same.length > 0 ? same.every(({ result }) => result === 'passed') : run.code === 0
 }
 
 function nameOf({ file, name }: Outcome): string {

@@ -136,6 +136,12 @@ describe('a test that fails', () => {
     expect(result.summary.at(-1)).toBe('0 passed, 2 failed')
   })
 
+  test('and is skipped when it is retried has failed', async () => {
+    const skipping = "test.skipIf(times('file') > 1)('sometimes', () => expect(1).toBe(2))"
+    const result = await run({ 'unit/a.test.ts': skipping })
+    expect(result.summary).toEqual(['failed: test/unit/a.test.ts > sometimes', '0 passed, 1 failed'])
+  })
+
   test('is not retried when more than 15 fail', async () => {
     const result = await run({
       'unit/a.test.ts': "for (let n = 0; n < 16; n++) test('n ' + n, () => expect(times('n')).toBeGreaterThan(16))",
@@ -156,6 +162,14 @@ describe('a test that fails', () => {
     expect(result.passing).toBe(true)
     expect(result.summary).toEqual(['flaky: test/unit/a.test.ts > group > (unnamed)', '1 flaky', '2 passed, 0 failed'])
   })
+})
+
+test('a skipped test fails the run', async () => {
+  for (const skipped of ["test.skip('s', () => {})", "test.if(false)('s', () => {})", "test.todo('s')"]) {
+    const result = await run({ 'unit/a.test.ts': `${skipped}\ntest('calm', () => {})` })
+    expect(result.passing).toBe(false)
+    expect(result.summary).toEqual(['failed: test/unit/a.test.ts > s was skipped', '1 passed, 1 failed'])
+  }
 })
 
 describe('flaky tests', () => {
