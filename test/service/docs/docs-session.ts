@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cleanEnvironment, executable, temporaryFolder } from '../../support/executable.ts'
+import { programPath } from '../../support/programs.ts'
 import { serve } from '../../support/running-service.ts'
 import { type CodeBlock, root } from './docs-blocks.ts'
 
@@ -53,7 +54,7 @@ function prepareFolder(folder: string): string {
   symlinkSync(join(root, 'samples'), join(shellFolder, 'samples'))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   // Makes curl fail on a response with an error status.
-  const curl = Bun.which('curl')
+  const curl = programPath('curl')
   writeFileSync(join(bin, 'curl'), `#!/bin/sh\nexec ${curl} --fail-with-body "$@"\n`, { mode: 0o755 })
   return shellFolder
 }
