@@ -33,9 +33,11 @@ const hashesWaitingMax = 20
 /**
  * Checks passwords without revealing whether an account exists: an unknown account takes as long and gets the same
  * message as a wrong password. Attempts per minute are limited before anything is hashed, and so is the number of
- * concurrent hashes.  An attacker must not be able to lock out the owner of an account. So the tightest limit applies
- * to a place: one account from one address. Separate limits per address, and per account from all addresses, stop
- * attacks on many accounts and from many addresses. They do not apply to a place with an earlier successful sign-in.
+ * concurrent hashes.
+ *
+ * An attacker must not be able to lock out the owner of an account. So the tightest limit applies to a place: one
+ * account from one address. Separate limits per address, and per account from all addresses, stop attacks on many
+ * accounts and from many addresses. They do not apply to a place with an earlier successful sign-in.
  */
 export class PasswordCheck {
   readonly #findPassword: PasswordCheckOptions['findPassword']

@@ -4,9 +4,10 @@ import { deriveKey, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
 /**
  * Encrypts values for storage with AES-256-GCM. `context` names the value and its owner
  * (`environment/<workspace>/<name>`); a value copied to another place cannot be opened there. Synchronous, about 3 µs
- * for 1 kB. The first use loads Bun's crypto module (6 ms), so that a start does not wait for it.  Format of a sealed
- * value: one byte of version (1), four bytes of key id, a nonce of twelve, the ciphertext, a tag of sixteen. Nonces are
- * random; 2^32 values under one key are well within the limits of AES-GCM.
+ * for 1 kB. The first use loads Bun's crypto module (6 ms), so that a start does not wait for it.
+ *
+ * Format of a sealed value: one byte of version (1), four bytes of key id, a nonce of twelve, the ciphertext, a tag of
+ * sixteen. Nonces are random; 2^32 values under one key are well within the limits of AES-GCM.
  */
 export class SecretBox {
   readonly #source: KeySource
@@ -86,8 +87,10 @@ export const sealHeadBytes = 5
 /**
  * Opens the secret box of an installation. Its key is the setting's, otherwise the key file's, which is created when
  * something is first sealed. When the setting is added later, values sealed with the file stay readable as long as the
- * file exists.  Throws `STORAGE_UNAVAILABLE` when a stored value cannot be opened by any known key. Then no new key is
- * created, so nothing is overwritten or lost silently.
+ * file exists.
+ *
+ * Throws `STORAGE_UNAVAILABLE` when a stored value cannot be opened by any known key. Then no new key is created, so
+ * nothing is overwritten or lost silently.
  */
 export async function openSecretBox({ directory, secretKey, sealHeads }: SecretBoxOptions): Promise<SecretBox> {
   const source = { directory, secretKey }

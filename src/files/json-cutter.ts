@@ -18,9 +18,10 @@ export type CutString = { push(text: string): void; end(): void }
 /**
  * Reads JSON in portions of any size and cuts out the `data` strings of file items: at `<field>.data`,
  * `<field>[n].data`, and the same below `input`, unless that is a field itself. Everything else stays text, and is
- * checked when that text is parsed. Throws `INVALID_JSON` for errors inside a string that is cut out.  It tracks its
- * position down to the maximum depth of items; below that it only counts brackets. Inside strings it searches for the
- * next quote or backslash, so long strings cost two searches.
+ * checked when that text is parsed. Throws `INVALID_JSON` for errors inside a string that is cut out.
+ *
+ * It tracks its position down to the maximum depth of items; below that it only counts brackets. Inside strings it
+ * searches for the next quote or backslash, so long strings cost two searches.
  */
 export class JsonCutter {
   readonly #options: JsonCutterOptions

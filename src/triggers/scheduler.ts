@@ -35,12 +35,14 @@ export type SchedulerOptions = {
 /**
  * Starts workflows when they are due. The schedules that are due first are in memory, the others in the store, and one
  * timer waits for the earliest. Each decision is a step of the schedule from one state to the next, which the store
- * accepts only once. So no due time is resolved twice, even after a crash or with several processes.  While a run is in
- * progress, the schedule's rule decides about further due times (`schedule-decision.ts`). A due time is missed when it
- * is handled much too late, or was before this start.  The system clock may jump. The timer checks it every second, so
- * due times passed by a jump forward are missed. After a jump backward, schedules continue where they were, because
- * nothing is resolved twice. After a jump of hours, the clock must have been wrong, and each schedule takes its first
- * time after now.
+ * accepts only once. So no due time is resolved twice, even after a crash or with several processes.
+ *
+ * While a run is in progress, the schedule's rule decides about further due times (`schedule-decision.ts`). A due time
+ * is missed when it is handled much too late, or was before this start.
+ *
+ * The system clock may jump. The timer checks it every second, so due times passed by a jump forward are missed. After
+ * a jump backward, schedules continue where they were, because nothing is resolved twice. After a jump of hours, the
+ * clock must have been wrong, and each schedule takes its first time after now.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions

@@ -16,22 +16,22 @@ import { syncFolderSync } from '../../../sync-folder.ts'
 // Legacy: see import.ts.
 
 /**
- * A journal was two files beside the database, written in turns from their start. Records have consecutive positions
- * and belong to a generation:
+ * A journal consisted of two files next to the database. They were filled in turns, each from its start. Records have
+ * consecutive positions and belong to a generation:
  *
- *     0  magic   4  CRC-32 of the rest   8  generation   16  position   24  bytes of the text   28  form   32  text
+ *     0  magic   4  CRC-32 of the rest   8  generation   16  position   24  bytes of the text   28  format   32  text
  *
- * Numbers are little-endian; generation and position are doubles. Behind the last record of a file are zeros, a record
- * that was cut off, or records of an earlier lap or generation.
+ * Numbers are little-endian; generation and position are doubles. The last record of a file is followed by zeros, by an
+ * incomplete record, or by records of an earlier lap or generation.
  */
 const halves = ['a', 'b'] as const
 const headerBytes = 32
 const halfBytes = 4_194_304
-/** More than both files can hold. */
+/** More records than both files can hold. */
 const recordsMax = (2 * halfBytes) / headerBytes
 const magic = Buffer.from(new Uint32Array([0x6c4a724d]).buffer)
-/** The newest form of text; form 0 is read in the same way. */
-export const legacyForm = 1
+/** The newest format of the text; format 0 is read in the same way. */
+export const legacyFormat = 1
 
 export type LegacyRecord = { position: number; text: string }
 
@@ -43,7 +43,7 @@ export function hasLegacyJournal(databasePath: string): boolean {
   return legacyJournalPaths(databasePath).some((path) => existsSync(path))
 }
 
-/** The records of one generation behind a position. */
+/** The records of one generation after a position. */
 export type LegacyContent = {
   /** The records that can be read, in order. */
   records: LegacyRecord[]
@@ -51,13 +51,13 @@ export type LegacyContent = {
   missing: { from: number; to: number }[]
   /** Neither the record at the position nor a later one exists. */
   isGone: boolean
-  /** The highest form of a record. */
-  form: number
+  /** The highest format of a record. */
+  format: number
 }
 
 /**
- * Looks for records everywhere, also behind damage. The last record may be cut off: it was never acknowledged, so it is
- * not missing.
+ * Looks for records in the whole file, also after damaged bytes. The last record may be incomplete: it was never
+ * acknowledged, so it does not count as missing.
  */
 export function readLegacyJournal(databasePath: string, generation: number, position: number): LegacyContent {
   const read = legacyJournalPaths(databasePath).map((path) => recordsOf(path, generation))
@@ -70,17 +70,17 @@ export function readLegacyJournal(databasePath: string, generation: number, posi
     last = record.position
   }
   const broken = read.flatMap(({ broken }) => broken).filter((at) => at > last && at <= last + recordsMax)
-  // One broken record may be the last, cut off. Nothing was written behind such a record.
+  // A single broken record may be an incomplete last one. Nothing was written after such a record.
   if (new Set(broken).size > 1) missing.push({ from: last + 1, to: Math.max(...broken) })
   return {
     records,
     missing,
     isGone: records.length === 0 && position > 0 && !found.some((record) => record.position === position),
-    form: Math.max(0, ...records.map(({ form }) => form)),
+    format: Math.max(0, ...records.map(({ format }) => format)),
   }
 }
 
-type Found = LegacyRecord & { form: number; end: number }
+type Found = LegacyRecord & { format: number; end: number }
 
 /** The readable records of a generation in a file, and the positions in the headers of damaged ones. */
 function recordsOf(path: string, generation: number): { records: Found[]; broken: number[] } {
@@ -101,14 +101,14 @@ function recordIn(bytes: Buffer, at: number): Found | 'broken' {
   const end = at + headerBytes + bytes.readUInt32LE(at + 24)
   if (end > bytes.length || crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) return 'broken'
   const text = bytes.toString('utf8', at + headerBytes, end)
-  return { position: bytes.readDoubleLE(at + 16), form: bytes.readUInt32LE(at + 28), text, end }
+  return { position: bytes.readDoubleLE(at + 16), format: bytes.readUInt32LE(at + 28), text, end }
 }
 
 export function removeLegacyJournal(databasePath: string): void {
   for (const path of legacyJournalPaths(databasePath)) rmSync(path, { force: true })
 }
 
-/** Copies the files of a damaged journal to other names and returns these. The copies are on disk when this returns. */
+/** Copies the files of a damaged journal and returns the paths of the copies, which are on disk by then. */
 export function keepLegacyJournal(databasePath: string, generation: number): string[] {
   const copies: string[] = []
   for (const path of legacyJournalPaths(databasePath)) {

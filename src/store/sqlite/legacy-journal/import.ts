@@ -8,7 +8,7 @@ import {
   keepLegacyJournal,
   type LegacyContent,
   type LegacyRecord,
-  legacyForm,
+  legacyFormat,
   readLegacyJournal,
   removeLegacyJournal,
 } from './files.ts'
@@ -17,30 +17,30 @@ import { decodeLegacyRecord } from './records.ts'
 // Legacy: this folder may be removed one version after the journal.
 
 /**
- * How much of its journal the database contains. With generation 0 it needs no journal. The mark changes in the
- * transaction that imports records, so every record is imported once, whatever crashes in between.
+ * The position up to which the database contains its journal. Generation 0: the database needs no journal. The mark
+ * changes in the transaction that imports records, so every record is imported exactly once, even after a crash.
  */
 export type LegacyMark = { generation: number; position: number }
 
 /** The SQL that makes a database, or a copy of it, independent of a journal. */
 export const forgetLegacyJournal = "UPDATE marks SET value = 0 WHERE name = 'journal-generation'"
 
-/** The process that imports. Only the service, which holds the lock of the folder, may remove the files. */
+/** The process that imports. Only the service, which holds the lock of the data directory, may remove the files. */
 export type JournalImporter = 'service' | 'command'
 
 export type ImportOptions = {
   databasePath: string
   /**
-   * Whether this process is the service, which holds the lock of the folder. Only then is the import final and are the
-   * files removed: otherwise an earlier version may be running and writing to them.
+   * Whether this process is the service, which holds the lock of the data directory. Only the service completes the
+   * import and removes the files: while a command runs, an earlier version may still be writing to them.
    */
   isService: boolean
 }
 
 /**
- * Imports what a process of an earlier version left in its journal. That version acknowledged some runs when they were
- * in a file in front of the database. Returns in words what could not be imported; damaged files are kept under other
- * names. Throws when nothing was imported; then nothing has changed.
+ * Imports the journal of an earlier version, which acknowledged runs when they were in a journal in front of the
+ * database. Returns a text for each part that could not be imported; damaged files are kept under other names. When it
+ * throws, nothing has changed.
  */
 export function importLegacyJournal(connection: Connection, { databasePath, isService }: ImportOptions): string[] {
   if (!isService && !hasLegacyJournal(databasePath)) return []
@@ -50,7 +50,7 @@ export function importLegacyJournal(connection: Connection, { databasePath, isSe
     return []
   }
   const content = read(databasePath, mark)
-  if (content.form > legacyForm) throw unavailable(unknownForm(content.form))
+  if (content.format > legacyFormat) throw unavailable(unknownFormat(content.format))
   if (!isService) {
     // A record that seems damaged may be one that the other process is writing.
     const end = content.missing[0]?.from ?? Number.POSITIVE_INFINITY
@@ -94,10 +94,10 @@ export function rangeOf(from: number, to: number): string {
   return from === to ? `record ${from}` : `records ${from} to ${to}`
 }
 
-/** Returns the writes that failed, in words: the others must not fail with them. */
+/** Returns a text for each write that failed. One failure must not stop the others. */
 function importRecords(sql: Sql, path: string, generation: number, records: readonly LegacyRecord[]): string[] {
   const mark = readLegacyMark(sql)
-  // Another process may have imported some of them.
+  // Another process may have imported some of the records.
   const next = mark.generation === generation ? records.filter(({ position }) => position > mark.position) : []
   const lost = next.flatMap((record) => importRecord(sql, path, record))
   if (next.length > 0) sql.run("UPDATE marks SET value = ? WHERE name = 'journal'", next.at(-1)!.position)
@@ -129,7 +129,7 @@ function importRecord(sql: Sql, path: string, { position, text }: LegacyRecord):
 const journalIsGone =
   'the runs that were acknowledged last: millrace.journal-a and -b do not contain them. The files were damaged or ' +
   'removed, or belong to another installation'
-const unknownForm = (form: number) =>
-  `The journal (millrace.journal-a and -b) has form ${form}, which this version cannot read, and holds runs that are ` +
+const unknownFormat = (format: number) =>
+  `The journal (millrace.journal-a and -b) has format ${format}, which this version cannot read, and holds runs that are ` +
   'not in the database yet. Start the version that wrote it and stop it again: this imports them'
 const readAdvice = 'Check that millrace.journal-a and millrace.journal-b are files this user can read, and start again'

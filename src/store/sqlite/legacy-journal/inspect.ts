@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { messageOf } from '../../../domain/errors.ts'
-import { keptLegacyJournals, type LegacyContent, legacyForm, readLegacyJournal } from './files.ts'
+import { keptLegacyJournals, type LegacyContent, legacyFormat, readLegacyJournal } from './files.ts'
 import { type LegacyMark, rangeOf, readLegacyMark } from './import.ts'
 import { decodeLegacyRecord } from './records.ts'
 
@@ -10,7 +10,7 @@ import { decodeLegacyRecord } from './records.ts'
 export type LegacyJournalState = {
   /** Ended runs in the journal that are not in the database. 0 if it has nothing but steps of unfinished runs. */
   runs: number
-  /** Why some records cannot be imported, in words. */
+  /** Why some records cannot be imported, as a text for people. */
   problem: string | undefined
   /** Names of copies of damaged journals. */
   kept: readonly string[]
@@ -49,8 +49,8 @@ function markOf(path: string): LegacyMark | undefined {
   }
 }
 
-function problemOf({ missing, isGone, form }: LegacyContent): string | undefined {
-  if (form > legacyForm) return `it has form ${form}, which this version cannot read`
+function problemOf({ missing, isGone, format }: LegacyContent): string | undefined {
+  if (format > legacyFormat) return `it has format ${format}, which this version cannot read`
   if (isGone) {
     return 'the last acknowledged runs are not in it: it was damaged or removed, or belongs to another installation'
   }

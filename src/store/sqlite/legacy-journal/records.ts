@@ -72,7 +72,7 @@ class Reader {
 
   line(): string[] {
     const end = this.#text.indexOf('\n', this.#at)
-    if (end < 0) throw new Error('the line of a write has no end')
+    if (end < 0) throw new Error('the line of a write does not end')
     const words = this.#text.slice(this.#at, end).split(' ')
     this.#at = end + 1
     return words
@@ -81,7 +81,7 @@ class Reader {
   text(length: string | undefined): string {
     const start = this.#at
     this.#at += Number(length)
-    if (!(this.#at <= this.#text.length)) throw new Error(`a text of length ${length} is cut off`)
+    if (!(this.#at <= this.#text.length)) throw new Error(`a text of length ${length} is incomplete`)
     return this.#text.slice(start, this.#at)
   }
 

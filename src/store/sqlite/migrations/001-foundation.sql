@@ -1,12 +1,12 @@
 -- Accounts, workflows, deployments and the log.
--- Times are epoch milliseconds, UTC. A `number` is an integer that stands for a text id where rows are many.
+-- Times are epoch milliseconds, UTC. A `number` is an integer that stands for a text ID in tables with many rows.
 
 CREATE TABLE users (
   id TEXT NOT NULL PRIMARY KEY,
   email TEXT NOT NULL COLLATE NOCASE UNIQUE,
   password_hash TEXT,
-  plan TEXT,                                  -- NULL: the installation's
-  external_per_minute INTEGER,                -- numbers of its own; NULL: the plan's
+  plan TEXT,                                  -- NULL: the default of the installation
+  external_per_minute INTEGER,                -- the account's own limits; NULL: those of its tier
   sync_per_minute INTEGER,
   async_per_minute INTEGER,
   usd_per_month REAL,
@@ -19,7 +19,7 @@ CREATE TABLE sign_in_tokens (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What the first start made, as long as nobody has seen its key and its link; then none.
+-- What the first start created. The row is deleted once its key and its link have been shown.
 CREATE TABLE unseen_installation (
   user_id TEXT NOT NULL,
   workspace_id TEXT NOT NULL,
@@ -28,9 +28,9 @@ CREATE TABLE unseen_installation (
   sample_id TEXT
 ) STRICT;
 
--- Who is signed in. A row says until when; it is renewed while it is in use.
+-- Sessions of signed-in users. A session that is in use is extended.
 CREATE TABLE sessions (
-  hash BLOB NOT NULL PRIMARY KEY,             -- SHA-256 of what the cookie holds
+  hash BLOB NOT NULL PRIMARY KEY,             -- SHA-256 of the cookie's value
   user_id TEXT NOT NULL REFERENCES users (id),
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
@@ -39,7 +39,7 @@ CREATE INDEX sessions_by_user ON sessions (user_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
 CREATE TABLE workspaces (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,   -- never given twice: log rows outlive what they name
+  number INTEGER PRIMARY KEY AUTOINCREMENT,   -- never reused: log rows outlive their workspace
   id TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   owner_id TEXT NOT NULL REFERENCES users (id),
@@ -60,19 +60,19 @@ CREATE TABLE keys (
   last_four TEXT NOT NULL,
   name TEXT NOT NULL,
   user_id TEXT NOT NULL REFERENCES users (id),
-  workspace INTEGER REFERENCES workspaces (number),  -- NULL: every workspace of the account
+  workspace INTEGER REFERENCES workspaces (number),  -- NULL: all workspaces of the account
   created_at INTEGER NOT NULL,
   expires_at INTEGER,
   revoked_at INTEGER,
   last_used_at INTEGER
 ) STRICT;
 
--- Environment variables. Values are encrypted before they come here; accounts/secret-box.ts has the format.
+-- Environment variables. Values are stored encrypted; accounts/secret-box.ts describes the format.
 CREATE TABLE environment (
   workspace INTEGER NOT NULL REFERENCES workspaces (number),
   name TEXT NOT NULL,
   sealed BLOB NOT NULL,
-  plain INTEGER NOT NULL,                     -- 1: need not be redacted
+  plain INTEGER NOT NULL,                     -- 1: not redacted
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (workspace, name)
 ) STRICT, WITHOUT ROWID;
@@ -83,15 +83,15 @@ CREATE TABLE workflows (
   workspace INTEGER NOT NULL REFERENCES workspaces (number),
   name TEXT NOT NULL,
   description TEXT,
-  document TEXT NOT NULL,                     -- JSON, without its id
+  document TEXT NOT NULL,                     -- JSON, without its ID
   folder TEXT AS (document ->> '$.folder') STORED,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  updated_by TEXT,                            -- an account, as far as it is known
-  revision INTEGER NOT NULL DEFAULT 1,        -- counts the times that the document was saved
-  has_changes INTEGER NOT NULL DEFAULT 0,     -- 1: it would run differently from the active version
-  deleted_at INTEGER,                         -- the row stays for its log entries
-  deleted_version INTEGER,                    -- the one that was active then
+  updated_by TEXT,                            -- an account; NULL: unknown
+  revision INTEGER NOT NULL DEFAULT 1,        -- how many times the document was saved
+  has_changes INTEGER NOT NULL DEFAULT 0,     -- 1: the draft would run differently from the active version
+  deleted_at INTEGER,                         -- the row stays because log entries refer to it
+  deleted_version INTEGER,                    -- the version that was active then
   active_version INTEGER,
   deployed_at INTEGER                         -- when active_version became active
 ) STRICT;
@@ -101,7 +101,7 @@ CREATE INDEX workflows_by_folder ON workflows (workspace, folder) WHERE folder I
 CREATE TABLE deployments (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
   version INTEGER NOT NULL,
-  document TEXT NOT NULL,                     -- JSON, without its id
+  document TEXT NOT NULL,                     -- JSON, without its ID
   created_at INTEGER NOT NULL,
   created_by TEXT NOT NULL,
   name TEXT,
@@ -109,19 +109,19 @@ CREATE TABLE deployments (
   PRIMARY KEY (workflow, version)
 ) STRICT;
 
--- Webhooks: who is told when runs of a workflow end. A deleted one keeps its row, because its deliveries go on. Secrets
--- are encrypted before they come here.
+-- Webhook subscriptions: who is notified when runs of a workflow end. A deleted subscription keeps its row, because its
+-- deliveries continue. Secrets are stored encrypted.
 CREATE TABLE subscriptions (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   workflow INTEGER NOT NULL REFERENCES workflows (number),
   id TEXT NOT NULL,
   url TEXT NOT NULL,
-  secret BLOB,                                -- empty: it was one that nothing can decrypt any more
-  previous_secret BLOB,                       -- good until previous_secret_until
+  secret BLOB,                                -- empty: the key that could decrypt it is lost
+  previous_secret BLOB,                       -- valid until previous_secret_until
   previous_secret_until INTEGER,
   include INTEGER NOT NULL,                   -- bits: 1 final output, 2 trace spans, 4 rate limits, 8 usage
-  levels INTEGER NOT NULL,                    -- bits of levels as in logs; 0: every one
-  triggers INTEGER NOT NULL,                  -- the same of triggers
+  levels INTEGER NOT NULL,                    -- bits of levels as in logs; 0: all
+  triggers INTEGER NOT NULL,                  -- bits of triggers as in logs; 0: all
   active INTEGER NOT NULL,
   retry_on_network_error INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
@@ -130,7 +130,7 @@ CREATE TABLE subscriptions (
   UNIQUE (workflow, id)
 ) STRICT;
 
--- How callers reach an active version beside the workflow's id. Rows come and go with it.
+-- How callers reach an active version other than by the workflow's ID. Activating a version replaces the rows.
 CREATE TABLE addresses (
   kind INTEGER NOT NULL,                      -- 0 webhook, 1 chat
   name TEXT NOT NULL,
@@ -139,35 +139,34 @@ CREATE TABLE addresses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX addresses_by_workflow ON addresses (workflow);
 
--- When active versions run by themselves. A due time is decided once: the step to the next one is one commit with the
--- run that it starts.
+-- Schedules of active versions. Each due time is resolved once: the step to the next due time and the run that it
+-- starts are one commit.
 CREATE TABLE schedules (
   workflow INTEGER NOT NULL PRIMARY KEY REFERENCES workflows (number),
   version INTEGER NOT NULL,
   rule TEXT NOT NULL,                         -- JSON
-  due_at INTEGER,                             -- the first time that is not decided; NULL: no more
-  waiting_at INTEGER                          -- a time that runs when the run before it has ended
+  due_at INTEGER,                             -- the first due time not yet resolved; NULL: none
+  waiting_at INTEGER                          -- a due time that starts when the current run ends
 ) STRICT;
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX schedules_waiting ON schedules (workflow) WHERE waiting_at IS NOT NULL;
 
--- Drafts that were run by hand, so that the log can show what ran. The newest of each workflow are kept.
+-- Drafts of manual runs, so that the log can show what ran. The newest drafts of each workflow are kept.
 CREATE TABLE drafts (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
-  version INTEGER NOT NULL,                   -- -1, -2, …: never that of a deployment
-  document TEXT NOT NULL,                     -- JSON, without its id
+  version INTEGER NOT NULL,                   -- -1, -2, …: differs from every deployment's
+  document TEXT NOT NULL,                     -- JSON, without its ID
   PRIMARY KEY (workflow, version)
 ) STRICT;
 
--- One row a run, clustered by workspace: a page is one walk along neighbouring rows, at any depth, and a filter
--- without an index reads 4 to 20 times faster than through an index on a table in order of insertion (measured with
--- 600,000 rows). Rows are about 70 bytes; everything long lies in log_chunks. No foreign keys here: each would cost
--- a look-up a row.
+-- One row per run, clustered by workspace. A page reads neighbouring rows, at any depth, and a filter without an index
+-- is 4 to 20 times faster than an index on a table in insertion order (measured with 600,000 rows). Rows have about
+-- 70 bytes; long content is in log_chunks. There are no foreign keys: each would cost a look-up per row.
 CREATE TABLE logs (
   workspace INTEGER NOT NULL,
-  sequence INTEGER NOT NULL,                  -- the order of recording
+  sequence INTEGER NOT NULL,                  -- in the order of recording
   workflow INTEGER NOT NULL,
-  execution_id ANY NOT NULL,                  -- 16 bytes when it is a UUID, else its text
+  execution_id ANY NOT NULL,                  -- 16 bytes if it is a UUID, otherwise text
   version INTEGER NOT NULL,
   level INTEGER NOT NULL,                     -- 0 info, 1 error
   trigger INTEGER NOT NULL,                   -- 0 api, 1 webhook, 2 schedule, 3 manual, 4 chat
@@ -176,12 +175,12 @@ CREATE TABLE logs (
   ended_at INTEGER NOT NULL,
   duration_ms REAL NOT NULL,
   cost_total REAL NOT NULL,
-  models INTEGER NOT NULL,                    -- a number of model_sets, 0 when none was used
+  models INTEGER NOT NULL,                    -- a number of model_sets; 0: no model was used
   PRIMARY KEY (workspace, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX logs_by_execution ON logs (execution_id);
 
--- Sets of model names that runs used together, so that a row holds one small number for them; and the sets by name.
+-- The sets of models that runs used, so that a log row holds one small number per set, and the sets of each model.
 CREATE TABLE model_sets (
   number INTEGER PRIMARY KEY,
   names TEXT NOT NULL UNIQUE                  -- JSON, sorted
@@ -192,9 +191,10 @@ CREATE TABLE model_set_names (
   PRIMARY KEY (name, model_set)
 ) STRICT, WITHOUT ROWID;
 
--- What some two thousand neighbouring rows of a workspace have in common, so that a filter passes over them without
--- reading them. Made in the background (zones.ts); the newest rows have none yet. Zones of a workspace are disjoint and
--- in the order of their rows. When rows of a zone are deleted it admits too much, never too little.
+-- Zone maps: each summarises several hundred neighbouring rows of a workspace, so that a filter can skip them without
+-- reading them. They are written in the background (zone-maps.ts); the newest rows have none yet. Zones of a workspace
+-- are disjoint and in the order of their rows. After rows of a zone were deleted, its map admits too much, never too
+-- little.
 CREATE TABLE log_zones (
   workspace INTEGER NOT NULL,
   first_sequence INTEGER NOT NULL,
@@ -211,7 +211,7 @@ CREATE TABLE log_zones (
   PRIMARY KEY (workspace, first_sequence)
 ) STRICT, WITHOUT ROWID;
 
--- Runs of the last two days by the hour of their start, added up as zones are made (glance.ts).
+-- Runs of the last two days by the hour of their start, counted when zone maps are written (workflow-overviews.ts).
 CREATE TABLE run_hours (
   workspace INTEGER NOT NULL,
   hour INTEGER NOT NULL,                      -- since 1970
@@ -221,13 +221,14 @@ CREATE TABLE run_hours (
   PRIMARY KEY (workspace, hour, workflow)
 ) STRICT, WITHOUT ROWID;
 
--- The newest row in a zone of each workflow. Not with the workflow: that row has a document in it, to be written again.
+-- The newest row with a zone map, for each workflow. It is not a column of `workflows`, because each update would
+-- rewrite the document in that row.
 CREATE TABLE last_runs (
   workflow INTEGER PRIMARY KEY,
   sequence INTEGER NOT NULL
 ) STRICT;
 
--- The zones that a workflow or a set of models occurs in.
+-- The zones in which a workflow or a set of models occurs.
 CREATE TABLE log_zone_facets (
   workspace INTEGER NOT NULL,
   facet INTEGER NOT NULL,                     -- 0 workflow, 1 set of models
@@ -236,41 +237,42 @@ CREATE TABLE log_zone_facets (
   PRIMARY KEY (workspace, facet, value, first_sequence)
 ) STRICT, WITHOUT ROWID;
 
--- The long part of the entries (cost, final output, trace spans): neighbours in the order of recording share a chunk of
--- some 32 KB, because spans of one workflow differ little. Chunks cover disjoint ranges of sequences; chunk.ts has
--- the format. A run that ends alone is a chunk of its own, as text, until pack.ts puts it together with its neighbours.
+-- The long part of log entries: cost, final output, trace spans. Neighbours in the order of recording share a chunk of
+-- about 32 KB, because the spans of one workflow compress well together. Chunks cover disjoint ranges of sequences;
+-- chunk.ts describes the format. A run that ends alone gets its own chunk, as text, until compaction.ts merges it with
+-- its neighbours.
 CREATE TABLE log_chunks (
   first_sequence INTEGER PRIMARY KEY,
   last_sequence INTEGER NOT NULL,
-  encoding INTEGER NOT NULL,                  -- 0 text, 1 zstd of it
+  encoding INTEGER NOT NULL,                  -- 0 text, 1 text compressed with zstd
   content ANY NOT NULL
 ) STRICT;
 
--- The files of runs that have some, which few have: a page of entries is one look-up here. When an entry goes its row
--- stays as `gone` until what is stored of it is deleted.
+-- The files of runs. Few runs have any, so a page of log entries needs one look-up here. When an entry is deleted, its
+-- row stays, marked as `gone`, until its stored files are deleted.
 CREATE TABLE run_files (
   workspace INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
-  folder TEXT,                                -- of the stored ones; NULL when there are none
+  folder TEXT,                                -- the folder of stored files; NULL: none are stored
   files TEXT NOT NULL,                        -- JSON
   gone INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_files_gone ON run_files (gone) WHERE gone = 1;
 
--- The outbox: what runs owe to subscriptions, written in the transaction that records the run, and then the log of it.
--- Clustered by sequence, so that new ones come at the end, and old ones go with their entries.
+-- The outbox: webhook deliveries, pending or ended. They are written in the transaction that records the run. Clustered
+-- by sequence, so that new deliveries are appended and old ones are deleted together with their log entries.
 CREATE TABLE deliveries (
   sequence INTEGER NOT NULL,                  -- of the log entry
   subscription INTEGER NOT NULL,
   workflow INTEGER NOT NULL,
-  include INTEGER NOT NULL,                   -- what the body holds: bits as in subscriptions
+  include INTEGER NOT NULL,                   -- contents of the body: bits as in subscriptions
   state INTEGER NOT NULL,                     -- 0 pending, 1 delivered, 2 failed, 3 cancelled
   attempts INTEGER NOT NULL,
-  attempts_before INTEGER NOT NULL,           -- of them, those before it was last sent again
+  attempts_before INTEGER NOT NULL,           -- how many of them precede the last resend
   due_at INTEGER,                             -- of the next attempt
   PRIMARY KEY (sequence, subscription),
-  CHECK ((state = 0) = (due_at IS NOT NULL))  -- nothing pends without a time
+  CHECK ((state = 0) = (due_at IS NOT NULL))  -- a pending delivery has a due time
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (subscription, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_by_workflow ON deliveries (workflow, sequence);
@@ -282,21 +284,21 @@ CREATE TABLE delivery_attempts (
   number INTEGER NOT NULL,                    -- from 1
   started_at INTEGER NOT NULL,
   duration_ms REAL NOT NULL,
-  status INTEGER,                             -- of the answer
+  status INTEGER,                             -- of the response
   failure_code TEXT,                          -- NULL when it succeeded
   failure_message TEXT,
-  answer TEXT,                                -- the beginning of its body
+  answer TEXT,                                -- the beginning of the response's body
   PRIMARY KEY (sequence, subscription, number)
 ) STRICT, WITHOUT ROWID;
 
--- What else was decided about the webhooks of a run, where there is anything to say.
+-- Subscriptions that a run skipped, and facts for the bodies of its deliveries. Only for runs that have either.
 CREATE TABLE run_webhooks (
   sequence INTEGER PRIMARY KEY,
   skipped TEXT NOT NULL,                      -- JSON: [[subscription, reason]]
   facts TEXT                                  -- JSON: rate limits and usage when the run ended
 ) STRICT;
 
--- Asynchronous runs that have not ended; a log entry takes their place in the same commit. What they hold is sealed.
+-- Asynchronous runs that have not ended. The commit that writes the log entry deletes the job. Their content is sealed.
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY AUTOINCREMENT,   -- the order of acceptance
   execution_id ANY NOT NULL UNIQUE,           -- as in logs
@@ -314,18 +316,18 @@ CREATE INDEX jobs_queued ON jobs (workflow) WHERE state = 0;
 CREATE INDEX jobs_started ON jobs (state) WHERE state > 0;
 CREATE INDEX jobs_scheduled ON jobs (workflow) WHERE trigger = 2;
 
--- Requests of others that were taken and name themselves, so that a second one starts nothing. Kept for a day; each one
--- that comes takes some away that are older.
+-- Idempotency keys of accepted requests, so that a repeated request starts nothing. Kept for a day; each new claim
+-- deletes a few older ones.
 CREATE TABLE request_claims (
   workflow INTEGER NOT NULL,
-  key TEXT NOT NULL,                          -- a digest of the name
+  key TEXT NOT NULL,                          -- a hash of the key
   execution_id ANY NOT NULL,                  -- as in logs
   claimed_at INTEGER NOT NULL,
   PRIMARY KEY (workflow, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX request_claims_by_time ON request_claims (claimed_at);
 
--- What running jobs need to go on after a crash: a row a block that ended.
+-- Step histories, from which running jobs resume after a crash: one row per block that ended.
 CREATE TABLE job_steps (
   job INTEGER NOT NULL REFERENCES jobs (number),
   number INTEGER NOT NULL,
@@ -333,24 +335,24 @@ CREATE TABLE job_steps (
   PRIMARY KEY (job, number)
 ) STRICT, WITHOUT ROWID;
 
--- Outputs of jobs that the log does not show as they are. A row goes with its log entry.
+-- Outputs of jobs, where they differ from those in the log. A row is deleted together with its log entry.
 CREATE TABLE job_outputs (
   execution_id ANY NOT NULL PRIMARY KEY,      -- as in logs
   content BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What was said in chats: a row an exchange, of each conversation the latest ones. What stands in them is sealed.
+-- The latest exchanges of each chat conversation, one row per exchange. Their content is sealed.
 CREATE TABLE chat_turns (
   workflow INTEGER NOT NULL REFERENCES workflows (number),
   conversation TEXT NOT NULL,
-  number INTEGER NOT NULL,                    -- rises in each conversation
+  number INTEGER NOT NULL,                    -- ascending in each conversation
   at INTEGER NOT NULL,
   content BLOB NOT NULL,
   PRIMARY KEY (workflow, conversation, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chat_turns_by_time ON chat_turns (at);
 
--- What accounts spent, by calendar month. Kept apart from the log so that retention never makes a bill smaller.
+-- Costs of accounts by calendar month. Separate from the log, so that retention never reduces a bill.
 CREATE TABLE usage (
   user_id TEXT NOT NULL,
   period_start INTEGER NOT NULL,
@@ -358,10 +360,10 @@ CREATE TABLE usage (
   PRIMARY KEY (user_id, period_start)
 ) STRICT, WITHOUT ROWID;
 
--- The same by day and model, with its tokens. No bill: what a chart shows.
+-- Costs and tokens by day and model, for charts. Not used for billing.
 CREATE TABLE model_usage (
   user_id TEXT NOT NULL,
-  day INTEGER NOT NULL,                       -- its first instant, UTC
+  day INTEGER NOT NULL,                       -- the start of the day, UTC
   model TEXT NOT NULL,
   runs INTEGER NOT NULL,
   cost REAL NOT NULL,
@@ -370,7 +372,7 @@ CREATE TABLE model_usage (
   PRIMARY KEY (user_id, day, model)
 ) STRICT, WITHOUT ROWID;
 
--- Windows of rate limiting that are open, as of at most a second ago: a restart goes on counting in them.
+-- Open rate-limit windows, at most a second old, so that counting continues after a restart.
 CREATE TABLE rate_windows (
   kind TEXT NOT NULL,                         -- external, sync, async
   user_id TEXT NOT NULL,
@@ -379,13 +381,13 @@ CREATE TABLE rate_windows (
   PRIMARY KEY (kind, user_id)
 ) STRICT, WITHOUT ROWID;
 
--- How far work in the background has come.
+-- How far background work has progressed.
 CREATE TABLE marks (
   name TEXT NOT NULL PRIMARY KEY,
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What a trial commit writes and deletes again, to learn whether the disk takes commits.
+-- Rows that a probe write inserts and deletes again, to learn whether the disk accepts commits.
 CREATE TABLE probes (
   id INTEGER PRIMARY KEY,
   filling BLOB NOT NULL

@@ -1,5 +1,6 @@
--- Runs with several deliveries, none of which has been attempted or decided about: each stands for all of them, due at
--- `due_at`, and has no rows in `deliveries`. The first thing that becomes of one is written with rows of all, in one transaction.
+-- Fan-out records: each stands for all deliveries of a run with several recipients, while none of them has changed.
+-- They are due at `due_at` and have no rows in `deliveries`. The transaction that changes the first of them writes rows
+-- for all and deletes the record.
 CREATE TABLE owing_runs (
   sequence INTEGER PRIMARY KEY,               -- of the log entry
   workflow INTEGER NOT NULL,
@@ -9,7 +10,8 @@ CREATE TABLE owing_runs (
 CREATE INDEX owing_runs_due ON owing_runs (audience, due_at);
 CREATE INDEX owing_runs_by_workflow ON owing_runs (workflow);
 
--- Subscriptions that are told of the same runs, so that a run holds one small number for them; and the audiences of each.
+-- Recipient sets: subscriptions that receive the same runs, so that a fan-out record holds one small number for them;
+-- and the sets of each subscription.
 CREATE TABLE audiences (
   number INTEGER PRIMARY KEY,
   members TEXT NOT NULL UNIQUE                -- JSON: [[subscription, include]], as in deliveries

@@ -2,7 +2,8 @@ import type { Connection } from '../connection.ts'
 import foundation from './001-foundation.sql' with { type: 'text' }
 import owingRuns from './002-owing-runs.sql' with { type: 'text' }
 
-/** In order. A released migration never changes. The position, from 1, is a migration's number. */
+/** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
+
 export const migrations: readonly string[] = [foundation, owingRuns]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */
