@@ -40,8 +40,8 @@ function holdingServer() {
     async arrivals(count: number) {
       while (state.arrived < count) await arrival.promise
     },
-    answerAll() {
-      for (const answer of waiting.splice(0)) answer()
+    respondToAll() {
+      for (const response of waiting.splice(0)) response()
     },
     [Symbol.dispose]: () => void server.stop(true),
   }
@@ -145,11 +145,11 @@ describe('asynchronous runs of the executable', () => {
     }
     await holder.arrivals(5)
     expect(await stateOf(service.url, waiting)).toBe('queued')
-    holder.answerAll()
+    holder.respondToAll()
     const first = await endOf(service.url, running)
     expect(first).toMatchObject({ status: 'completed', output: { result: expect.any(Number) } })
     await holder.arrivals(6)
-    holder.answerAll()
+    holder.respondToAll()
     expect((await endOf(service.url, waiting)).status).toBe('completed')
   })
 })

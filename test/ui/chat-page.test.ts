@@ -24,7 +24,7 @@ beforeAll(async () => {
   installation = { apiKey: printed(/API key\s+(\S+)/), workspaceId: printed(/Workspace\s+(\S+)/) }
   model = await ModelServer.start(({ body }) => {
     const messages = body['messages'] as { content: string }[]
-    return answer(messages.at(-1)?.content ?? '')
+    return response(messages.at(-1)?.content ?? '')
   })
   browser = await launch()
 }, 120_000)
@@ -62,7 +62,7 @@ async function visit(url: string, options: Parameters<Browser['newContext']>[0] 
 const messages = (page: Page) => page.locator('#messages > li .chat-text')
 const lastMessage = (page: Page) => messages(page).last()
 /** Waits until the reply is complete and stored; its last word is shown earlier. */
-const whenAnswered = (page: Page) => page.getByRole('button', { name: 'Send' }).waitFor()
+const whenReplied = (page: Page) => page.getByRole('button', { name: 'Send' }).waitFor()
 
 test('the chat works by keyboard alone and shows the reply while it is written', async () => {
   await using visited = await visit(await chat({ title: 'Ask us', greeting: 'How can we help?' }))
@@ -71,7 +71,7 @@ test('the chat works by keyboard alone and shows the reply while it is written',
   expect(await page.title()).toBe('Ask us')
   const gate = Promise.withResolvers<void>()
   const gates = [Promise.resolve(), gate.promise]
-  answer = () => ({ text: ['Once upon', ' a time.'], gate: () => gates.shift() ?? Promise.resolve() })
+  response = () => ({ text: ['Once upon', ' a time.'], gate: () => gates.shift() ?? Promise.resolve() })
   await page.keyboard.type('Tell me')
   await page.keyboard.press('Shift+Enter')
   await page.keyboard.type('a story')
@@ -81,7 +81,7 @@ test('the chat works by keyboard alone and shows the reply while it is written',
   expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
   gate.resolve()
   await page.getByText('Once upon a time.').waitFor()
-  await whenAnswered(page)
+  await whenReplied(page)
   expect(await messages(page).nth(1).textContent()).toBe('Tell me\na story')
   expect(await page.locator(':focus').getAttribute('id')).toBe('message')
   expect(problems).toEqual([])
@@ -92,10 +92,10 @@ test('the conversation survives a reload, and a new one can be started', async (
   await using visited = await visit(await chat())
   const { page } = visited
   const send = async (text: string) => {
-    answer = () => counting(model.requests.at(-1)?.body['messages'] as { length: number })
+    response = () => counting(model.requests.at(-1)?.body['messages'] as { length: number })
     await page.fill('#message', text)
     await page.keyboard.press('Enter')
-    await whenAnswered(page)
+    await whenReplied(page)
   }
   await send('One')
   await page.getByText('1 messages').waitFor()
@@ -113,11 +113,11 @@ test('markup in messages, replies, titles and greetings is shown as text', async
   const markup = '<img src=x onerror="document.title=1"><b>bold</b><script>document.title=2</script>'
   await using visited = await visit(await chat({ title: markup, greeting: markup }))
   const { page, problems } = visited
-  answer = (question) => ({ text: [question.slice(0, 10), question.slice(10)] })
+  response = (question) => ({ text: [question.slice(0, 10), question.slice(10)] })
   await page.fill('#message', markup)
   await page.keyboard.press('Enter')
   await messages(page).nth(2).filter({ hasText: 'bold' }).waitFor()
-  await whenAnswered(page)
+  await whenReplied(page)
   expect(await messages(page).allTextContents()).toEqual([markup, markup, markup])
   expect(await page.locator('main img, main b, main script, h1 *').count()).toBe(0)
   expect(await page.title()).toBe(markup)
@@ -127,7 +127,7 @@ test('markup in messages, replies, titles and greetings is shown as text', async
 test('the password is requested, requested again when wrong, and remembered by the tab', async () => {
   await using visited = await visit(await chat({ access: 'password', password: 'Schlüssel' }))
   const { page } = visited
-  answer = () => ({ text: ['Welcome'] })
+  response = () => ({ text: ['Welcome'] })
   expect(await page.locator('#composer').isVisible()).toBe(false)
   await page.getByLabel('Password').fill('guess')
   await page.keyboard.press('Enter')
@@ -139,7 +139,7 @@ test('the password is requested, requested again when wrong, and remembered by t
   // The typed message is still there.
   expect(await page.inputValue('#message')).toBe('Hello')
   await page.keyboard.press('Enter')
-  await whenAnswered(page)
+  await whenReplied(page)
   await page.reload()
   await page.getByText('Welcome').waitFor()
   expect(await page.locator('#composer').isVisible()).toBe(true)
@@ -150,7 +150,7 @@ test('somebody signed in to the dashboard needs no API key', async () => {
   const { page } = visited
   await page.getByRole('button', { name: /^Account/ }).waitFor()
   await page.goto(await chat({ access: 'key' }))
-  answer = () => ({ text: ['Welcome'] })
+  response = () => ({ text: ['Welcome'] })
   await page.fill('#message', 'Hello')
   await page.keyboard.press('Enter')
   await page.getByText('Welcome').waitFor()
@@ -161,12 +161,12 @@ test('an error is shown, and the message can be sent again', async () => {
   const { page } = visited
   await page.getByLabel('API key').fill(installation.apiKey)
   await page.keyboard.press('Enter')
-  answer = () => ({ status: 400, said: 'out of tea' })
+  response = () => ({ status: 400, said: 'out of tea' })
   await page.fill('#message', 'Hello')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').waitFor()
   expect(await page.getByRole('alert').textContent()).toContain('out of tea')
-  answer = () => ({ text: ['Here you are'] })
+  response = () => ({ text: ['Here you are'] })
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('Here you are').waitFor()
   expect(await messages(page).count()).toBe(2)
@@ -175,7 +175,7 @@ test('an error is shown, and the message can be sent again', async () => {
 test('stopping a reply cancels its run', async () => {
   await using visited = await visit(await chat())
   const { page } = visited
-  answer = () => ({ text: ['A long'], trouble: 'hang' })
+  response = () => ({ text: ['A long'], trouble: 'hang' })
   const before = model.requests.length
   await page.fill('#message', 'Hello')
   await page.keyboard.press('Enter')
@@ -183,20 +183,20 @@ test('stopping a reply cancels its run', async () => {
   while (model.requests.length === before) await Bun.sleep(1)
   const { left } = model.requests.at(-1) as { left: Promise<void> }
   await page.keyboard.press('Escape')
-  await whenAnswered(page)
+  await whenReplied(page)
   await left
 })
 
 test('files are sent with the message', async () => {
   await using visited = await visit(await chat())
   const { page } = visited
-  answer = () => ({ text: ['Thank you'] })
+  response = () => ({ text: ['Thank you'] })
   await page.setInputFiles('#attach', { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') })
   await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor()
   await page.fill('#message', 'Read this')
   await page.keyboard.press('Enter')
   await page.getByText('Thank you').waitFor()
-  await whenAnswered(page)
+  await whenReplied(page)
   const path = `${service.url}/api/v1/logs?workspaceId=${installation.workspaceId}&limit=1`
   const { data } = await (await fetch(path, { headers: { 'x-api-key': installation.apiKey } })).json()
   expect(data[0].files).toMatchObject([{ name: 'notes.txt', size: 5 }])
@@ -206,7 +206,7 @@ test('on a phone nothing is wider than the screen, and buttons are large enough 
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
   await using visited = await visit(await chat({ title: 'A rather long title for such a small screen' }), phone)
   const { page } = visited
-  answer = () => ({ text: [`https://example.com/${'x'.repeat(300)}`] })
+  response = () => ({ text: [`https://example.com/${'x'.repeat(300)}`] })
   await page.fill('#message', 'Where?')
   await page.getByRole('button', { name: 'Send' }).tap()
   await page.getByText('https://example.com').waitFor()
@@ -225,7 +225,7 @@ test.each(['light', 'dark'] as const)('the chat page is accessible in %s', async
   await page.keyboard.press('Enter')
   await page.setInputFiles('#attach', { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') })
   await page.getByRole('button', { name: 'Remove notes.txt' }).waitFor()
-  answer = () => ({ status: 400 })
+  response = () => ({ status: 400 })
   await page.fill('#message', 'Hello')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').waitFor()

@@ -24,8 +24,8 @@ afterAll(async () => {
 
 /** The names of all workspaces: what the attempts below try to read or add to. */
 async function names(): Promise<string[]> {
-  const answer = await visiting.context.request.get(`${visiting.serving.url}/api/editor/me`)
-  return ((await answer.json()) as { workspaces: { name: string }[] }).workspaces.map(({ name }) => name)
+  const response = await visiting.context.request.get(`${visiting.serving.url}/api/editor/me`)
+  return ((await response.json()) as { workspaces: { name: string }[] }).workspaces.map(({ name }) => name)
 }
 
 /** A foreign page in the signed-in browser. */
@@ -70,8 +70,8 @@ for (const host of ['127.0.0.1', 'localhost']) {
         const read = await page.evaluate(
           async ([address, init]) => {
             try {
-              const answer = await fetch(address, init)
-              return await answer.text()
+              const response = await fetch(address, init)
+              return await response.text()
             } catch {
               return 'refused'
             }
@@ -91,7 +91,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
     const { serving } = visiting
     const page = await foreignPage(`http://${host}:${evil.port}`)
     try {
-      const answered = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
+      const responded = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
       await page.evaluate((action) => {
         const form = document.createElement('form')
         Object.assign(form, { action, method: 'post', enctype: 'text/plain' })
@@ -102,7 +102,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
         form.submit()
       }, `${serving.url}/api/editor/workspaces`)
       // The cookie is not sent cross-site. Same-site it is sent, and the service rejects the page's origin.
-      expect((await answered).status()).toBe(host === 'localhost' ? 401 : 403)
+      expect((await responded).status()).toBe(host === 'localhost' ? 401 : 403)
       expect(await names()).toEqual(['Default'])
     } finally {
       // Not awaited: after a form post to another site, closing sometimes hangs (Chromium 156 with playwright-core).
@@ -130,8 +130,8 @@ test('a page returned by a workflow reads nothing and changes nothing, although 
   const { serving, context } = visiting
   const html = { key: 'Content-Type', value: 'text/html' }
   const hooked = block('hook', 'webhook_trigger', { path: 'page', methods: ['GET'], respond: 'workflow' })
-  const answer = block('answer', 'response', { data: '<hook.query.page>', headers: [html] })
-  const data = draft({ name: 'Page', blocks: [hooked, answer], edges: ['hook > answer'] })
+  const response = block('answer', 'response', { data: '<hook.query.page>', headers: [html] })
+  const data = draft({ name: 'Page', blocks: [hooked, response], edges: ['hook > answer'] })
   const headers = { origin: serving.url }
   const made = await context.request.post(`${serving.url}/api/workflows`, { data, headers })
   const { id } = (await made.json()) as { id: string }
@@ -155,7 +155,7 @@ test('a page returned by a workflow reads nothing and changes nothing, although 
       )
       expect([address, init, ['refused', ''].includes(read)]).toEqual([address, init, true])
     }
-    const answered = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
+    const responded = page.waitForResponse((response) => response.url() === `${serving.url}/api/editor/workspaces`)
     await page.evaluate((action) => {
       const form = document.createElement('form')
       Object.assign(form, { action, method: 'post', enctype: 'text/plain' })
@@ -165,7 +165,7 @@ test('a page returned by a workflow reads nothing and changes nothing, although 
       document.body.append(form)
       form.submit()
     }, `${serving.url}/api/editor/workspaces`)
-    expect([401, 403]).toContain((await answered).status())
+    expect([401, 403]).toContain((await responded).status())
     expect(await names()).toEqual(['Default'])
   } finally {
     await page.close()

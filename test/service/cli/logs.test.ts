@@ -95,10 +95,10 @@ test('logs --follow waits when the service asks it to, or is unavailable', async
       port,
       async fetch(request) {
         const { pathname, search } = new URL(request.url)
-        const answer = pathname === '/api/v1/logs' ? (statuses[asked++] ?? 200) : 200
-        if (answer === 'down') queueMicrotask(() => server.stop(true).then(() => (server = front())))
-        if (answer === 200) return await fetch(service.url + pathname + search, { headers: request.headers })
-        const status = answer === 429 ? 429 : 503
+        const planned = pathname === '/api/v1/logs' ? (statuses[asked++] ?? 200) : 200
+        if (planned === 'down') queueMicrotask(() => server.stop(true).then(() => (server = front())))
+        if (planned === 200) return await fetch(service.url + pathname + search, { headers: request.headers })
+        const status = planned === 429 ? 429 : 503
         return Response.json({ error: 'Not now.', code: 'BUSY' }, { status, headers: { 'retry-after': '1' } })
       },
     })

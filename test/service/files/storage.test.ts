@@ -69,9 +69,9 @@ test('a signed bucket URL opens one file for a limited time, cannot be changed, 
   const key = `w/f/e/${crypto.randomUUID()}/a.txt`
   await storage.put(key, await spool.hold(Buffer.from('0123456789')), 'text/plain')
   const url = await storage.urlOf(key, Date.now() + 60_000)
-  const answer = await fetch(url)
-  expect([answer.status, await answer.text()]).toEqual([200, '0123456789'])
-  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="a.txt"')
+  const response = await fetch(url)
+  expect([response.status, await response.text()]).toEqual([200, '0123456789'])
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.txt"')
   const part = await fetch(url, { headers: { range: 'bytes=2-4' } })
   expect([part.status, await part.text()]).toEqual([206, '234'])
   expect((await fetch(url.replace('a.txt?', 'b.txt?'))).status).toBe(403)

@@ -42,7 +42,7 @@ async function send(path: string, encoding: string, body: Uint8Array, parts = 1)
   const line = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Encoding: ${encoding}\r\n`
   const size = Math.ceil(body.length / parts)
   const pieces = Array.from({ length: parts }, (_, index) => body.slice(index * size, (index + 1) * size))
-  const answer =
+  const response =
     parts === 1
       ? await sendRaw(world.port, [`${line}Content-Length: ${body.length}\r\n\r\n`, body])
       : await sendRaw(world.port, [
@@ -51,7 +51,7 @@ async function send(path: string, encoding: string, body: Uint8Array, parts = 1)
           '0\r\n\r\n',
         ])
   // A raw answer has a character a byte.
-  return { status: answer.status, json: JSON.parse(Buffer.from(answer.body, 'latin1').toString()) }
+  return { status: response.status, json: JSON.parse(Buffer.from(response.body, 'latin1').toString()) }
 }
 
 describe('a compressed body', () => {

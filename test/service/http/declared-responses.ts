@@ -25,10 +25,10 @@ export class DeclaredResponses {
     const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
     if (!operation) return
     // A workflow's response block may say what it likes.
-    if (operation.responses.default && answer.headers.has('x-execution-id')) return
-    const complaints = this.#complaints(operation, answer, method !== 'HEAD')
+    if (operation.responses.default && response.headers.has('x-execution-id')) return
+    const complaints = this.#complaints(operation, response, method !== 'HEAD')
     if (complaints.length > 0)
-      throw new Error(`${method} ${address} answered ${answer.status}: ${complaints.join('; ')}`)
+      throw new Error(`${method} ${address} answered ${response.status}: ${complaints.join('; ')}`)
   }
 
   #complaints(operation: Parsed, { status, json, headers }: SeenResponse, hasBody: boolean): string[] {

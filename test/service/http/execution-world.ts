@@ -96,9 +96,9 @@ export class ExecutionWorld {
       ...(sent === undefined ? {} : { body: sent }),
       ...(signal ? { signal } : {}),
     })
-    const answer = await response.text()
+    const content = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    const json: Parsed = isJson ? JSON.parse(answer) : undefined
+    const json: Parsed = isJson ? JSON.parse(content) : undefined
     this.#declared ??= declaredBy(this.url)
     const declared = await this.#declared
     declared.assert(method ?? (sent === undefined ? 'GET' : 'POST'), path, {
@@ -106,7 +106,7 @@ export class ExecutionWorld {
       headers: response.headers,
       json,
     })
-    return { status: response.status, headers: response.headers, text: answer, json }
+    return { status: response.status, headers: response.headers, text: content, json }
   }
 
   execute(id: string, body?: unknown, more: CallOptions = {}) {

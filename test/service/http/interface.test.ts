@@ -14,17 +14,21 @@ describe('the editor', () => {
 
   test('is one page at every address that it has a screen for', async () => {
     for (const path of ['/', '/w/abc/workflows', '/w/abc/settings/keys', '/workflows/abc', '/logs/abc?x=1']) {
-      const answer = await get(path)
-      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
-      expect(await answer.text()).toBe(pageText)
+      const response = await get(path)
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        path,
+        200,
+        'text/html; charset=utf-8',
+      ])
+      expect(await response.text()).toBe(pageText)
     }
   })
 
   test('leaves every other address to the API, whose errors stay JSON', async () => {
     for (const path of ['/api/nothing', '/api/editor/nothing', '/api/v1/nothing', '/nothing', '/assets/gone.js']) {
-      const answer = await get(path, { accept: 'text/html' })
-      expect([path, answer.headers.get('content-type')?.split(';')[0]]).toEqual([path, 'application/json'])
-      expect(answer.status).toBeGreaterThanOrEqual(400)
+      const response = await get(path, { accept: 'text/html' })
+      expect([path, response.headers.get('content-type')?.split(';')[0]]).toEqual([path, 'application/json'])
+      expect(response.status).toBeGreaterThanOrEqual(400)
     }
     for (const path of ['/assets/constructor', '/assets/..%2f', '/assets/%00']) {
       expect((await get(path)).status).toBe(404)
@@ -69,17 +73,17 @@ describe('the editor', () => {
       ['gzip, deflate', 'gzip'],
       ['identity', null],
     ] as const) {
-      const answer = await get('/assets/main.js', { 'accept-encoding': accepted })
+      const response = await get('/assets/main.js', { 'accept-encoding': accepted })
       // Bun takes the encoding off, and leaves the header that named it.
-      expect([await answer.text(), answer.headers.get('content-encoding')]).toEqual([scriptText, encoding])
+      expect([await response.text(), response.headers.get('content-encoding')]).toEqual([scriptText, encoding])
     }
     const font = await get('/assets/font.woff2', { 'accept-encoding': 'br' })
     expect([await font.text(), font.headers.get('content-encoding')]).toEqual(['a font', null])
   })
 
   test('is served to HEAD without its body', async () => {
-    const answer = await fetch(`${world.url}/`, { method: 'HEAD' })
-    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    const response = await fetch(`${world.url}/`, { method: 'HEAD' })
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
       'text/html; charset=utf-8',
       '',
@@ -89,8 +93,8 @@ describe('the editor', () => {
 
 test('a service that runs from source without a built editor says how to build one', async () => {
   const world = await HttpWorld.open({ override: () => ({ interfaceFiles: async () => ({}) }) })
-  const answer = await fetch(world.url)
-  expect(answer.status).toBe(404)
-  expect(((await answer.json()) as { error: string }).error).toContain('bun scripts/build-interface.ts')
+  const response = await fetch(world.url)
+  expect(response.status).toBe(404)
+  expect(((await response.json()) as { error: string }).error).toContain('bun scripts/build-interface.ts')
   await world.close()
 })

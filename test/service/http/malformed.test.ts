@@ -18,15 +18,15 @@ afterAll(() => world.close())
 
 /** Every refusal is one for people and for programs, and none is the service's own fault. */
 async function expectRefusal(method: string, path: string, text?: string): Promise<void> {
-  const answer = await world.call(method, path, text === undefined ? {} : { text })
-  const about = `${method} ${path} ${text?.slice(0, 300) ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`
-  expect(answer.status, about).toBeGreaterThanOrEqual(400)
-  expect(answer.status, about).toBeLessThan(500)
-  expect(answer.headers.get('x-request-id'), about).toBeString()
+  const response = await world.call(method, path, text === undefined ? {} : { text })
+  const about = `${method} ${path} ${text?.slice(0, 300) ?? ''} → ${response.status} ${response.text.slice(0, 200)}`
+  expect(response.status, about).toBeGreaterThanOrEqual(400)
+  expect(response.status, about).toBeLessThan(500)
+  expect(response.headers.get('x-request-id'), about).toBeString()
   if (method === 'HEAD') return
-  expect(answer.json?.error, about).toBeString()
-  expect(answer.json?.error.length, about).toBeGreaterThan(0)
-  expect(answer.json?.code, about).toMatch(/^[A-Z_]+$/)
+  expect(response.json?.error, about).toBeString()
+  expect(response.json?.error.length, about).toBeGreaterThan(0)
+  expect(response.json?.code, about).toMatch(/^[A-Z_]+$/)
 }
 
 const junk = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(null, -1, 0.5, '', [], {}, 'x'.repeat(300)))
@@ -261,8 +261,8 @@ test.each(['stock-check', 'patient-order', 'ask', 'receive-webhook', 'weekday-mo
         ['POST', 'deploy'],
         ['GET', 'openapi.json'],
       ] as const) {
-        const answer = await world.call(method, `${path}/${what}`)
-        expect(answer.status, `${what} of ${JSON.stringify(body)} → ${answer.text.slice(0, 200)}`).toBeLessThan(500)
+        const response = await world.call(method, `${path}/${what}`)
+        expect(response.status, `${what} of ${JSON.stringify(body)} → ${response.text.slice(0, 200)}`).toBeLessThan(500)
       }
       await world.call('DELETE', path)
     }

@@ -87,10 +87,10 @@ describe('the metrics', () => {
 
   test('show work in flight while it lasts, and zero afterwards', async () => {
     const asked = Promise.withResolvers<void>()
-    const answer = Promise.withResolvers<Response>()
+    const response = Promise.withResolvers<Response>()
     const waiting = () => {
       asked.resolve()
-      return answer.promise
+      return response.promise
     }
     const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => waiting() })
     try {
@@ -108,7 +108,7 @@ describe('the metrics', () => {
         expect(valueIn(during, 'millrace_runs_in_flight')).toBe(1)
         expect(valueIn(during, 'millrace_outbound_requests_in_flight')).toBe(1)
         expect(valueIn(during, 'millrace_outbound_requests_waiting')).toBe(0)
-        answer.resolve(new Response('{}', { status: 203 }))
+        response.resolve(new Response('{}', { status: 203 }))
         await run
         const after = await scrape()
         expect(valueIn(after, 'millrace_runs_in_flight')).toBe(0)
@@ -123,10 +123,10 @@ describe('the metrics', () => {
 
   test('show asynchronous runs while they go on, and how long they waited', async () => {
     const asked = Promise.withResolvers<void>()
-    const answer = Promise.withResolvers<Response>()
+    const response = Promise.withResolvers<Response>()
     const waiting = () => {
       asked.resolve()
-      return answer.promise
+      return response.promise
     }
     const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: waiting })
     try {
@@ -137,7 +137,7 @@ describe('the metrics', () => {
         expect(status).toBe(202)
         await asked.promise
         expect(valueIn(await scrape(), 'millrace_jobs', { status: 'processing' })).toBe(1)
-        answer.resolve(new Response('{}'))
+        response.resolve(new Response('{}'))
         const { statusUrl } = json as { statusUrl: string }
         const isDone = async () => ((await world.call(statusUrl)).json as { status: string }).status === 'completed'
         while (!(await isDone())) await Bun.sleep(5)

@@ -178,7 +178,7 @@ describe('the responses of the routes', () => {
     const page = await world.get(
       `/api/v1/logs?workspaceId=${world.workspaceId}&details=full&includeFinalOutput=1&includeTraceSpans=1`,
     )
-    const answers: [string, string, Parsed, number][] = [
+    const responses: [string, string, Parsed, number][] = [
       ['/api/workflows', 'post', created, 201],
       ['/api/workflows/{id}/deploy', 'post', deployed, 200],
       ['/api/v1/logs', 'get', page, 200],
@@ -203,17 +203,17 @@ describe('the responses of the routes', () => {
     ]
     for (const [path, query] of paths) {
       const real = path.replace('{id}', id).replace('{version}', '1').replace('{executionId}', row.executionId)
-      answers.push([path, 'get', await world.get(real + query), 200])
+      responses.push([path, 'get', await world.get(real + query), 200])
     }
-    answers.push(['/api/jobs/{id}', 'get', await world.get(`/api/jobs/${failed.executionId}`), 200])
-    answers.push(['/api/v1/logs/{id}', 'get', await world.get(`/api/v1/logs/${page.json.data[0].id}`), 200])
-    answers.push(['/api/workflows/{id}', 'get', await world.get('/api/workflows/none'), 404])
-    answers.push(['/api/v1/logs', 'get', await world.get('/api/v1/logs'), 400])
-    for (const [path, method, answer, status] of answers) {
+    responses.push(['/api/jobs/{id}', 'get', await world.get(`/api/jobs/${failed.executionId}`), 200])
+    responses.push(['/api/v1/logs/{id}', 'get', await world.get(`/api/v1/logs/${page.json.data[0].id}`), 200])
+    responses.push(['/api/workflows/{id}', 'get', await world.get('/api/workflows/none'), 404])
+    responses.push(['/api/v1/logs', 'get', await world.get('/api/v1/logs'), 400])
+    for (const [path, method, response, status] of responses) {
       const item = openApi.paths[path]
-      expect(answer.status, path).toBe(status)
+      expect(response.status, path).toBe(status)
       const { schema } = item[method].responses[status].content['application/json']
-      expect(findBreaches(answer.json, schema, openApi), `${method} ${path}`).toEqual([])
+      expect(findBreaches(response.json, schema, openApi), `${method} ${path}`).toEqual([])
     }
   })
 })

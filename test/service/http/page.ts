@@ -1,6 +1,6 @@
 import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
 import type { Role } from '../../../src/domain/account/role.ts'
-import type { Answer, HttpWorld } from './world.ts'
+import type { HttpResult, HttpWorld } from './world.ts'
 
 /** The dashboard's pages, in the hands of somebody who is signed in. */
 export class Page {
@@ -29,7 +29,7 @@ export class Page {
     this.#cookie = cookie
   }
 
-  call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<HttpResult> {
     return this.#world.call(method, path, {
       key: null,
       ...(body === undefined ? {} : { body }),
@@ -37,11 +37,11 @@ export class Page {
     })
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<HttpResult> {
     return this.call('GET', path)
   }
 
-  post(path: string, body?: unknown): Promise<Answer> {
+  post(path: string, body?: unknown): Promise<HttpResult> {
     return this.call('POST', path, body)
   }
 }

@@ -11,24 +11,24 @@ export async function sendRaw(port: number, parts: (string | Uint8Array)[], hang
   const socket = connect(port, '127.0.0.1')
   let received = ''
   let closed = false
-  const answered = Promise.withResolvers<void>()
+  const responded = Promise.withResolvers<void>()
   socket.on('data', (data) => {
     received += data.toString('latin1')
-    if (isWhole(received)) answered.resolve()
+    if (isWhole(received)) responded.resolve()
   })
   socket.on('close', () => {
     closed = true
-    answered.resolve()
+    responded.resolve()
   })
   // A server that refuses may close before everything is sent.
-  socket.on('error', () => answered.resolve())
+  socket.on('error', () => responded.resolve())
   await new Promise<void>((resolve) => socket.once('connect', resolve))
   for (const part of parts) {
     if (closed) break
     await new Promise<void>((resolve) => socket.write(part, () => resolve()))
   }
   if (hangUp) socket.destroy()
-  await answered.promise
+  await responded.promise
   socket.destroy()
   const final = received.replace(/^HTTP\/1\.1 100 [^\r]*\r\n\r\n/, '')
   const [head = '', ...rest] = final.split('\r\n\r\n')

@@ -32,7 +32,7 @@ export type WorldOptions = {
 }
 
 export type CallOptions = { key?: string | null; body?: unknown; text?: string; headers?: Record<string, string> }
-export type Answer = { status: number; headers: Headers; text: string; json: Parsed }
+export type HttpResult = { status: number; headers: Headers; text: string; json: Parsed }
 
 /** JSON of any shape: each test checks its content. */
 export type Parsed = ReturnType<typeof JSON.parse>
@@ -99,7 +99,7 @@ export class HttpWorld {
     if (routes) this.app.use(routes(this.#server.door))
   }
 
-  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  async call(method: string, path: string, options: CallOptions = {}): Promise<HttpResult> {
     const key = options.key === undefined ? this.owner : options.key
     const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
     const response = await fetch(this.url + path, {
@@ -110,31 +110,31 @@ export class HttpWorld {
     })
     const text = await response.text()
     const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json') && text !== ''
-    const answer = {
+    const result = {
       status: response.status,
       headers: response.headers,
       text,
       json: isJson ? JSON.parse(text) : undefined,
     }
     this.#declared ??= this.#describe()
-    for (const declared of await this.#declared) declared.assert(method, path, answer)
-    return answer
+    for (const declared of await this.#declared) declared.assert(method, path, result)
+    return result
   }
 
-  get(path: string, options?: CallOptions): Promise<Answer> {
+  get(path: string, options?: CallOptions): Promise<HttpResult> {
     return this.call('GET', path, options)
   }
 
-  post(path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
+  post(path: string, body?: unknown, options?: CallOptions): Promise<HttpResult> {
     return this.call('POST', path, { ...options, ...(body === undefined ? {} : { body }) })
   }
 
-  put(path: string, body: unknown): Promise<Answer> {
+  put(path: string, body: unknown): Promise<HttpResult> {
     return this.call('PUT', path, { body })
   }
 
   /** A page of the owner's log entries. */
-  logs(query: string): Promise<Answer> {
+  logs(query: string): Promise<HttpResult> {
     return this.get(`/api/v1/logs?workspaceId=${this.workspaceId}${query}`)
   }
 

@@ -86,8 +86,8 @@ test('when the service is unavailable, the workflow is retried, then the error i
 
 test('cards have the height that the editor computes before drawing them', async () => {
   const { page, serving, context } = visited
-  const answer = await context.request.get(`${serving.url}/api/editor/blocks`)
-  const types = ((await answer.json()) as { data: { type: string }[] }).data.map(({ type }) => type)
+  const response = await context.request.get(`${serving.url}/api/editor/blocks`)
+  const types = ((await response.json()) as { data: { type: string }[] }).data.map(({ type }) => type)
   const params: Record<string, Record<string, unknown>> = {
     condition: { conditions: [{ id: 'a', expression: 'true' }] },
     router: { routes: [{ id: 'a', description: 'One' }] },

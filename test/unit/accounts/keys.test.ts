@@ -140,9 +140,9 @@ describe('looking up a key', () => {
     const { cache, add, queries, hold } = world()
     const { text, row } = add()
     const release = hold()
-    const answers = Array.from({ length: 50 }, () => cache.lookUp(text))
+    const responses = Array.from({ length: 50 }, () => cache.lookUp(text))
     release()
-    expect(await Promise.all(answers)).toEqual(Array.from({ length: 50 }, () => row))
+    expect(await Promise.all(responses)).toEqual(Array.from({ length: 50 }, () => row))
     expect(queries).toHaveLength(1)
   })
 
@@ -159,9 +159,9 @@ describe('looking up a key', () => {
             revoke(text)
             revokedAt = clock.monotonic()
           }
-          const answer = await cache.lookUp(text)
-          if (revokedAt === undefined) expect(answer).toBeDefined()
-          else if (clock.monotonic() - revokedAt >= 5_000) expect(answer).toBeUndefined()
+          const response = await cache.lookUp(text)
+          if (revokedAt === undefined) expect(response).toBeDefined()
+          else if (clock.monotonic() - revokedAt >= 5_000) expect(response).toBeUndefined()
         }
         expect(await cache.lookUp(text)).toBeUndefined()
       }),

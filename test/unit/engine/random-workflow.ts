@@ -49,7 +49,7 @@ const { pieces } = fc.letrec<{ piece: Piece; pieces: Piece[] }>((tie) => ({
 /** Workflows of any shape with deterministic blocks. */
 export const workflows: fc.Arbitrary<WorkflowDocument> = fc
   .tuple(pieces, fc.boolean())
-  .map(([list, answers]) => documentOf(answers ? [...list, { kind: 'answer' }] : list))
+  .map(([list, responses]) => documentOf(responses ? [...list, { kind: 'answer' }] : list))
 
 /**
  * The blocks that a piece may read, and whether others run at the same time. When several blocks fail a run at once,

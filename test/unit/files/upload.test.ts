@@ -50,13 +50,13 @@ test('a body may contain text up to the maximum, and files in addition', async (
   // The closing quote of a cut string no longer counts as body text.
   const around = `{"files":[${item('')}],"input":""}`.slice(1)
   const text = 'x'.repeat(textBytesMax - around.length - 'text/plain'.length)
-  for (const [more, answer] of [
+  for (const [more, response] of [
     ['', { text: expect.stringContaining(text) }],
     ['x', tooLarge],
   ] as const) {
     const { upload } = receive([`{"files":[${item(content)}],"input":"${text}${more}"}`])
     const received = await upload.catch((error: unknown) => error)
-    expect(received).toMatchObject(answer)
+    expect(received).toMatchObject(response)
     if (received instanceof Upload) await received.discard()
   }
 })

@@ -19,7 +19,7 @@ const failure = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
 /** A run that starts so many blocks and then cannot be recorded. */
 function failing(clock: ManualClock, started: readonly string[]) {
   const lost: AppError[] = []
-  const answer = streamRun({
+  const response = streamRun({
     request: {
       plan: plan!,
       workflowId: 'w',
@@ -41,13 +41,13 @@ function failing(clock: ManualClock, started: readonly string[]) {
     headers: {},
     lost: (error) => lost.push(error),
   })
-  return { answer, lost }
+  return { response, lost }
 }
 
 test('a run that fails as soon as its first block has started ends its stream', async () => {
   const clock = new ManualClock()
-  const { answer, lost } = failing(clock, ['start', 'w'])
-  const text = await (await answer).text()
+  const { response, lost } = failing(clock, ['start', 'w'])
+  const text = await (await response).text()
   expect(text).toContain('"code":"STORAGE_UNAVAILABLE"')
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(lost).toEqual([failure])
@@ -56,8 +56,8 @@ test('a run that fails as soon as its first block has started ends its stream', 
 
 test('a run that fails before is refused like any other, and leaves no timer behind', async () => {
   const clock = new ManualClock()
-  const { answer, lost } = failing(clock, ['start'])
-  const thrown = await answer.then(
+  const { response, lost } = failing(clock, ['start'])
+  const thrown = await response.then(
     () => undefined,
     (error: unknown) => error,
   )

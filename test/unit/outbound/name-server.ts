@@ -4,18 +4,18 @@ import { getServers, setServers } from 'node:dns'
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
 /**
- * A DNS server on loopback that the whole process asks until it is disposed of. `answer` gives the addresses of a name
+ * A DNS server on loopback that the whole process asks until it is disposed of. `response` gives the addresses of a name
  * (none of family 6), with no time to live, so that every look-up comes here.
  */
 export async function nameServer(
-  answer: (name: string, family: 4 | 6) => NameAnswer,
+  response: (name: string, family: 4 | 6) => NameAnswer,
 ): Promise<{ asked: string[] } & Disposable> {
   const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = readQuestion(query)
     if (type === typeA) asked.push(name)
-    const given = answer(name, type === typeA ? 4 : 6)
+    const given = response(name, type === typeA ? 4 : 6)
     if (given !== 'silence') socket.send(reply(query, end, given), port, address)
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))

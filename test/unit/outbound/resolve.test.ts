@@ -62,16 +62,16 @@ describe('the addresses of a host', () => {
 test('a name is looked up once a second for any number of requests, and again after a failure', async () => {
   const clock = new ManualClock()
   const asked: string[] = []
-  const answers: PromiseWithResolvers<string[]>[] = []
+  const responses: PromiseWithResolvers<string[]>[] = []
   const lookup = sharedLookup((name) => {
     asked.push(name)
-    answers.push(Promise.withResolvers())
-    return answers.at(-1)!.promise
+    responses.push(Promise.withResolvers())
+    return responses.at(-1)!.promise
   }, clock)
   const [first, second, other] = [lookup('one.example'), lookup('one.example'), lookup('two.example')]
   expect(asked).toEqual(['one.example', 'two.example'])
-  answers[0]!.resolve(['192.0.2.1'])
-  answers[1]!.reject(new Error('SERVFAIL'))
+  responses[0]!.resolve(['192.0.2.1'])
+  responses[1]!.reject(new Error('SERVFAIL'))
   expect(await Promise.all([first, second])).toEqual([['192.0.2.1'], ['192.0.2.1']])
   expect(await other.catch(() => 'failed')).toBe('failed')
   clock.advance(999)
@@ -84,12 +84,12 @@ test('a name is looked up once a second for any number of requests, and again af
 
 describe('names at a real name server', () => {
   test('fail differently when they do not exist, have no address, or their server fails', async () => {
-    const answers: Record<string, NameAnswer> = {
+    const responses: Record<string, NameAnswer> = {
       'none.example': 'NXDOMAIN',
       'bare.example': [],
       'ill.example': 'SERVFAIL',
     }
-    using _server = await nameServer((name, family) => answers[name] ?? (family === 4 ? ['127.0.0.1'] : []))
+    using _server = await nameServer((name, family) => responses[name] ?? (family === 4 ? ['127.0.0.1'] : []))
     using outbound = outboundOf(['loopback'])
     const codeOf = async (name: string) => {
       const outcome = await outbound.fetch(requestTo(`http://${name}/`))
@@ -143,9 +143,9 @@ describe('a name that changes its address between the check and the connection',
 
   test('is checked again at every redirect', async () => {
     using servers = await twoServers()
-    const answers = [['127.0.0.2'], ['127.0.0.1']]
+    const responses = [['127.0.0.2'], ['127.0.0.1']]
     let asked = 0
-    using outbound = outboundOf(['127.0.0.2/32'], { lookup: async () => answers[asked++]! })
+    using outbound = outboundOf(['127.0.0.2/32'], { lookup: async () => responses[asked++]! })
     using first = Bun.serve({
       hostname: '127.0.0.2',
       port: 0,

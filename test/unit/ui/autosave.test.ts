@@ -10,7 +10,7 @@ afterEach(() => {
 /** A fake service: records requests and returns the queued responses. */
 function service() {
   const sent: { match: string | null; name: string }[] = []
-  const answers: (() => Response)[] = []
+  const responses: (() => Response)[] = []
   let revision = 1
   globalThis.fetch = (async (_: string, request: RequestInit) => {
     sent.push({
@@ -18,9 +18,9 @@ function service() {
       name: JSON.parse(String(request.body)).name as string,
     })
     revision += 1
-    return answers.shift()?.() ?? Response.json({ revision, findings: [], blocks: {} })
+    return responses.shift()?.() ?? Response.json({ revision, findings: [], blocks: {} })
   }) as unknown as typeof fetch
-  return { sent, answers }
+  return { sent, responses }
 }
 
 function editing() {
@@ -55,10 +55,12 @@ test('a change that is undone before it was sent is not sent', async () => {
 })
 
 test('changes saved by somebody else are not overwritten', async () => {
-  const { sent, answers } = service()
+  const { sent, responses } = service()
   const { draft, rename, autosave } = editing()
   const details = [{ path: 'revision', message: 'Saved by ada@example.com.' }]
-  answers.push(() => Response.json({ error: 'Saved by ada@example.com.', code: 'CONFLICT', details }, { status: 409 }))
+  responses.push(() =>
+    Response.json({ error: 'Saved by ada@example.com.', code: 'CONFLICT', details }, { status: 409 }),
+  )
   rename('two')
   expect(await autosave.flush()).toBe(false)
   expect(autosave.info().save).toEqual({ phase: 'conflict', message: 'Saved by ada@example.com.' })
@@ -73,9 +75,9 @@ test('changes saved by somebody else are not overwritten', async () => {
 })
 
 test('a document that the service rejects stays in the editor with the error', async () => {
-  const { answers } = service()
+  const { responses } = service()
   const { rename, autosave } = editing()
-  answers.push(() => Response.json({ error: 'There is one of that name.', code: 'CONFLICT' }, { status: 409 }))
+  responses.push(() => Response.json({ error: 'There is one of that name.', code: 'CONFLICT' }, { status: 409 }))
   rename('taken')
   expect(await autosave.flush()).toBe(false)
   expect(autosave.info().save).toEqual({ phase: 'rejected', message: 'There is one of that name.' })
@@ -84,14 +86,14 @@ test('a document that the service rejects stays in the editor with the error', a
 })
 
 test('a path assigned by the service is adopted without losing typed text or undo steps', async () => {
-  const { sent, answers } = service()
+  const { sent, responses } = service()
   const { draft, autosave } = editing()
   const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: {} }
   const chat = { id: 'c', type: 'chat_trigger', name: 'Chat', params: {} }
   draft.perform({ kind: 'add', block: hook, edgeId: 'e1' })
   draft.perform({ kind: 'add', block: chat, edgeId: 'e2' })
   const type = (identifier: string) => draft.perform({ kind: 'set', id: 'c', params: { identifier } }, 'typed')
-  answers.push(() => {
+  responses.push(() => {
     // Happens while the request is in flight.
     type('he')
     const given = { h: { ...hook, params: { path: 'given' } }, c: { ...chat, params: { identifier: 'given' } } }
@@ -113,11 +115,11 @@ test('a path assigned by the service is adopted without losing typed text or und
 })
 
 test('a path that was emptied for typing stays empty', async () => {
-  const { answers } = service()
+  const { responses } = service()
   const { draft, autosave } = editing()
   const hook = { id: 'h', type: 'webhook_trigger', name: 'Hook', params: { path: '' } }
   draft.perform({ kind: 'add', block: hook, edgeId: 'e1' })
-  answers.push(() =>
+  responses.push(() =>
     Response.json({ revision: 2, findings: [], blocks: { h: { ...hook, params: { path: 'given' } } } }),
   )
   expect(await autosave.flush()).toBe(true)

@@ -21,10 +21,10 @@ const begun = {
 const ended = { event: 'run.ended', status: 'success', duration: 5, output: 'given', error: null, cost: { total: 0 } }
 
 /** A fake service that streams the events the test passes; null closes the stream. */
-function service(answer: () => Response = () => Response.json({ executionId: 'new' }, { status: 202 })) {
+function service(response: () => Response = () => Response.json({ executionId: 'new' }, { status: 202 })) {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = []
   globalThis.fetch = (async (address: string) => {
-    if (!address.endsWith('/events')) return answer()
+    if (!address.endsWith('/events')) return response()
     if (address.includes('/gone/')) return Response.json({ error: 'No such run', code: 'NOT_FOUND' }, { status: 404 })
     return new Response(new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) }))
   }) as unknown as typeof fetch
@@ -65,11 +65,11 @@ describe('restoring a run', () => {
 
   test('stops following when the editor closes, and remembers the run', async () => {
     const tell = service()
-    const answer = globalThis.fetch
+    const response = globalThis.fetch
     const signals: (AbortSignal | null | undefined)[] = []
     globalThis.fetch = ((address: string, init?: RequestInit) => {
       signals.push(init?.signal)
-      return answer(address, init)
+      return response(address, init)
     }) as unknown as typeof fetch
     const watch = new RunWatch('w')
     const resumed = watch.resume(latest)
@@ -109,11 +109,11 @@ describe('restoring a run', () => {
 
 describe('starting a run', () => {
   test('keeps the state of the previous run when it is rejected', async () => {
-    const answers = [
+    const responses = [
       Response.json({ executionId: 'new' }, { status: 202 }),
       Response.json({ error: 'No', code: 'INVALID_INPUT' }, { status: 400 }),
     ]
-    const tell = service(() => answers.shift()!)
+    const tell = service(() => responses.shift()!)
     const watch = new RunWatch('w')
     const running = watch.start({})
     await tell(started, ended, null)

@@ -194,8 +194,8 @@ describe('a key', () => {
 
   test('of a workspace acts in that one only', async () => {
     const other = world.accounts.addWorkspace(world.userId)
-    const answer = await world.get(`/api/workflows?workspaceId=${other}`, { key: bound })
-    expect(answer.status).toBe(404)
+    const response = await world.get(`/api/workflows?workspaceId=${other}`, { key: bound })
+    expect(response.status).toBe(404)
     const personal = await world.key()
     expect((await world.get(`/api/workflows?workspaceId=${other}`, { key: personal })).status).toBe(200)
     const { json } = await world.get('/api/workspaces', { key: bound })

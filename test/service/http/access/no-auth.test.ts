@@ -26,9 +26,9 @@ describe('a service without sign-in', () => {
 
   test('treats every visitor on this machine as the owner', async () => {
     for (const host of [local(), `localhost:${app.address.port}`, '[::1]:3000']) {
-      const answer = await send('/api/editor/me', { host })
-      expect([host, answer.status]).toEqual([host, 200])
-      expect(await answer.json()).toMatchObject({ user: { email: 'owner@localhost' }, service: { noAuth: true } })
+      const response = await send('/api/editor/me', { host })
+      expect([host, response.status]).toEqual([host, 200])
+      expect(await response.json()).toMatchObject({ user: { email: 'owner@localhost' }, service: { noAuth: true } })
     }
     expect((await send('/api/workflows', { 'sec-fetch-site': 'same-origin' }, 'POST')).status).toBe(201)
   })
@@ -43,8 +43,8 @@ describe('a service without sign-in', () => {
     ]
     for (const headers of strange) {
       for (const path of ['/api/editor/me', '/api/workflows']) {
-        const answer = await send(path, headers)
-        expect([headers, path, answer.status]).toEqual([headers, path, 403])
+        const response = await send(path, headers)
+        expect([headers, path, response.status]).toEqual([headers, path, 403])
       }
     }
   })

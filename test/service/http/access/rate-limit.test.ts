@@ -15,11 +15,11 @@ describe('the rate limit of the external API', () => {
         '/api/v1/logs/none',
         '/api/v1/unknown',
       ]
-      const answers = []
-      for (const path of paths) answers.push(await world.get(path))
-      answers.push(await world.post('/api/v1/logs', {}))
-      expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 405])
-      expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['9', '8', '7', '6', '5'])
+      const responses = []
+      for (const path of paths) responses.push(await world.get(path))
+      responses.push(await world.post('/api/v1/logs', {}))
+      expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 404, 405])
+      expect(responses.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['9', '8', '7', '6', '5'])
       for (let left = 4; left >= 0; left--) {
         const { headers } = await world.get('/api/v1/logs/none')
         expect(headers.get('x-ratelimit-remaining')).toBe(String(left))
@@ -86,9 +86,9 @@ describe('the rate limit of the external API', () => {
       ]
       const left = []
       for (const [method, path, options, status] of calls) {
-        const answer = await world.call(method, path, options)
-        const limited = ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`))
-        expect([method, path, answer.status, limited.includes(null)]).toEqual([method, path, status, false])
+        const response = await world.call(method, path, options)
+        const limited = ['limit', 'remaining', 'reset'].map((name) => response.headers.get(`x-ratelimit-${name}`))
+        expect([method, path, response.status, limited.includes(null)]).toEqual([method, path, status, false])
         expect(limited[2]).toBe(new Date(Date.parse(limited[2] ?? '')).toISOString())
         left.push(`${limited[1]}/${limited[0]}`)
       }

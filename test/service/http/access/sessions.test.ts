@@ -80,8 +80,8 @@ describe('a session', () => {
 
   test('gives way to a key, also to one that is not valid', async () => {
     const cookie = await signedIn()
-    const answer = await world.get('/api/workspaces', asPage(cookie, { key: 'mrk_nonsense' }))
-    expect([answer.status, answer.json.code]).toEqual([401, 'INVALID_API_KEY'])
+    const response = await world.get('/api/workspaces', asPage(cookie, { key: 'mrk_nonsense' }))
+    expect([response.status, response.json.code]).toEqual([401, 'INVALID_API_KEY'])
     const empty = await world.get('/api/workspaces', asPage(cookie, { headers: { 'x-api-key': '' } }))
     expect(empty.status).toBe(200)
   })
@@ -238,13 +238,13 @@ describe('signing in with a password', () => {
     'says the same of an account that is not there, of one without a password, and of a wrong one',
     async () => {
       const userId = world.accounts.addUser()
-      const answers = [
+      const responses = [
         await signIn({ email: 'nobody@example.com', password }),
         await signIn({ email: `${userId}@example.com`, password }),
         await signIn({ email: `${userId}@example.com`, password: '' }),
       ]
-      expect(answers.map(({ status }) => status)).toEqual([401, 401, 400])
-      expect(answers[0]?.json).toEqual(answers[1]?.json)
+      expect(responses.map(({ status }) => status)).toEqual([401, 401, 400])
+      expect(responses[0]?.json).toEqual(responses[1]?.json)
     },
     slowMs,
   )

@@ -11,20 +11,20 @@ const spanChars = 600_000
 
 let world: HttpWorld
 let asked: LogQuery[]
-let answer: (page: () => Promise<LogPage>) => Promise<LogPage>
+let respond: (page: () => Promise<LogPage>) => Promise<LogPage>
 afterEach(() => world.close())
 
 /** A world with some entries that are long, whose store can be held up, made to fail, and is asked by `asked`. */
 async function open(entries: number): Promise<string[]> {
   asked = []
-  answer = (page) => page()
+  respond = (page) => page()
   world = await HttpWorld.open({
     override: ({ store }) => ({
       store: {
         ...store,
         queryLogs(query) {
           asked.push(query)
-          return answer(() => store.queryLogs(query))
+          return respond(() => store.queryLogs(query))
         },
       },
     }),
@@ -88,13 +88,13 @@ describe('a page with long texts', () => {
     }
     await refused('&limit=0', 'INVALID_PARAMETERS')
     await refused('&cursor=abc', 'INVALID_CURSOR')
-    answer = () => Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'The disk is away.', { retryAfterS: 1 }))
+    respond = () => Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'The disk is away.', { retryAfterS: 1 }))
     expect((await world.logs(everything)).status).toBe(503)
   })
 
   test('that cannot be read to its end breaks the connection, and the log says why', async () => {
     await open(9)
-    answer = (page) => (asked.length < 3 ? page() : Promise.reject(new Error('the reason')))
+    respond = (page) => (asked.length < 3 ? page() : Promise.reject(new Error('the reason')))
     const response = await fetch(`${world.url}/api/v1/logs?workspaceId=${world.workspaceId}${everything}`, {
       headers: { 'x-api-key': world.owner },
     })
@@ -132,7 +132,7 @@ describe('a page with long texts', () => {
       await open(60)
       const held = Promise.withResolvers<void>()
       const arrived = Promise.withResolvers<void>()
-      answer = async (page) => {
+      respond = async (page) => {
         if (asked.length === 2) {
           arrived.resolve()
           await held.promise

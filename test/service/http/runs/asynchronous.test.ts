@@ -92,9 +92,9 @@ async function jobOf(id: string): Promise<Job> {
 }
 
 async function begin(workflowId: string, body: unknown = {}): Promise<string> {
-  const answer = await world.execute(workflowId, body, asynchronous)
-  expect(answer.status).toBe(202)
-  return (answer.json as { jobId: string }).jobId
+  const response = await world.execute(workflowId, body, asynchronous)
+  expect(response.status).toBe(202)
+  return (response.json as { jobId: string }).jobId
 }
 
 const ended = ['completed', 'failed', 'cancelled']
@@ -102,10 +102,10 @@ const ended = ['completed', 'failed', 'cancelled']
 describe('an asynchronous run', () => {
   test('responds before it runs with its status address, and then returns what a synchronous run returns', async () => {
     const id = await world.deploy(echo)
-    const answer = await world.execute(id, { city: 'Porto' }, { headers: { 'X-Execution-Mode': 'Async' } })
-    expect(answer.status).toBe(202)
-    const { jobId } = answer.json as { jobId: string }
-    expect(answer.json).toEqual({
+    const response = await world.execute(id, { city: 'Porto' }, { headers: { 'X-Execution-Mode': 'Async' } })
+    expect(response.status).toBe(202)
+    const { jobId } = response.json as { jobId: string }
+    expect(response.json).toEqual({
       success: true,
       async: true,
       taskId: jobId,
@@ -116,13 +116,13 @@ describe('an asynchronous run', () => {
       statusUrl: `/api/jobs/${jobId}`,
       links: { status: `/api/jobs/${jobId}` },
     })
-    expect(answer.headers.get('x-execution-id')).toBe(jobId)
-    expect(answer.headers.get('location')).toBe(`/api/jobs/${jobId}`)
-    expect(answer.headers.get('x-ratelimit-limit')).not.toBeNull()
+    expect(response.headers.get('x-execution-id')).toBe(jobId)
+    expect(response.headers.get('location')).toBe(`/api/jobs/${jobId}`)
+    expect(response.headers.get('x-ratelimit-limit')).not.toBeNull()
     const job = await jobIn(ended, jobId)
     expect(job).toMatchObject({ success: true, status: 'completed', taskId: jobId, executionId: jobId })
     expect(job.output).toEqual({ result: { city: 'Porto' }, stdout: '', error: null })
-    expect(job.metadata.createdAt).toBe((answer.json as { createdAt: string }).createdAt)
+    expect(job.metadata.createdAt).toBe((response.json as { createdAt: string }).createdAt)
     expect((await world.call(`/api/workflows/${id}/executions/${jobId}`)).json).toEqual(job)
     const log = await world.call(`/api/v1/logs/executions/${jobId}`)
     expect(log.json).toMatchObject({ executionId: jobId, workflowId: id })

@@ -63,14 +63,14 @@ describe('the checks of the endpoint', () => {
       [400, 'INVALID_INPUT', deployed, { text: '{"n":1e999}' }],
     ]
     for (const [status, code, id, options] of cases) {
-      const answer = await world.execute(id, undefined, options)
+      const response = await world.execute(id, undefined, options)
       const about = JSON.stringify({ id, options }).slice(0, 100)
-      expect({ about, status: answer.status, json: answer.json }).toMatchObject({
+      expect({ about, status: response.status, json: response.json }).toMatchObject({
         about,
         status,
         json: { code, error: expect.any(String) },
       })
-      expect(answer.headers.get('x-execution-id')).toBeNull()
+      expect(response.headers.get('x-execution-id')).toBeNull()
     }
     const details = (await world.execute(deployed, { n: 'x', s: {} })).json as { details: { path: string }[] }
     expect(details.details.map(({ path }) => path)).toEqual(['n', 's'])
@@ -78,7 +78,7 @@ describe('the checks of the endpoint', () => {
 
   test('find their way also without a Host, as HTTP/1.0 has it', async () => {
     const { port } = new URL(world.url)
-    const answer = Promise.withResolvers<string>()
+    const response = Promise.withResolvers<string>()
     let text = ''
     await Bun.connect({
       hostname: '127.0.0.1',
@@ -89,10 +89,10 @@ describe('the checks of the endpoint', () => {
           text += new TextDecoder().decode(chunk)
           if (text.includes('Aristotle')) socket.end()
         },
-        close: () => answer.resolve(text),
+        close: () => response.resolve(text),
       },
     })
-    expect(await answer.promise).toContain('200 OK')
+    expect(await response.promise).toContain('200 OK')
   })
 
   test('count a body in chunks while it comes', async () => {
@@ -115,9 +115,9 @@ describe('the checks of the endpoint', () => {
     const id = await world.deploy(
       document({ blocks: [start(), block('w', 'wait', { ms: 300 })], edges: ['start > w'] }),
     )
-    const answers = await Promise.all(Array.from({ length: 30 }, () => world.execute(id, {})))
-    const refused = answers.filter(({ status }) => status === 503)
-    expect(answers.filter(({ status }) => status === 200).length).toBe(20)
+    const responses = await Promise.all(Array.from({ length: 30 }, () => world.execute(id, {})))
+    const refused = responses.filter(({ status }) => status === 503)
+    expect(responses.filter(({ status }) => status === 200).length).toBe(20)
     expect(refused.length).toBe(10)
     for (const { json, headers } of refused) {
       expect(json).toMatchObject({ code: 'OVERLOADED', error: expect.stringContaining('MILLRACE_RUNS_MAX') })

@@ -87,10 +87,10 @@ describe('executions', () => {
     const second = newKey({ userId: home.userId, workspaceId: home.workspaceId })
     await app.store.createKey(second.row)
     const calls = [home.apiKey, editor, second.text, editor, home.apiKey, editor]
-    const answers = []
-    for (const key of calls) answers.push(await execute(app, home.workflowId, key))
+    const responses = []
+    for (const key of calls) responses.push(await execute(app, home.workflowId, key))
     const limited = [429, '0/4', 'RATE_LIMIT_EXCEEDED']
-    expect(answers.map(lookAt)).toEqual([
+    expect(responses.map(lookAt)).toEqual([
       [200, '3/4', undefined],
       [200, '2/4', undefined],
       [200, '1/4', undefined],
@@ -98,8 +98,8 @@ describe('executions', () => {
       limited,
       limited,
     ])
-    expect(new Set(answers.map(({ reset }) => reset)).size).toBe(1)
-    const waitS = Number(answers.at(-1)?.retryAfter)
+    expect(new Set(responses.map(({ reset }) => reset)).size).toBe(1)
+    const waitS = Number(responses.at(-1)?.retryAfter)
     expect(waitS).toBeGreaterThan(50)
     expect(waitS).toBeLessThanOrEqual(60)
   })
@@ -135,9 +135,9 @@ describe('executions', () => {
     const viewer = await member(app, home, 'viewer', 'pro')
     const async = { headers: { 'x-execution-mode': 'async' } }
     expect(lookAt(await execute(app, home.workflowId, viewer, async))).toEqual([403, '2/2', 'FORBIDDEN'])
-    const answers = []
-    for (let n = 0; n < 3; n += 1) answers.push(await execute(app, home.workflowId, home.apiKey, async))
-    expect(answers.map(lookAt)).toEqual([
+    const responses = []
+    for (let n = 0; n < 3; n += 1) responses.push(await execute(app, home.workflowId, home.apiKey, async))
+    expect(responses.map(lookAt)).toEqual([
       [202, '1/2', undefined],
       [202, '0/2', undefined],
       [429, '0/2', 'RATE_LIMIT_EXCEEDED'],
@@ -194,8 +194,8 @@ describe('usage', () => {
     await stop(before)
     const app = await start(path)
     const editor = await member(app, home, 'editor', 'enterprise')
-    const answers = await Promise.all([home.apiKey, editor].map((key) => execute(app, home.workflowId, key)))
-    for (const answer of answers) expect(answer).toMatchObject({ status: 402, code: 'USAGE_LIMIT_EXCEEDED' })
+    const responses = await Promise.all([home.apiKey, editor].map((key) => execute(app, home.workflowId, key)))
+    for (const response of responses) expect(response).toMatchObject({ status: 402, code: 'USAGE_LIMIT_EXCEEDED' })
     const limits = await fetch(`${app.address.url}/api/users/me/usage-limits`, {
       headers: { 'x-api-key': home.apiKey },
     })

@@ -109,12 +109,12 @@ describe('a run that succeeds', () => {
       headers: [...headers, { key: 'Set-Cookie', value: 'a=1' }, { key: 'Set-Cookie', value: 'b=2' }],
     }
     const id = await world.deploy(document({ blocks: [start(), block('r', 'response', params)], edges: ['start > r'] }))
-    const answer = await world.execute(id)
-    expect(answer.text).toBe('all of it')
+    const response = await world.execute(id)
+    expect(response.text).toBe('all of it')
     for (const name of ['x-execution-id', 'x-request-id', 'x-ratelimit-limit'])
-      expect(answer.headers.get(name)).not.toBe('1')
-    for (const name of ofAddress) expect(answer.headers.has(name)).toBe(false)
-    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+      expect(response.headers.get(name)).not.toBe('1')
+    for (const name of ofAddress) expect(response.headers.has(name)).toBe(false)
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
   })
 
   test('runs the latest deployment, also right after it was made', async () => {

@@ -39,9 +39,9 @@ test('files lie in the bucket; when it is down, requests with file items are ref
   ])
   expect(json[0].url).toStartWith(server.url)
   for (const [index, content] of [bytes, large].entries()) {
-    const answer = await fetch(json[index].url)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
-    expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(content))).toBe(true)
+    const response = await fetch(json[index].url)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(content))).toBe(true)
   }
   await server.stop()
   const before = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}`)

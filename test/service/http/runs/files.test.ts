@@ -54,12 +54,12 @@ test('a file item becomes a file object whose URL returns the same bytes', async
   expect(Date.parse(file.expiresAt!) - Date.parse(file.uploadedAt!)).toBeLessThanOrEqual(3_600_000)
   expect(json.name).toBe('Ä b/c.png')
   expect(json.input).toEqual({ docs: [file], note: 'x' })
-  const answer = await fetch(file.url)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="c.png"')
-  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(answer.headers.get('content-type')).toBe('image/png')
-  expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from(bytes))
+  const response = await fetch(file.url)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="c.png"')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(response.headers.get('content-type')).toBe('image/png')
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(bytes))
 })
 
 test('a url item is passed through: no size, no times', async () => {
@@ -102,8 +102,8 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     `${one.origin}/files/%2e%2e/millrace.db${one.search}`,
   ]
   for (const url of variants) {
-    const answer = await fetch(url)
-    expect([url, answer.status]).toEqual([url, url.includes('%2e%2e/') ? 404 : 403])
+    const response = await fetch(url)
+    expect([url, response.status]).toEqual([url, url.includes('%2e%2e/') ? 404 : 403])
   }
   const short = await ExecutionWorld.open({ 'body-bytes-max-files': '1 MB', 'file-url-ttl-s': '1' })
   try {
@@ -111,9 +111,9 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     const { json } = await short.call(`/api/workflows/${made}/execute`, { body: { docs: [item()] } })
     const [file] = json.files as [File]
     while (Date.now() < Date.parse(file.expiresAt!)) await Bun.sleep(20)
-    const answer = await fetch(file.url)
-    expect(answer.status).toBe(403)
-    expect(await answer.text()).toContain('expired')
+    const response = await fetch(file.url)
+    expect(response.status).toBe(403)
+    expect(await response.text()).toContain('expired')
     // Signed by this installation, it opens nothing in another.
     expect((await fetch(short.url + one.pathname + one.search)).status).toBe(403)
   } finally {
@@ -125,8 +125,8 @@ test('parts of a file can be asked for', async () => {
   const { json } = await run({ docs: [item({ data: dataUri('0123456789') })] })
   const [{ url }] = json.files as [File]
   const part = async (range: string, method = 'GET') => {
-    const answer = await fetch(url, { method, headers: { range } })
-    return [answer.status, answer.headers.get('content-range'), await answer.text()]
+    const response = await fetch(url, { method, headers: { range } })
+    return [response.status, response.headers.get('content-range'), await response.text()]
   }
   expect(await part('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234'])
   expect(await part('bytes=7-')).toEqual([206, 'bytes 7-9/10', '789'])

@@ -42,8 +42,8 @@ describe('runs as jobs', () => {
     expect((await world.get(`/api/jobs/${executionId}`)).json).toEqual(json)
     expect((await world.get(`/api/workflows/${other}/executions/${executionId}`)).status).toBe(404)
     expect((await world.get(path, { key: world.stranger })).status).toBe(404)
-    const answer = await world.post(`${path}/cancel`)
-    expect({ status: answer.status, json: answer.json }).toEqual({
+    const response = await world.post(`${path}/cancel`)
+    expect({ status: response.status, json: response.json }).toEqual({
       status: 200,
       json: { success: true, status: 'cancelled' },
     })

@@ -11,7 +11,7 @@ let answer: () => ScriptedResponse = () => ({})
 
 beforeAll(async () => {
   world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })
-  server = await ModelServer.start(() => answer())
+  server = await ModelServer.start(() => respond())
   const path = `/api/workspaces/${world.workspaceId}/environment/MODEL_KEY`
   expect((await world.call(path, { method: 'PUT', body: { value: key } })).status).toBeLessThan(300)
 })
@@ -58,7 +58,7 @@ async function stream(id: string, body: object, signal?: AbortSignal) {
 test('text reaches the caller while it is generated', async () => {
   const gate = Promise.withResolvers<void>()
   const gates = [Promise.resolve(), gate.promise]
-  answer = () => ({ text: ['Hel', 'lo'], gate: () => gates.shift() ?? Promise.resolve() })
+  respond = () => ({ text: ['Hel', 'lo'], gate: () => gates.shift() ?? Promise.resolve() })
   const { messages, first, reading } = await stream(await world.deploy(asking()), { selectedOutputs: ['ask.content'] })
   await first
   // The model holds the rest back until the first piece has arrived here.
@@ -71,7 +71,7 @@ test('text reaches the caller while it is generated', async () => {
 })
 
 test('without selected outputs the text of the last agent is streamed', async () => {
-  answer = () => ({ text: ['a', 'b'] })
+  respond = () => ({ text: ['a', 'b'] })
   const { messages, reading } = await stream(await world.deploy(asking()), {})
   await reading
   expect(messages.slice(0, 2)).toEqual(['{"blockId":"ask","chunk":"a"}', '{"blockId":"ask","chunk":"b"}'])
@@ -79,7 +79,7 @@ test('without selected outputs the text of the last agent is streamed', async ()
 
 test('a caller that leaves ends the request of the model', async () => {
   const gates = [Promise.resolve(), new Promise<void>(() => undefined)]
-  answer = () => ({ text: ['a', 'b'], gate: () => gates.shift() ?? Promise.resolve() })
+  respond = () => ({ text: ['a', 'b'], gate: () => gates.shift() ?? Promise.resolve() })
   const leaving = new AbortController()
   const seen = server.requests.length
   const { first, reading } = await stream(await world.deploy(asking()), {}, leaving.signal)
@@ -98,7 +98,7 @@ async function entries(query: string): Promise<Entry[]> {
 }
 
 test('the entry holds costs, is found by them, they count as usage, and the key is nowhere', async () => {
-  answer = () => ({ text: ['fine'], usage: { prompt: 1_000_000, cached: 400_000, completion: 100_000 } })
+  respond = () => ({ text: ['fine'], usage: { prompt: 1_000_000, cached: 400_000, completion: 100_000 } })
   const id = await world.deploy(asking())
   const run = await world.execute(id, { question: 'How are you?' })
   expect(run.status).toBe(200)
@@ -122,7 +122,7 @@ test('the entry holds costs, is found by them, they count as usage, and the key 
 })
 
 test('a key that the service of the model repeats in its refusal is not written down', async () => {
-  answer = () => ({ status: 401, said: `Incorrect API key provided: ${key}` })
+  respond = () => ({ status: 401, said: `Incorrect API key provided: ${key}` })
   const id = await world.deploy(asking())
   const run = await world.execute(id, { question: 'x' })
   expect(run.json).toMatchObject({ success: false, code: 'EXECUTION_FAILED', blockId: 'ask' })

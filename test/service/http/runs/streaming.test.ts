@@ -206,10 +206,10 @@ describe('a streamed run', () => {
       { stream: 'yes' },
       { stream: true, selectedOutputs: 'f.result' },
     ]) {
-      const answer = await world.execute(id, body)
-      expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } })
-      expect((answer.json as { details: object[] }).details.length).toBeGreaterThan(0)
-      expect(answer.headers.get('content-type')).toContain('application/json')
+      const response = await world.execute(id, body)
+      expect(response).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } })
+      expect((response.json as { details: object[] }).details.length).toBeGreaterThan(0)
+      expect(response.headers.get('content-type')).toContain('application/json')
     }
     const unknown = await world.execute(id, { selectedOutputs: ['nothing.x', 'f.result', 'f'] })
     expect(unknown.json).toMatchObject({ details: [{ path: 'selectedOutputs.0' }, { path: 'selectedOutputs.2' }] })

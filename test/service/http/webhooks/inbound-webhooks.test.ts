@@ -38,11 +38,11 @@ async function outcome(executionId: string): Promise<Parsed> {
 describe('a webhook', () => {
   test('starts a run and responds when the run is on disk', async () => {
     const { id, path } = await hook()
-    const answer = await send(`${path}?a=1&b=x&b=y`, { body: { n: 7 }, headers: { 'x-mine': 'yes' } })
-    expect(answer.status).toBe(202)
-    const { executionId } = answer.json
-    expect(answer.json).toEqual({ success: true, executionId })
-    expect(answer.headers.get('x-execution-id')).toBe(executionId)
+    const response = await send(`${path}?a=1&b=x&b=y`, { body: { n: 7 }, headers: { 'x-mine': 'yes' } })
+    expect(response.status).toBe(202)
+    const { executionId } = response.json
+    expect(response.json).toEqual({ success: true, executionId })
+    expect(response.headers.get('x-execution-id')).toBe(executionId)
     const { status, output } = await outcome(executionId)
     expect(status).toBe('completed')
     expect(output.result).toMatchObject({
@@ -181,7 +181,7 @@ describe('a sender', () => {
 })
 
 describe('a webhook trigger that responds with its workflow', () => {
-  const answering = (params: Record<string, unknown>, code: string) => {
+  const responding = (params: Record<string, unknown>, code: string) => {
     paths += 1
     const path = `answer-${paths}`
     const hooked = block('hook', 'webhook_trigger', { path, respond: 'workflow', ...params })
@@ -190,13 +190,13 @@ describe('a webhook trigger that responds with its workflow', () => {
   }
 
   test('gives what the execute endpoint would give', async () => {
-    const { path, draft } = answering({}, 'return <webhook.body.n> + 1')
+    const { path, draft } = responding({}, 'return <webhook.body.n> + 1')
     await world.deploy(draft)
     const { status, json, headers } = await send(path, { body: { n: 1 } })
     expect(status).toBe(200)
     expect(json).toMatchObject({ success: true, output: { result: 2 }, metadata: { duration: expect.any(Number) } })
     expect(headers.get('x-execution-id')).toBe(json.executionId)
-    const failing = answering({}, 'throw new Error("no")')
+    const failing = responding({}, 'throw new Error("no")')
     await world.deploy(failing.draft)
     expect(await send(failing.path, { body: {} })).toMatchObject({
       status: 500,
@@ -210,9 +210,9 @@ describe('a webhook trigger that responds with its workflow', () => {
     const params = { data: '<hook.body.text>', status: 201, headers: [{ key: 'X-Mine', value: 'yes' }] }
     const blocks = [block('hook', 'webhook_trigger', { path, respond: 'workflow' }), block('r', 'response', params)]
     await world.deploy(document({ blocks, edges: ['hook > r'] }))
-    const answer = await send(path, { body: { text: 'made' } })
-    expect(answer).toMatchObject({ status: 201, text: 'made' })
-    expect(answer.headers.get('x-mine')).toBe('yes')
+    const response = await send(path, { body: { text: 'made' } })
+    expect(response).toMatchObject({ status: 201, text: 'made' })
+    expect(response.headers.get('x-mine')).toBe('yes')
   })
 
   test('sandboxes pages in a separate origin, and cannot sign anyone in or out', async () => {
@@ -228,11 +228,11 @@ describe('a webhook trigger that responds with its workflow', () => {
     const page = block('r', 'response', { data: '<hook.query.page>', headers })
     await world.deploy(document({ blocks: [hooked, page], edges: ['hook > r'] }))
     const text = '<script>fetch("/api/editor/me")</script>'
-    const answer = await send(`${path}?page=${encodeURIComponent(text)}`, { method: 'GET' })
-    expect(answer).toMatchObject({ status: 200, text })
-    const policy = answer.headers.get('content-security-policy')
+    const response = await send(`${path}?page=${encodeURIComponent(text)}`, { method: 'GET' })
+    expect(response).toMatchObject({ status: 200, text })
+    const policy = response.headers.get('content-security-policy')
     expect(policy).toMatch(/^img-src 'none', sandbox .*allow-scripts/)
     expect(policy).not.toContain('allow-same-origin')
-    expect(answer.headers.getSetCookie()).toEqual(['mine=1'])
+    expect(response.headers.getSetCookie()).toEqual(['mine=1'])
   })
 })

@@ -118,9 +118,12 @@ describe('the webhooks of a document', () => {
       'gopher://{{HOST}}/x': /only http/,
     }
     for (const [url, message] of Object.entries(refused)) {
-      const answer = await replace(id, { ...document, name: 'Changed', webhooks: [{ url }] })
-      expect([url, answer.status, answer.json.code]).toEqual([url, 400, 'INVALID_INPUT'])
-      expect(answer.json.details[0]).toMatchObject({ path: 'webhooks[0].url', message: expect.stringMatching(message) })
+      const response = await replace(id, { ...document, name: 'Changed', webhooks: [{ url }] })
+      expect([url, response.status, response.json.code]).toEqual([url, 400, 'INVALID_INPUT'])
+      expect(response.json.details[0]).toMatchObject({
+        path: 'webhooks[0].url',
+        message: expect.stringMatching(message),
+      })
       const anew = await world.post('/api/workflows', { ...sampleDocument(), webhooks: [{ url }] })
       expect([url, anew.status]).toEqual([url, 400])
     }

@@ -115,8 +115,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const subscription = await subscribe('a')
       await record(5, owes(subscription))
       const key = { sequence: 5, subscription }
-      const answer = 'Café – "no"\n'
-      const first = endedAttempt(key, pendingAt(endedAt + 5_000), { answer })
+      const response = 'Café – "no"\n'
+      const first = endedAttempt(key, pendingAt(endedAt + 5_000), { answer: response })
       await store.endAttempts([first])
       expect(await store.getDelivery(key)).toMatchObject({
         state: 'pending',
