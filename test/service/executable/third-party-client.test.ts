@@ -117,13 +117,13 @@ describe('a third-party client', () => {
     expect(unfit.message).toContain('name')
     const missing = await failureOf(client.executeWorkflow('missing', {}))
     expect(missing).toMatchObject({ status: 404, code: 'NOT_FOUND' })
-    const stranger = new SimStudioClient({ apiKey: 'mrk_wrong', baseUrl: service.url })
-    expect(await failureOf(stranger.executeWorkflow(workflowId, {}))).toMatchObject({
+    const outsider = new SimStudioClient({ apiKey: 'mrk_wrong', baseUrl: service.url })
+    expect(await failureOf(outsider.executeWorkflow(workflowId, {}))).toMatchObject({
       status: 401,
       code: 'INVALID_API_KEY',
     })
-    expect(await failureOf(stranger.getWorkflowStatus(workflowId))).toMatchObject({ status: 401 })
-    expect(await failureOf(stranger.getUsageLimits())).toMatchObject({ status: 401 })
+    expect(await failureOf(outsider.getWorkflowStatus(workflowId))).toMatchObject({ status: 401 })
+    expect(await failureOf(outsider.getUsageLimits())).toMatchObject({ status: 401 })
   })
 
   test('starts an asynchronous run, and polls until it has ended', async () => {

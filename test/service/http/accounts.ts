@@ -5,14 +5,14 @@ import { newId } from '../../../src/domain/ids.ts'
 import { databasePath } from '../../../src/store/sqlite/open.ts'
 import type { NewKey } from '../../../src/store/store.ts'
 
-/** A key, and what the store keeps of it. */
+/** A new key: its text, and the row that the store keeps. */
 export function newKey(more: Partial<NewKey> = {}): { text: string; row: NewKey } {
   const { text, hash, lastFour } = generateKey()
   const at = { createdAt: Date.now(), expiresAt: null }
   return { text, row: { id: newId(), hash, lastFour, name: 'test', userId: '', workspaceId: null, ...at, ...more } }
 }
 
-/** Changes a store beside it: makes accounts without a workspace of their own, as the port never does. */
+/** Changes a store directly: creates accounts without a workspace, which the port never does. */
 export class Accounts {
   readonly #directory: string
 

@@ -37,7 +37,7 @@ const head = (lines: string) => `POST /echo HTTP/1.1\r\nHost: a\r\n${lines}\r\n\
 const expectCode = (body: string, code: string) => expect(JSON.parse(body).code).toBe(code)
 
 describe('a body', () => {
-  test('of exactly the limit is taken, one byte more is not', async () => {
+  test('of exactly the maximum size is accepted, one byte more is not', async () => {
     expect((await world.post('/echo', undefined, { text: 'x'.repeat(bytesMax) })).json.length).toBe(bytesMax)
     const { status, json } = await world.post('/echo', undefined, { text: 'x'.repeat(bytesMax + 1) })
     expect({ status, json }).toEqual({
@@ -51,7 +51,7 @@ describe('a body', () => {
     expect((await world.post('/echo', undefined, { text: 'ü'.repeat(501) })).status).toBe(413)
   })
 
-  test('without a length is counted while it comes', async () => {
+  test('without a length is counted while it arrives', async () => {
     const fits = await sendRaw(world.port, [
       head('Transfer-Encoding: chunked'),
       chunk('x'.repeat(600)),
@@ -77,7 +77,7 @@ describe('a body', () => {
     expectCode(body, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('that says it is too large is refused before it is sent', async () => {
+  test('that announces too large a size is refused before it is sent', async () => {
     const { status, body } = await sendRaw(world.port, [head('Content-Length: 1001')])
     expect(status).toBe(413)
     expectCode(body, 'PAYLOAD_TOO_LARGE')
@@ -85,13 +85,13 @@ describe('a body', () => {
     expectCode(huge.body, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('larger than any route takes is refused before the key is looked at', async () => {
+  test('larger than any route accepts is refused before the key is checked', async () => {
     const request = (length: number) => `POST /api/workflows HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
     expectCode((await sendRaw(world.port, [request(2 * bytesMax + 1)])).body, 'PAYLOAD_TOO_LARGE')
     expectCode((await sendRaw(world.port, [request(2 * bytesMax)])).body, 'API_KEY_REQUIRED')
   })
 
-  test('that breaks off is no error of the service', async () => {
+  test('that breaks off is not an error of the service', async () => {
     world.lines.length = 0
     for (const lines of ['Content-Length: 500', 'Transfer-Encoding: chunked']) {
       endings.length = 0
@@ -104,18 +104,18 @@ describe('a body', () => {
     expect((await world.get('/health')).status).toBe(200)
   })
 
-  test('that is not UTF-8 is refused, not quietly changed', async () => {
+  test('that is not UTF-8 is refused instead of silently changed', async () => {
     const latin1 = new Uint8Array(Buffer.from('{"name":"J\xfcrgen"}', 'latin1'))
     const { status, body } = await sendRaw(world.port, [head(`Content-Length: ${latin1.length}`), latin1])
     expect({ status, body: JSON.parse(body) }).toEqual({
       status: 400,
       body: { error: 'The body is not UTF-8 text.', code: 'INVALID_JSON' },
     })
-    // A byte order mark is no content.
+    // A byte order mark does not count as content.
     expect((await world.post('/echo', undefined, { text: '\ufeff{}' })).json).toEqual({ length: 2, text: '{}' })
   })
 
-  test('is JSON whatever its content type says', async () => {
+  test('is read as JSON for every content type', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -138,7 +138,7 @@ describe('a body', () => {
   })
 })
 
-describe('bytes that are no HTTP', () => {
+describe('bytes that are not HTTP', () => {
   const cases: Record<string, (string | Uint8Array)[]> = {
     'a TLS greeting': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
     'no host': ['GET /health HTTP/1.1\r\n\r\n'],
@@ -154,7 +154,7 @@ describe('bytes that are no HTTP', () => {
     'a space in the path': ['GET /a b HTTP/1.1\r\nHost: a\r\n\r\n'],
   }
   for (const [name, parts] of Object.entries(cases)) {
-    test(`${name}: refused, and the service goes on`, async () => {
+    test(`${name}: refused, and the service continues`, async () => {
       const { status } = await sendRaw(world.port, parts)
       expect(status).toBeGreaterThanOrEqual(400)
       expect(status === 505 || status < 500).toBe(true)

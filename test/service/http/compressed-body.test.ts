@@ -50,13 +50,13 @@ async function send(path: string, encoding: string, body: Uint8Array, parts = 1)
           ...pieces.filter(({ length }) => length > 0).map((piece) => chunk(piece)),
           '0\r\n\r\n',
         ])
-  // A raw answer has a character a byte.
+  // A raw response has one character per byte.
   return { status: response.status, json: JSON.parse(Buffer.from(response.body, 'latin1').toString()) }
 }
 
 describe('a compressed body', () => {
   for (const [encoding, encode] of Object.entries(encoders)) {
-    test(`in ${encoding} is read as what it holds, with a length and without`, async () => {
+    test(`in ${encoding} is decompressed, with a length and without`, async () => {
       for (const path of paths) {
         for (const parts of [1, 3]) {
           expect(await send(path, encoding, encode(bytes), parts)).toEqual({ status: 200, json: { text } })
@@ -65,7 +65,7 @@ describe('a compressed body', () => {
     })
   }
 
-  test('counts as large as it is when decompressed', async () => {
+  test('counts with its decompressed size', async () => {
     const fits = gzipSync(Buffer.alloc(bytesMax, 'x'))
     const over = gzipSync(Buffer.alloc(bytesMax + 1, 'x'))
     for (const path of paths) {
@@ -75,7 +75,7 @@ describe('a compressed body', () => {
     }
   })
 
-  test('of many zeros takes no memory beyond what is read of it', async () => {
+  test('that expands to many zeros takes no more memory than the part that is read', async () => {
     const once = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const bomb = Buffer.from(gzipSync(once))
     Bun.gc(true)
@@ -95,7 +95,7 @@ describe('a compressed body', () => {
     }
   })
 
-  test('in an encoding that is not known is refused with those that are', async () => {
+  test('in an unknown encoding is refused with a list of the known ones', async () => {
     const error =
       'The body is encoded with "lzma", which is not supported. Use gzip, deflate, br, zstd, at most three at once.'
     for (const path of paths) {
@@ -103,11 +103,11 @@ describe('a compressed body', () => {
     }
   })
 
-  test('without the frame that "deflate" has is read, too', async () => {
+  test('in "deflate" is also read without the zlib frame', async () => {
     expect((await send('/whole', 'deflate', deflateRawSync(bytes))).json).toEqual({ text })
   })
 
-  test('that is empty is an empty body', async () => {
+  test('that decompresses to nothing is an empty body', async () => {
     for (const path of paths) {
       expect(await send(path, 'gzip', new Uint8Array())).toEqual({ status: 200, json: { text: '' } })
     }

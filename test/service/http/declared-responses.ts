@@ -4,9 +4,9 @@ import type { Parsed } from './world.ts'
 export type SeenResponse = { status: number; json: unknown; headers: Headers }
 
 /**
- * Compares every answer that a test sees with the OpenAPI document: its status must be declared, its body must fit the
- * schema and have no member beyond it, its headers must be there. So whatever the tests know of the service, its users
- * are told.
+ * Compares every response that a test receives with the OpenAPI document: its status is declared, its body fits the
+ * schema and has no undeclared member, and its declared headers are present. So clients are told everything that the
+ * tests rely on.
  */
 export class DeclaredResponses {
   readonly #openApi: Parsed
@@ -24,7 +24,7 @@ export class DeclaredResponses {
   assert(method: string, address: string, answer: SeenResponse): void {
     const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
     if (!operation) return
-    // A workflow's response block may say what it likes.
+    // A workflow's response block may return anything.
     if (operation.responses.default && response.headers.has('x-execution-id')) return
     const complaints = this.#complaints(operation, response, method !== 'HEAD')
     if (complaints.length > 0)
@@ -51,7 +51,7 @@ export class DeclaredResponses {
     const known =
       this.#paths.find((each) => each.path === path) ?? this.#paths.find(({ pattern }) => pattern.test(path))
     const operation = known && this.#openApi.paths[known.path][method]
-    // Routes that a test adds describe nothing.
+    // Routes that a test adds are not described.
     return operation?.summary === undefined ? undefined : operation
   }
 }

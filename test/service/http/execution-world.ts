@@ -20,7 +20,7 @@ export type CallOptions = {
   signal?: AbortSignal
 }
 
-/** The whole service on a folder of its own, with an owner's key, and with bounds small enough to be met. */
+/** The whole service in its own data directory, with an owner's key and low limits. */
 export class ExecutionWorld {
   readonly #folder: Disposable & { path: string }
   readonly #app: App
@@ -44,12 +44,12 @@ export class ExecutionWorld {
     this.workspaceId = workspaceId
   }
 
-  /** Where everything lies on the disk. */
+  /** The data directory. */
   get folder(): string {
     return this.#folder.path
   }
 
-  /** The rows in the database. */
+  /** Reads rows directly from the database. */
   rows(sql: string, ...values: string[]): unknown[] {
     const database = new Database(join(this.#folder.path, 'millrace.db'), { readonly: true })
     try {
@@ -68,7 +68,7 @@ export class ExecutionWorld {
     this.#folder[Symbol.dispose]()
   }
 
-  /** Creates a workflow, and deploys it; answers its id. */
+  /** Creates a workflow and deploys it. Returns its ID. */
   async deploy(draft: WorkflowDocument, isDeployed = true): Promise<string> {
     this.#names += 1
     const created = await this.call('/api/workflows', { body: { ...draft, name: `${draft.name} ${this.#names}` } })
@@ -117,7 +117,7 @@ export class ExecutionWorld {
 
 export const start = (inputFormat: object[] = []) => block('start', 'api_trigger', { inputFormat })
 
-/** Answers with its input. */
+/** Returns its input. */
 export const echo = document({
   blocks: [start(), block('f', 'function', { code: 'return <api.input>' })],
   edges: ['start > f'],

@@ -6,7 +6,7 @@ import type { InterfaceFiles } from '../../../src/http/responses/interface-files
 export const pageText = '<!doctype html><title>Millrace</title>'
 export const scriptText = 'document.title = "up"\n'.repeat(50)
 
-/** A small editor in a folder, in the place of the real one, which the tests of the executable have. */
+/** A small made-up interface in a folder. The tests of the executable use the real one. */
 export function madeUpInterface(folder: string): InterfaceFiles {
   const write = (name: string, bytes: Uint8Array | string) => {
     writeFileSync(join(folder, name), bytes)

@@ -9,10 +9,10 @@ describe('the editor', () => {
   })
   afterAll(() => world.close())
 
-  /** As a browser asks. */
+  /** Sends a request like a browser. */
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${world.url}${path}`, { headers })
 
-  test('is one page at every address that it has a screen for', async () => {
+  test('has the same page at the address of every screen', async () => {
     for (const path of ['/', '/w/abc/workflows', '/w/abc/settings/keys', '/workflows/abc', '/logs/abc?x=1']) {
       const response = await get(path)
       expect([path, response.status, response.headers.get('content-type')]).toEqual([
@@ -24,7 +24,7 @@ describe('the editor', () => {
     }
   })
 
-  test('leaves every other address to the API, whose errors stay JSON', async () => {
+  test('leaves all other addresses to the API, whose errors are JSON', async () => {
     for (const path of ['/api/nothing', '/api/editor/nothing', '/api/v1/nothing', '/nothing', '/assets/gone.js']) {
       const response = await get(path, { accept: 'text/html' })
       expect([path, response.headers.get('content-type')?.split(';')[0]]).toEqual([path, 'application/json'])
@@ -35,7 +35,7 @@ describe('the editor', () => {
     }
   })
 
-  test('lets nothing into its page but its own files, and no page around it', async () => {
+  test('allows its page to load only its own files, and no other page to embed it', async () => {
     const { headers } = await get('/')
     const policy = new Map(
       headers
@@ -52,7 +52,7 @@ describe('the editor', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('has its page asked for each time, and sent once', async () => {
+  test('revalidates the page on every load, and sends it only when it changed', async () => {
     const first = await get('/')
     expect(first.headers.get('cache-control')).toBe('no-cache')
     const again = await get('/', { 'if-none-match': first.headers.get('etag')! })
@@ -61,27 +61,27 @@ describe('the editor', () => {
     expect((await get('/', { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('has its files kept for good', async () => {
+  test('allows browsers to cache its files forever', async () => {
     const { headers } = await get('/assets/main.js')
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(headers.get('vary')).toBe('accept-encoding')
   })
 
-  test('sends each file in the smallest form that the browser can read', async () => {
+  test('sends each file in the smallest encoding that the browser accepts', async () => {
     for (const [accepted, encoding] of [
       ['gzip, deflate, br, zstd', 'br'],
       ['gzip, deflate', 'gzip'],
       ['identity', null],
     ] as const) {
       const response = await get('/assets/main.js', { 'accept-encoding': accepted })
-      // Bun takes the encoding off, and leaves the header that named it.
+      // Bun decompresses the body but keeps the header that names the encoding.
       expect([await response.text(), response.headers.get('content-encoding')]).toEqual([scriptText, encoding])
     }
     const font = await get('/assets/font.woff2', { 'accept-encoding': 'br' })
     expect([await font.text(), font.headers.get('content-encoding')]).toEqual(['a font', null])
   })
 
-  test('is served to HEAD without its body', async () => {
+  test('responds to HEAD without a body', async () => {
     const response = await fetch(`${world.url}/`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,

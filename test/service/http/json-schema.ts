@@ -1,8 +1,8 @@
 import type { Parsed } from './world.ts'
 
 /**
- * Where a value breaks a schema of an OpenAPI document: as much of JSON Schema as such documents here use. `isWhole`:
- * the document means to name every member, so one that it does not name is a breach, too.
+ * Where a value violates a schema of an OpenAPI document. Supports the part of JSON Schema that these documents use.
+ * `isWhole`: the schema names all members, so an undeclared member is a violation.
  */
 export function findBreaches(value: Parsed, schema: Parsed, root: Parsed, path = '$', isWhole = false): string[] {
   if (schema === true) return []

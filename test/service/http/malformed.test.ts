@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { HttpWorld, sampleDocument } from './world.ts'
 
-/** In all: the promise is about 2,000 of them. */
+/** In total: the target is about 2,000. */
 const documentRuns = 800
 const bodyRuns = 500
 const requestRuns = 700
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Every refusal is one for people and for programs, and none is the service's own fault. */
+/** Every refusal has a message and a code, and none is a 5xx. */
 async function expectRefusal(method: string, path: string, text?: string): Promise<void> {
   const response = await world.call(method, path, text === undefined ? {} : { text })
   const about = `${method} ${path} ${text?.slice(0, 300) ?? ''} → ${response.status} ${response.text.slice(0, 200)}`
@@ -31,7 +31,7 @@ async function expectRefusal(method: string, path: string, text?: string): Promi
 
 const junk = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(null, -1, 0.5, '', [], {}, 'x'.repeat(300)))
 
-/** Ways to spoil a good document; each leaves a shape that must be refused. */
+/** Ways to break a valid document; each result must be refused. */
 const spoilers: fc.Arbitrary<(document: Record<string, unknown>) => unknown>[] = [
   fc.constantFrom('name', 'blocks', 'edges').map(
     (member) =>
@@ -88,7 +88,7 @@ const spoilers: fc.Arbitrary<(document: Record<string, unknown>) => unknown>[] =
 ]
 
 describe('malformed documents', () => {
-  test(`${documentRuns} of them: none is saved, none is a 5xx, all say what is wrong`, async () => {
+  test(`${documentRuns} malformed documents: none is saved, none is a 5xx, all responses name the errors`, async () => {
     const before = (await world.get('/api/workflows')).json.data.length
     const property = fc.asyncProperty(fc.oneof(...spoilers), fc.boolean(), async (spoil, isNew) => {
       const text = JSON.stringify(spoil(sampleDocument() as unknown as Record<string, unknown>))
@@ -102,7 +102,7 @@ describe('malformed documents', () => {
     expect((await world.get('/api/workflows')).json.data.length).toBe(before)
   }, 120_000)
 
-  test(`${bodyRuns} bodies that are no JSON`, async () => {
+  test(`${bodyRuns} bodies that are not JSON are refused with the position of the error`, async () => {
     const broken = fc.oneof(
       fc.string().filter((text) => !isJson(text)),
       fc
@@ -132,11 +132,11 @@ describe('malformed documents', () => {
 })
 
 describe('malformed requests', () => {
-  test(`${requestRuns} of them: wrong paths, methods, ids and parameters`, async () => {
+  test(`${requestRuns} wrong paths, methods, IDs and parameters are refused without a 5xx`, async () => {
     const segment = fc.oneof(
       fc
         .string({ minLength: 1, maxLength: 30 })
-        // A client removes these from a path before it sends it, so another endpoint would answer.
+        // A client removes these segments from a path, so the request would reach another endpoint.
         .filter((text) => text !== '.' && text !== '..')
         .map(encodeURIComponent),
       fc.constantFrom(
@@ -233,10 +233,10 @@ describe('malformed requests', () => {
   }, 120_000)
 })
 
-/** JavaScript finds no text for it: `String` throws. */
+/** `String` throws for this value. */
 const textless = { toString: 1 }
 
-/** The document with such a value in the place of each of its values, one at a time. */
+/** The document with such a value in place of each of its values, one at a time. */
 function* withTextless(value: unknown): Generator<unknown> {
   if (typeof value !== 'object' || value === null) return
   for (const [name, member] of Object.entries(value)) {
@@ -279,7 +279,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Values that a generator may hit by accident. */
+/** Valid values that a generator may produce by accident. */
 function isGood(name: string, value: string): boolean {
   switch (name) {
     case 'limit':

@@ -16,7 +16,7 @@ async function scrape(): Promise<Family[]> {
   return readScrape(await response.text())
 }
 
-/** By how much numbers grew while `act` went on. */
+/** The increase of each number during `act`. */
 async function growth(act: () => Promise<unknown>) {
   const before = await scrape()
   await act()
@@ -35,7 +35,7 @@ const workflow = document({
 })
 
 describe('the metrics', () => {
-  test('need no key, and keep the rules of Prometheus', async () => {
+  test('need no key, and follow the rules of Prometheus', async () => {
     const id = await world.deploy(workflow)
     await world.execute(id, {})
     const families = await scrape()
@@ -43,7 +43,7 @@ describe('the metrics', () => {
     expect(families.length).toBeGreaterThan(25)
   })
 
-  test('count requests by route and not by path, and errors by code', async () => {
+  test('count requests by route instead of path, and errors by code', async () => {
     const grown = await growth(async () => {
       await world.call('/api/workflows/one')
       await world.call('/api/workflows/two?x=1')
@@ -65,7 +65,7 @@ describe('the metrics', () => {
     expect(grown('millrace_errors_total', { code: 'API_KEY_REQUIRED' })).toBe(1)
   })
 
-  test('count runs by how they ended, and what it took to write them down', async () => {
+  test('count runs by outcome, and measure how long recording them took', async () => {
     const id = await world.deploy(workflow)
     const route = '/api/workflows/{id}/execute'
     const grown = await growth(async () => {
@@ -85,7 +85,7 @@ describe('the metrics', () => {
     expect(grown('millrace_commit_duration_seconds_sum')).toBeGreaterThan(0)
   })
 
-  test('show work in flight while it lasts, and zero afterwards', async () => {
+  test('show work in flight, and zero afterwards', async () => {
     const asked = Promise.withResolvers<void>()
     const response = Promise.withResolvers<Response>()
     const waiting = () => {
@@ -121,7 +121,7 @@ describe('the metrics', () => {
     }
   })
 
-  test('show asynchronous runs while they go on, and how long they waited', async () => {
+  test('show asynchronous runs in progress, and how long they waited', async () => {
     const asked = Promise.withResolvers<void>()
     const response = Promise.withResolvers<Response>()
     const waiting = () => {
@@ -151,7 +151,7 @@ describe('the metrics', () => {
     }
   })
 
-  test('count what the rate limits refuse', async () => {
+  test('count refusals by rate limits', async () => {
     const grown = await growth(async () => {
       const statuses = []
       for (let n = 0; n < 11; n++)

@@ -18,15 +18,16 @@ export async function findOpenApiFaults(openApi: unknown): Promise<string[]> {
       'tag-description': 'error',
       'operation-parameters-unique': 'error',
       'no-enum-type-mismatch': 'error',
-      // A matter of the operator's, not of the interface's.
+      // The licence concerns the operator, not the API.
       'info-license': 'off',
     },
   })
   const problems = await lintFromString({ source: JSON.stringify(openApi), absoluteRef: '/openapi.json', config })
   return problems
-    .filter(({ message }) => !toldApart.test(message))
+    .filter(({ message }) => !ambiguousOnlyToTheLinter.test(message))
     .map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
 }
 
-/** Ambiguous in form only: no run has the id `webhooks`, and no log entry the id `executions`. */
-const toldApart = /`\/api\/v1\/logs\/\{id\}\/webhooks` and `\/api\/v1\/logs\/executions\/\{executionId\}`/
+/** Ambiguous only to the linter: no run has the ID `webhooks`, and no log entry the ID `executions`. */
+const ambiguousOnlyToTheLinter =
+  /`\/api\/v1\/logs\/\{id\}\/webhooks` and `\/api\/v1\/logs\/executions\/\{executionId\}`/

@@ -18,14 +18,14 @@ const operations = () =>
     Object.entries(item as Parsed).map(([method, operation]) => ({ path, method, operation: operation as Parsed })),
   )
 
-/** Every object in the document, with where it is. */
+/** Every object in the document, with its path. */
 function* walk(value: unknown, path = '#'): Generator<[string, Parsed]> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield [path, value]
   for (const [name, inner] of Object.entries(value)) yield* walk(inner, `${path}/${name}`)
 }
 
-/** The paths that browsers load for people. */
+/** Whether a path is a page for people. */
 function isPage(path: string): boolean {
   return (
     path === '/' ||
@@ -34,13 +34,13 @@ function isPage(path: string): boolean {
     path.startsWith('/chat/') ||
     path.startsWith('/docs') ||
     path.startsWith('/swagger') ||
-    // The dashboard's addresses that name no workspace.
+    // Addresses of the dashboard without a workspace.
     ['/workflows', '/logs', '/settings'].includes(path)
   )
 }
 
 describe('the OpenAPI document', () => {
-  test('passes a linter at its strictest', async () => {
+  test('passes a strict linter', async () => {
     expect(await findOpenApiFaults(openApi)).toEqual([])
   })
 
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     expect(openApi.info).toMatchObject({ title: 'Millrace', version: 'test' })
   })
 
-  test('describes every route that a program may call, and no other', () => {
+  test('describes every route for programs, and no other', () => {
     const described = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`)
     const routes = world.app.routes
       .filter(({ path, method }) => !path.includes('*') && method !== 'WS' && !isPage(path))
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(routes.toSorted())
   })
 
-  test('gives every operation what a reader and a client generator need', () => {
+  test('gives every operation what readers and client generators need', () => {
     const ids = new Set<string>()
     for (const { path, method, operation } of operations()) {
       const at = `${method} ${path}`
@@ -85,16 +85,16 @@ describe('the OpenAPI document', () => {
       for (const parameter of operation.parameters ?? []) expect(parameter.description, at).toBeString()
       const isSignIn = operation.operationId === 'signIn'
       // These require credentials other than a key of the service.
-      const asksOtherwise = isSignIn || /^(receiveWebhook|sendChatMessage)/.test(operation.operationId)
-      expect('401' in operation.responses, at).toBe(operation.security.length > 0 || asksOtherwise)
+      const hasOtherCredentials = isSignIn || /^(receiveWebhook|sendChatMessage)/.test(operation.operationId)
+      expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
       const isCounted =
-        path.startsWith('/api/v1/') || path.endsWith('/execute') || path.includes('/chat/') || asksOtherwise
+        path.startsWith('/api/v1/') || path.endsWith('/execute') || path.includes('/chat/') || hasOtherCredentials
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }
   })
 
-  test('shows an example of everything that goes in and comes out, and an error of each code', () => {
+  test('has an example of every body, and an error of each code', () => {
     for (const { path, method, operation } of operations()) {
       const at = `${method} ${path}`
       const media = Object.values<Parsed>(operation.requestBody?.content ?? {})
@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
     expect(content['text/event-stream'].example).toEndWith('data: [DONE]\n\n')
   })
 
-  test('declares every parameter of a path, once', () => {
+  test('declares every path parameter exactly once', () => {
     for (const { path, method, operation } of operations()) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       const declared = (operation.parameters ?? []).filter((parameter: Parsed) => parameter.in === 'path')
@@ -141,7 +141,7 @@ describe('the OpenAPI document', () => {
     expect(logs.get.parameters).toHaveLength(19)
   })
 
-  test('holds no reference to nowhere, and nothing that only this program understands', () => {
+  test('has no dangling reference, and nothing that only this program understands', () => {
     for (const [path, object] of walk(openApi)) {
       if (typeof object.$ref === 'string') {
         const target = object.$ref
@@ -156,7 +156,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('is made without touching the routes: they still know who calls', async () => {
+  test('is generated without changing the routes, which still know the client address', async () => {
     const execute = () => new Elysia().get('/who', ({ server, request }) => server?.requestIP(request)?.address ?? '?')
     const other = await HttpWorld.open({ routes: execute })
     try {
@@ -218,8 +218,8 @@ describe('the responses of the routes', () => {
   })
 })
 
-describe('the page that shows it', () => {
-  test('loads nothing from elsewhere, and says so to the browser', async () => {
+describe('the page of the API documentation', () => {
+  test('loads nothing from other hosts, and its policy forbids it', async () => {
     const page = await world.get('/swagger', { key: null })
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -238,7 +238,7 @@ describe('the page that shows it', () => {
     expect(text).toContain('validatorUrl: null')
   })
 
-  test('is sent compressed, and not again while it is the same', async () => {
+  test('is sent compressed, and only when it changed', async () => {
     const path = '/swagger/swagger-ui-bundle.js'
     const first = await fetch(world.url + path, { headers: { 'accept-encoding': 'gzip' }, decompress: false })
     expect(first.headers.get('content-encoding')).toBe('gzip')

@@ -2,13 +2,13 @@ import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
 import type { Role } from '../../../src/domain/account/role.ts'
 import type { HttpResult, HttpWorld } from './world.ts'
 
-/** The dashboard's pages, in the hands of somebody who is signed in. */
+/** The requests of the dashboard's pages for a signed-in user. */
 export class Page {
   readonly #world: HttpWorld
   readonly #cookie: string
   readonly userId: string
 
-  /** The owner's, or another account's. */
+  /** For the owner, or for another account. */
   static async of(world: HttpWorld, userId = world.userId): Promise<Page> {
     const token = newToken()
     const session = { hash: hashToken(token), userId, createdAt: Date.now(), expiresAt: Date.now() + 3_600_000 }
@@ -16,7 +16,7 @@ export class Page {
     return new Page(world, userId, `millrace_session=${token}`)
   }
 
-  /** The page of a new account with a role in the owner's workspace. */
+  /** For a new account with a role in the owner's workspace. */
   static async ofMember(world: HttpWorld, role: Role): Promise<Page> {
     const userId = world.accounts.addUser()
     world.accounts.addMember(userId, world.workspaceId, role)

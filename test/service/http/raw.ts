@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 export type RawResponse = { status: number; head: string; body: string; closed: boolean }
 
 /**
- * Sends bytes as they are, which no HTTP client would, and reads the first answer. `parts` are sent in turn; `hangUp`
- * closes the connection after the last one instead of waiting for an answer.
+ * Sends exactly these bytes, which no HTTP client would, and reads the first response. `parts` are sent in turn. With
+ * `hangUp`, the connection is closed after the last part instead of waiting for a response.
  */
 export async function sendRaw(port: number, parts: (string | Uint8Array)[], hangUp = false): Promise<RawResponse> {
   const socket = connect(port, '127.0.0.1')
@@ -20,7 +20,7 @@ export async function sendRaw(port: number, parts: (string | Uint8Array)[], hang
     closed = true
     responded.resolve()
   })
-  // A server that refuses may close before everything is sent.
+  // A server that refuses may close the connection before everything is sent.
   socket.on('error', () => responded.resolve())
   await new Promise<void>((resolve) => socket.once('connect', resolve))
   for (const part of parts) {

@@ -42,12 +42,12 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('the table of codes', () => {
-  test('gives every code a status of a failure', () => {
+  test('gives every code an error status', () => {
     for (const code of errorCodes) expect(statusOf(code)).toBeGreaterThanOrEqual(400)
   })
 })
 
-describe('whatever is thrown', () => {
+describe('an exception in a route', () => {
   const expected: Record<string, { status: number; code: string }> = {
     bug: { status: 500, code: 'INTERNAL' },
     text: { status: 500, code: 'INTERNAL' },
@@ -74,7 +74,7 @@ describe('whatever is thrown', () => {
     })
   }
 
-  test('a bug is logged once with its cause, and the caller learns nothing', async () => {
+  test('a bug is logged once with its cause, and the caller learns no details', async () => {
     world.lines.length = 0
     const { json, headers } = await world.get('/throw/bug?secret=1')
     expect(json).toEqual({ error: 'Internal error', code: 'INTERNAL' })
@@ -89,7 +89,7 @@ describe('whatever is thrown', () => {
     })
   })
 
-  test('what even the framework trips over is counted', async () => {
+  test('an exception that the framework cannot handle is counted', async () => {
     const failures = async () =>
       valueIn(readScrape(await world.metrics.text()), 'millrace_errors_total', { code: 'INTERNAL' }) ?? 0
     const before = await failures()
@@ -97,12 +97,12 @@ describe('whatever is thrown', () => {
     expect(await failures()).toBe(before + 1)
   })
 
-  test('an outage says when to come back', async () => {
+  test('an outage has a Retry-After header', async () => {
     expect((await world.get('/throw/outage')).headers.get('retry-after')).toBe('5')
     expect((await world.get('/throw/busy')).headers.get('retry-after')).toBe('7')
   })
 
-  test('details go to the caller', async () => {
+  test('details are sent to the caller', async () => {
     expect((await world.get('/throw/details')).json).toEqual({
       error: 'Wrong.',
       code: 'INVALID_INPUT',
@@ -166,7 +166,7 @@ describe('an address', () => {
     expect((await world.call('OPTIONS', '/nothing')).status).toBe(404)
   })
 
-  test('may end in a slash, and its host may be short', async () => {
+  test('may end in a slash, and its host may have one letter', async () => {
     expect((await world.get('/health/')).status).toBe(200)
     expect((await world.get('/api/workspaces', { headers: { host: 'a' } })).status).toBe(200)
     const { json } = await world.get('/sample/quotes?tag=none', { headers: { host: 'a' } })
@@ -175,7 +175,7 @@ describe('an address', () => {
 })
 
 describe('the request id', () => {
-  test("is the caller's when it can stand in a header and a line", async () => {
+  test("is the caller's if it is safe in a header and in a log line", async () => {
     const sane = ['abc', '7f3b-1/2:3+4=5@6._', 'x'.repeat(128)]
     for (const id of sane) {
       expect((await world.get('/health', { headers: { 'X-Request-Id': id } })).headers.get('x-request-id')).toBe(id)
@@ -191,7 +191,7 @@ describe('the request id', () => {
 describe('the access log', () => {
   const linesAbout = (path: string) => world.lines.filter((line) => line.message === 'request' && line.path === path)
 
-  test('has one line a request, without keys, queries or bodies', async () => {
+  test('has one line per request, without keys, queries or bodies', async () => {
     world.lines.length = 0
     const id = await world.workflow({ description: 'sesame' })
     await world.get(`/api/workflows/${id}?workspaceId=sesame`, { headers: { 'x-request-id': 'r-1' } })
@@ -209,7 +209,7 @@ describe('the access log', () => {
     expect(everything).not.toContain('sesame')
   })
 
-  test('has the facts that a route notes, also for a `Response` of its own', async () => {
+  test('has the facts that a route notes, also when the route returns its own `Response`', async () => {
     const execute = (door: Door) =>
       new Elysia().get('/own/:status', ({ request, params, set }) => {
         door.allowAnonymous(request, set)
@@ -236,7 +236,7 @@ describe('the access log', () => {
     }
   })
 
-  test('has errors only by default', async () => {
+  test('contains only errors by default', async () => {
     const quiet = await HttpWorld.open({ access: 'errors' })
     try {
       await quiet.get('/api/workspaces')
@@ -262,12 +262,12 @@ describe('health', () => {
     expect((await world.get('/health/live', { key: null })).status).toBe(200)
   }
 
-  test('is bad when log entries do not reach the disk, while the process still lives', async () => {
+  test('is bad while log entries do not reach the disk, and the liveness check still succeeds', async () => {
     const world = await HttpWorld.open({ override: () => ({ writerHealth: () => ({ healthy: false, waiting: 3 }) }) })
     await bad(world).finally(() => world.close())
   })
 
-  test('is bad when the store cannot be written, and many who ask cost one look a second', async () => {
+  test('is bad when the store cannot be written, and checks the store at most once a second', async () => {
     let probes = 0
     const clock = new ManualClock()
     const probe = async () => {

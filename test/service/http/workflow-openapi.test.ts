@@ -36,8 +36,8 @@ function bodyOf(openApi: Parsed): Parsed {
   return (Object.values(openApi.paths)[0] as Parsed).post.requestBody
 }
 
-describe("the document of a workflow's endpoint", () => {
-  test('passes the linter, whatever the workflow is like', async () => {
+describe('the OpenAPI document of one workflow', () => {
+  test('passes the linter for every kind of workflow', async () => {
     const response = block('end', 'response', { data: 1 })
     const off = block('end', 'response', { data: 1 }, { enabled: false })
     for (const draft of [workflowWith(everyField), workflowWith([]), workflowWith(everyField, [response])]) {
@@ -47,7 +47,7 @@ describe("the document of a workflow's endpoint", () => {
     expect(await findOpenApiFaults(workflowOpenApi('w1', noTrigger, null, 'http://127.0.0.1:3000'))).toEqual([])
   })
 
-  test('shows the fields with their types, and samples that fit them', async () => {
+  test('shows the fields with their types, and matching examples', async () => {
     const id = await world.deploy(workflowWith(everyField))
     const { json } = await world.call(`/api/workflows/${id}/openapi.json`)
     const openApi = json as Parsed
@@ -62,7 +62,7 @@ describe("the document of a workflow's endpoint", () => {
       hours: { type: 'array', examples: [[6, 12]] },
       maps: { type: 'array', items: { required: ['type', 'data', 'name'] } },
     })
-    // "yes" cannot be sent as a boolean.
+    // "yes" is not a valid boolean.
     expect(schema.properties.metric).toEqual({ type: 'boolean' })
     expect(example).toEqual({ city: 'Porto', days: 3, options: { wind: true }, hours: [6, 12] })
     expect(bodyOf(openApi).required).toBe(true)
@@ -94,14 +94,14 @@ describe("the document of a workflow's endpoint", () => {
     expect(operation.security).toEqual([{ apiKey: [] }])
   })
 
-  test('promises no result when a response block may respond', () => {
+  test('promises no result shape when a response block may respond', () => {
     const openApi = workflowOpenApi('w1', workflowWith([], [block('end', 'response', { data: 1 })]), 1, 'http://x')
     const { responses } = (Object.values(openApi.paths)[0] as Parsed).post
     expect(responses.default.description).toContain('response block')
     expect(responses['200'].content['application/json'].schema).toEqual({})
   })
 
-  test('lets nothing through that the endpoint would refuse', () => {
+  test('accepts nothing that the endpoint would refuse', () => {
     const types: FieldType[] = ['string', 'number', 'boolean', 'object', 'array', 'files']
     const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor')
     const field = fc.record({ name, type: fc.constantFrom(...types), required: fc.boolean() })

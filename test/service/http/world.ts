@@ -23,11 +23,11 @@ import { DeclaredResponses } from './declared-responses.ts'
 export type WorldOptions = {
   access?: AccessLogging
   bodyBytesMax?: number
-  /** The installation's. */
+  /** The tier of the installation. */
   plan?: TierName
-  /** Routes beside those of the service. */
+  /** Routes in addition to those of the service. */
   routes?: (door: Door) => AnyElysia
-  /** Replaces services, to see what becomes of their failures. */
+  /** Replaces services, for example to make them fail. */
   override?: (services: Services) => Partial<Services>
 }
 
@@ -38,8 +38,8 @@ export type HttpResult = { status: number; headers: Headers; text: string; json:
 export type Parsed = ReturnType<typeof JSON.parse>
 
 /**
- * The HTTP interface on the service's own assemblies, over a real store and a real socket: an owner with one workspace,
- * and a stranger with another. Nothing works in the background. `owner` and `stranger` are personal keys.
+ * The HTTP interface with the service's own assemblies, a real store and a real socket. There is an owner with one
+ * workspace and an outsider with another. No background work runs. `owner` and `outsider` are personal keys.
  */
 export class HttpWorld {
   readonly directory: string
@@ -58,11 +58,11 @@ export class HttpWorld {
   readonly #sequence = new LogSequence(Date.now)
   #declared: Promise<DeclaredResponses[]> | undefined
   owner = ''
-  stranger = ''
+  outsider = ''
 
   static async open(options: WorldOptions = {}): Promise<HttpWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-http-'))
-    // Log entries of any age stay: tests write them in the past.
+    // Log entries are never deleted, because tests write entries with old times.
     const flags = { plan: options.plan ?? 'enterprise', 'log-retention-days': '36500' }
     const lines: Parsed[] = []
     const logger = new Logger({
@@ -138,7 +138,7 @@ export class HttpWorld {
     return this.get(`/api/v1/logs?workspaceId=${this.workspaceId}${query}`)
   }
 
-  /** A workflow of the owner's workspace; gives its id. */
+  /** Creates a workflow in the owner's workspace. Returns its ID. */
   async workflow(document: Partial<WorkflowDocument> = {}): Promise<string> {
     const { json } = await this.post('/api/workflows', { ...sampleDocument(), ...document })
     return json.id
@@ -150,7 +150,7 @@ export class HttpWorld {
     return id
   }
 
-  /** A key of the owner's account, or of another one. */
+  /** Creates a key of the owner's account, or of another one. */
   async key(more: { workspaceId?: string; userId?: string; expiresAt?: number } = {}): Promise<string> {
     const { text, row } = newKey({ userId: this.userId, ...more })
     await this.store.createKey(row)
@@ -164,14 +164,14 @@ export class HttpWorld {
     return text
   }
 
-  /** A new account with a role in the owner's workspace; gives a personal key of it. */
+  /** Creates an account with a role in the owner's workspace. Returns a personal key of it. */
   member(role: Role): Promise<string> {
     const userId = this.accounts.addUser()
     this.accounts.addMember(userId, this.workspaceId, role)
     return this.key({ userId })
   }
 
-  /** Writes down a run that ended. */
+  /** Records a run that ended. */
   async log(workflowId: string, more: Partial<LogRow> = {}): Promise<LogRow> {
     const row = this.logRow(workflowId, more)
     await appendLogs(this.store, [row])
@@ -218,9 +218,9 @@ export class HttpWorld {
     this.owner = text
     const first = { userId, workspaceId, workspaceName: 'Main', email: 'owner@example.com' }
     await this.store.createInstallation({ ...first, key: row, signInTokenHash: null, at: Date.now() })
-    const strangerId = this.accounts.addUser()
-    this.accounts.addWorkspace(strangerId)
-    this.stranger = await this.key({ userId: strangerId })
+    const outsiderId = this.accounts.addUser()
+    this.accounts.addWorkspace(outsiderId)
+    this.outsider = await this.key({ userId: outsiderId })
   }
 }
 
@@ -237,7 +237,7 @@ export function sampleDocument(): WorkflowDocument {
   }
 }
 
-/** The trace of a run in which nothing happened. */
+/** The trace of a run without blocks. */
 function spanOf(at: number) {
   const [startTime, endTime] = [at, at + 12].map((each) => new Date(each).toISOString())
   const facts = { id: 's1', name: 'Run', type: 'workflow', blockId: null, status: 'success' }

@@ -4,8 +4,8 @@ import { getServers, setServers } from 'node:dns'
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
 /**
- * A DNS server on loopback that the whole process asks until it is disposed of. `response` gives the addresses of a name
- * (none of family 6), with no time to live, so that every look-up comes here.
+ * A DNS server on loopback that the whole process asks until it is disposed of. `response` gives the addresses of a
+ * name (none of family 6). They expire at once, so that every look-up comes here.
  */
 export async function nameServer(
   response: (name: string, family: 4 | 6) => NameAnswer,

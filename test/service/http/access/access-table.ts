@@ -1,16 +1,16 @@
 /**
- * Who may call what: one row or more for each route that the service has. `needs`: `nothing` is for everyone, `page`
- * for everyone who sends it from a page of the service, `key` for every valid key or session, and the others ask for a
- * role in the workspace that the thing belongs to (`own`: nobody else even sees it). Which of the two a route takes is
- * in its path (`takenBy`).
+ * Who may call what: at least one row for each route of the service. `needs`: `nothing` allows everyone, `page`
+ * everyone on a page of the service, `key` every valid key or session. The other values require a role in the workspace
+ * of the object (for other accounts, an `own` object does not exist). `takenBy` tells from the path whether a route
+ * accepts keys or sessions.
  */
 export type AccessRow = {
   /** As the server names it. */
   route: string
-  /** The called route: `<workflow>` and the like are IDs of the owner's things, `<own>` of the caller's. */
+  /** The called route: `<workflow>` and the like are IDs of the owner's objects, `<own>` of the caller's. */
   at: string
   needs: 'nothing' | 'page' | 'key' | 'owner' | 'own' | 'read' | 'write' | 'execute'
-  /** The status for those who may. */
+  /** The status for callers with access. */
   ok: number
   body?: string
 }
@@ -22,7 +22,7 @@ const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
 
-  // 404: an address is its own key, and this one leads nowhere.
+  // 404: the address is the credential, and this one does not exist.
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     row(`${method} /api/webhooks/trigger/:path`, '/api/webhooks/trigger/nothing', 'nothing', 404, '{}'),
   ),
@@ -109,7 +109,7 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('DELETE /api/workspaces/:id/environment/:name', '/api/workspaces/<workspace>/environment/TOKEN', 'write', 204),
 
-  // 400: it says nothing of who signs in.
+  // 400: it has neither an e-mail nor a password.
   row('POST /api/session', '/api/session', 'page', 400, '{}'),
   row('DELETE /api/session', '/api/session', 'page', 204),
   row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
@@ -188,7 +188,7 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/users/me/usage-limits', '/api/users/me/usage-limits', 'key', 200),
 
-  // 403: a signed URL is required, and sufficient for everyone.
+  // 403: every caller needs a signed URL, and nothing else.
   row('GET /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
   row('HEAD /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
 
@@ -219,13 +219,13 @@ export const accessTable: readonly AccessRow[] = [
   row('ALL /*', '/api/v1/nothing', 'key', 404),
 ]
 
-/** Who may come in at all: people who are signed in and holders of keys, or only one of them. */
+/** The credentials that a route accepts. */
 export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   if (at.startsWith('/api/editor/')) return 'session'
   return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
 }
 
-/** Attempts that combine the caller's own ID with a foreign one. */
+/** Requests that combine the caller's own workflow with a foreign object. */
 export const crossings: readonly AccessRow[] = [
   row('GET /api/workflows/:id/executions/:executionId', '/api/workflows/<own>/executions/<execution>', 'read', 200),
   row(

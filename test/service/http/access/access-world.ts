@@ -12,7 +12,7 @@ import { logRow } from '../../../support/store/installed.ts'
 import { newKey } from '../accounts.ts'
 import { sampleDocument } from '../world.ts'
 
-/** The callers of a cell of the table. `foreign` ones are valid keys that reach other workspaces only. */
+/** The kinds of keys, by what they allow. `foreign` keys are valid, but only for other workspaces. */
 export const keyKinds = {
   none: 'invalid',
   malformed: 'invalid',
@@ -54,7 +54,7 @@ export function isSession(kind: Kind): kind is SessionKind {
   return kind in sessionKinds
 }
 
-/** Ids that stand for `<names>` in paths and bodies. */
+/** The objects whose IDs replace `<names>` in paths and bodies. */
 type Thing =
   | 'workspace'
   | 'workflow'
@@ -68,7 +68,7 @@ type Thing =
   | 'delivery'
 export type Things = Readonly<Record<Thing, string>>
 
-/** The whole service, with a workspace of its owner that others are members of, and a key of every kind. */
+/** The whole service, with a workspace that has several members, and a key of every kind. */
 export class AccessWorld {
   readonly #folder: Disposable
   readonly #clock: FastClock
@@ -76,7 +76,7 @@ export class AccessWorld {
   readonly #ownerId: string
   readonly workspaceId: string
   readonly keys: Record<KeyKind, string | null>
-  /** Whose sessions these are. */
+  /** The accounts of the sessions. */
   readonly #users = new Map<SessionKind, string>()
 
   static async open(): Promise<AccessWorld> {
@@ -109,8 +109,8 @@ export class AccessWorld {
   }
 
   /**
-   * A deployed workflow of the owner's workspace, whose id is also the identifier of its chat, a run of it, the
-   * variable TOKEN, a member, and a key of the owner's.
+   * A deployed workflow in the owner's workspace (its ID is also the identifier of its chat), one of its runs, the
+   * variable TOKEN, a member, and a key of the owner.
    */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
@@ -150,7 +150,7 @@ export class AccessWorld {
     return deliveryIdOf({ sequence, subscription }, run.executionId)
   }
 
-  /** With a key, or with what else a request carries. */
+  /** Sends a request with a key, or with other headers. */
   async call(method: string, path: string, key: string | null | Record<string, string>, body?: string) {
     const response = await fetch(this.app.address.url + path, {
       method,
@@ -161,7 +161,7 @@ export class AccessWorld {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** The headers of a request of this kind. Each has its own session, so that a request may end it. */
+  /** The headers of a request of this kind. Each call creates a session, so that a request may end it. */
   async credential(kind: Kind): Promise<Record<string, string>> {
     if (!isSession(kind)) {
       const key = this.keys[kind]
@@ -204,10 +204,10 @@ export class AccessWorld {
     keys['of a member who was removed, personal'] = await this.#key(removed.userId, null)
     keys['of a member who was removed, of the workspace'] = await this.#key(removed.userId, workspaceId)
     await store.removeMember(workspaceId, removed.userId)
-    const stranger = await this.#account()
-    this.#users.set('session, foreign', stranger.userId)
-    keys['foreign, personal'] = await this.#key(stranger.userId, null)
-    keys['foreign, of a workspace'] = await this.#key(stranger.userId, stranger.workspaceId)
+    const outsider = await this.#account()
+    this.#users.set('session, foreign', outsider.userId)
+    keys['foreign, personal'] = await this.#key(outsider.userId, null)
+    keys['foreign, of a workspace'] = await this.#key(outsider.userId, outsider.workspaceId)
   }
 
   async #account(): Promise<{ userId: string; workspaceId: string }> {
@@ -233,7 +233,7 @@ export class AccessWorld {
   }
 }
 
-/** The system's clock, but for the time of day, which can be moved on. */
+/** The system's clock, except that the time of day can be advanced. */
 class FastClock implements Clock {
   aheadMs = 0
 

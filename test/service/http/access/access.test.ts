@@ -13,7 +13,7 @@ describe('every route', () => {
   beforeEach(() => world.letAMinutePass())
   afterAll(() => world.close())
 
-  test('is in the table of who may call what', async () => {
+  test('is in the access table', async () => {
     const routes = (await world.app.routes())
       .filter(({ method }) => method !== 'WS')
       .map(({ method, path }) => `${method} ${path}`)
@@ -23,7 +23,7 @@ describe('every route', () => {
   })
 
   for (const row of accessTable) {
-    test(`${row.route} (${row.at}) responds to every kind of key and session as the table says, and changes nothing for callers without access`, async () => {
+    test(`${row.route} (${row.at}) responds to every kind of key and session as in the table, and changes nothing for callers without access`, async () => {
       const refused = kinds.filter((kind) => expectedStatus(row, kind) !== row.ok)
       const allowed = kinds.filter((kind) => expectedStatus(row, kind) === row.ok)
       const found: Partial<Record<Kind, number>> = {}
@@ -40,7 +40,7 @@ describe('every route', () => {
     })
 
     if (row.needs !== 'nothing' && row.needs !== 'page') {
-      test(`${row.route} (${row.at}) says what is wrong with a key or session, and the same to every caller without a valid one`, async () => {
+      test(`${row.route} (${row.at}) explains what is wrong with a key or session, and treats all callers without a valid one alike`, async () => {
         const things = await world.things()
         const codes: Record<string, string> = {}
         for (const kind of kinds.filter((one) => expectedStatus(row, one) === 401)) {
@@ -97,7 +97,7 @@ describe('every route', () => {
 
   const call = (...args: Parameters<AccessWorld['call']>) => world.call(...args)
 
-  /** A deployed workflow of the stranger's, with a run. */
+  /** A deployed workflow of the outsider, with a run. */
   async function ownThings(): Promise<Things> {
     const key = world.keys['foreign, personal']
     const { data } = JSON.parse((await call('GET', '/api/workspaces', key)).text)
@@ -112,7 +112,7 @@ describe('every route', () => {
     return call(method, filled(row.at, filledIn), await world.credential(kind), body)
   }
 
-  /** All that a call could have changed. */
+  /** Everything that a call could have changed. */
   async function stateOf({ workspace, workflow }: Things) {
     const { store } = world.app
     return {
@@ -130,7 +130,7 @@ describe('every route', () => {
   }
 })
 
-/** The expected outcome of one cell of the table. */
+/** The expected status of a row for one kind of credential. */
 function expectedStatus(row: AccessRow, kind: Kind): number {
   const { needs, ok } = row
   if (needs === 'nothing') return ok
@@ -145,7 +145,7 @@ function expectedStatus(row: AccessRow, kind: Kind): number {
   return standing === 'viewer' && needs !== 'read' ? 403 : ok
 }
 
-/** Whether a route knows nobody in what a request of this kind carries. */
+/** Whether a route does not recognise the credential of this kind. */
 function isOutside(row: AccessRow, kind: Kind): boolean {
   const taken = takenBy(row)
   return standings[kind] === 'invalid' || (taken !== 'both' && taken !== (isSession(kind) ? 'session' : 'key'))
@@ -157,7 +157,7 @@ function expectedCode(row: AccessRow, kind: Kind): string {
   return kind === 'none' ? 'API_KEY_REQUIRED' : 'INVALID_API_KEY'
 }
 
-/** Ids of the right form that name nothing. */
+/** Well-formed IDs of objects that do not exist. */
 function nothing(): Things {
   return {
     workspace: newId(),
@@ -192,7 +192,7 @@ describe('a key', () => {
   })
   afterAll(() => world.close())
 
-  test('of a workspace acts in that one only', async () => {
+  test('of a workspace works in that workspace only', async () => {
     const other = world.accounts.addWorkspace(world.userId)
     const response = await world.get(`/api/workflows?workspaceId=${other}`, { key: bound })
     expect(response.status).toBe(404)
@@ -202,14 +202,14 @@ describe('a key', () => {
     expect(json.data.map(({ id }: Parsed) => id)).toEqual([world.workspaceId])
   })
 
-  test('of an editor may change what it sees', async () => {
+  test('of an editor may change the workflows that it can read', async () => {
     const key = await world.member('editor')
     const { json } = await world.get(`/api/workflows/${mine.workflowId}`, { key })
     expect((await world.call('PUT', `/api/workflows/${mine.workflowId}`, { key, body: json })).status).toBe(200)
     expect((await world.get('/api/workspaces', { key })).json.data).toMatchObject([{ name: 'Main', role: 'editor' }])
   })
 
-  test('keeps meaning the same workspace when its account is invited to another one', async () => {
+  test('keeps its default workspace when its account is invited to another one', async () => {
     const userId = world.accounts.addUser()
     const own = world.accounts.addWorkspace(userId)
     const key = await world.key({ userId })
@@ -225,7 +225,7 @@ describe('a key', () => {
     expect((await world.get('/api/workflows', { key: late })).json.data).toHaveLength(2)
   })
 
-  test('has to name the workspace when several are its own, or several and none is', async () => {
+  test('must name the workspace unless its account owns or can access exactly one', async () => {
     const details = async (key: string) => {
       const { status, json } = await world.get('/api/workflows', { key })
       return [status, json.code, json.details?.[0].path]
@@ -239,7 +239,7 @@ describe('a key', () => {
     expect(await details(await world.key({ userId: guest }))).toEqual([400, 'INVALID_PARAMETERS', 'workspaceId'])
   })
 
-  test('is read from the header whatever its case, and from nowhere else', async () => {
+  test('is read from the header in upper and lower case, and only from there', async () => {
     const send = (headers: Record<string, string>, query = '') =>
       world.get(`/api/workspaces${query}`, { key: null, headers }).then(({ status }) => status)
     expect(await send({ 'X-API-KEY': world.owner })).toBe(200)
@@ -247,7 +247,7 @@ describe('a key', () => {
     expect(await send({}, `?x-api-key=${world.owner}`)).toBe(401)
   })
 
-  test('opens no workspace that is named like a member of every object', async () => {
+  test('opens no workspace named like a member of every object', async () => {
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect((await world.get(`/api/workflows?workspaceId=${name}`)).status).toBe(404)
       expect((await world.get(`/api/v1/logs?workspaceId=${name}`)).status).toBe(404)
@@ -255,7 +255,7 @@ describe('a key', () => {
   })
 })
 
-describe('what needs no key', () => {
+describe('a route that needs no key', () => {
   let world: HttpWorld
   beforeAll(async () => {
     world = await HttpWorld.open()
@@ -272,13 +272,13 @@ describe('what needs no key', () => {
     }
   })
 
-  test('the sample route gives quotes, by tag when one is named', async () => {
+  test('the sample route returns quotes, filtered by tag', async () => {
     const { json } = await world.get('/sample/quotes', { key: null })
     expect(json.data.length).toBeGreaterThan(3)
     const { json: some } = await world.get('/sample/quotes?tag=Time', { key: null })
     expect(some.data.length).toBeGreaterThan(0)
     expect(some.data.every(({ tag }: Parsed) => tag === 'time')).toBe(true)
-    // The request of the sample workflow when its caller sends no tag.
+    // The sample workflow sends this request when its caller sends no tag.
     expect((await world.get('/sample/quotes?tag=', { key: null })).json).toEqual(json)
     expect((await world.get('/sample/quotes?tag=unknown', { key: null })).json).toEqual({ data: [] })
   })

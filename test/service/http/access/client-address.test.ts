@@ -27,7 +27,7 @@ describe('the address of a caller', () => {
     expect(clientAddress(peer, forwarded, isProxy)).toBe(caller)
   })
 
-  test('is looked up in a list of addresses, blocks and words', () => {
+  test('is matched against a list of addresses, networks and keywords', () => {
     const isOurs = proxies('loopback', 'private', '2001:db8::1')
     for (const address of ['127.0.0.1', '::1', '192.168.1.1', 'fd00::1', '2001:db8:0::1'])
       expect(isOurs(address)).toBe(true)
@@ -37,7 +37,7 @@ describe('the address of a caller', () => {
   })
 })
 
-test('callers without a key are limited one by one behind a trusted proxy, and together behind an untrusted one', async () => {
+test('callers without a key are limited individually behind a trusted proxy, and together behind an untrusted one', async () => {
   const refusedAfter = async (flags: Record<string, string>) => {
     const world = await ExecutionWorld.open(flags)
     try {

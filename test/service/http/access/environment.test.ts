@@ -21,7 +21,7 @@ describe('the environment of a workspace', () => {
     return Object.fromEntries((await environments.of(world.workspaceId)).values)
   }
 
-  test('takes values and gives names', async () => {
+  test('accepts values and returns only names', async () => {
     expect(await world.get(path)).toMatchObject({ status: 200, json: { data: [] } })
     const set = await world.put(`${path}/TOKEN`, { value: 'hunter22' })
     const updatedAt = expect.stringMatching(/Z$/)
@@ -38,7 +38,7 @@ describe('the environment of a workspace', () => {
     expect(await valuesOf()).toEqual({ TOKEN: 'hunter22', REGION: 'eu-west-1' })
   })
 
-  test('holds at once what was put or deleted', async () => {
+  test('has every change as soon as it is saved', async () => {
     await world.put(`${path}/A`, { value: 'one', plain: true })
     expect(await valuesOf()).toEqual({ A: 'one' })
     expect((await world.put(`${path}/A`, { value: 'two' })).json.plain).toBe(false)
@@ -67,14 +67,14 @@ describe('the environment of a workspace', () => {
     expect((await world.get(path)).json.data).toEqual([])
   })
 
-  test('refuses what is no JSON', async () => {
+  test('refuses a body that is not JSON', async () => {
     expect(await world.call('PUT', `${path}/A`, { text: '{' })).toMatchObject({
       status: 400,
       json: { code: 'INVALID_JSON' },
     })
   })
 
-  test('has room for so many variables and no more', async () => {
+  test('has a maximum number of variables', async () => {
     for (let number = 0; number < environmentBounds.variablesMax; number += 1) {
       await world.store.setVariable({
         workspaceId: world.workspaceId,

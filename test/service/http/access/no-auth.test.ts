@@ -33,7 +33,7 @@ describe('a service without sign-in', () => {
     expect((await send('/api/workflows', { 'sec-fetch-site': 'same-origin' }, 'POST')).status).toBe(201)
   })
 
-  test('takes nobody who comes by another name or through a proxy', async () => {
+  test('refuses callers that use another host name or a proxy', async () => {
     const strange: Record<string, string>[] = [
       { host: 'evil.example' },
       { host: '127.0.0.1.evil.example' },
@@ -49,18 +49,18 @@ describe('a service without sign-in', () => {
     }
   })
 
-  test('takes no change from a page of another origin', async () => {
+  test('refuses changes from pages of another origin', async () => {
     for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
       expect((await send('/api/workflows', headers as Record<string, string>, 'POST')).status).toBe(403)
     }
   })
 
-  test('still asks for a key where one is needed', async () => {
+  test('still requires a key for the external API', async () => {
     expect((await send('/api/v1/logs?workspaceId=x')).status).toBe(401)
   })
 })
 
-test('a service without sign-in that others could reach is not started', async () => {
+test('a service without sign-in that other machines could reach does not start', async () => {
   using folder = temporaryFolder()
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
     const terminal = new MemoryTerminal()

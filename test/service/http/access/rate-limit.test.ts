@@ -39,13 +39,13 @@ describe('the rate limit of the external API', () => {
     }
   })
 
-  test('belongs to the account: every key of it counts together', async () => {
+  test('applies to the account: requests with all its keys count together', async () => {
     const world = await HttpWorld.open({ plan: 'free' })
     try {
       const second = await world.key({ workspaceId: world.workspaceId })
       for (let n = 0; n < limit; n++) await world.get('/api/v1/logs/none', { key: n % 2 ? second : world.owner })
       expect((await world.get('/api/v1/logs/none', { key: second })).status).toBe(429)
-      expect((await world.get('/api/v1/logs/none', { key: world.stranger })).status).toBe(404)
+      expect((await world.get('/api/v1/logs/none', { key: world.outsider })).status).toBe(404)
     } finally {
       await world.close()
     }
@@ -101,7 +101,7 @@ describe('the rate limit of the external API', () => {
     }
   })
 
-  test('does not touch management routes', async () => {
+  test('does not apply to management routes', async () => {
     const world = await HttpWorld.open({ plan: 'free' })
     try {
       for (let n = 0; n < limit + 2; n++) {
@@ -114,7 +114,7 @@ describe('the rate limit of the external API', () => {
     }
   })
 
-  test('is returned with what the account has left', async () => {
+  test('is reported with what the account has left', async () => {
     const world = await HttpWorld.open({ plan: 'free' })
     try {
       const { json } = await world.get('/api/users/me/usage-limits')

@@ -11,7 +11,7 @@ afterAll(() => world.close())
 const password = 'correct horse'
 const own = { 'sec-fetch-site': 'same-origin' }
 
-/** A new link of the owner's, or another account's, as `/sign-in` takes it. */
+/** Creates a sign-in link for the owner or another account. Returns its token. */
 async function link(createdAt = Date.now(), userId = world.userId): Promise<string> {
   const token = newToken()
   await world.store.createSignInToken({ hash: hashToken(token), userId, createdAt })
@@ -27,7 +27,7 @@ async function signedIn(): Promise<string> {
   return cookieIn((await open(await link())).headers)
 }
 
-/** A request of the dashboard's own pages. */
+/** A request from a page of the dashboard. */
 function asPage(cookie: string, options: CallOptions = {}): CallOptions {
   return { key: null, ...options, headers: { ...own, cookie, ...options.headers } }
 }
@@ -46,21 +46,21 @@ describe('a sign-in link', () => {
     expect([again.headers.get('location'), again.headers.get('set-cookie')]).toEqual(['/sign-in?link=used', null])
   })
 
-  test('that was used leads the one who used it to the dashboard all the same', async () => {
+  test('that was used still leads its user to the dashboard', async () => {
     const token = await link()
     const cookie = cookieIn((await open(token)).headers)
     const again = await open(token, { cookie })
     expect([again.headers.get('location'), again.headers.get('set-cookie')]).toEqual(['/', null])
   })
 
-  test('is not used up by a browser that only looks ahead', async () => {
+  test('is not used up by a browser that prefetches it', async () => {
     const token = await link()
     expect((await open(token, { 'sec-purpose': 'prefetch;prerender' })).headers.get('set-cookie')).toBeNull()
     expect((await world.call('HEAD', `/sign-in?token=${token}`, { key: null })).headers.get('set-cookie')).toBeNull()
     expect(cookieIn((await open(token)).headers)).not.toBe('')
   })
 
-  test('ends after seven days, and with the next one', async () => {
+  test('expires after seven days, and when the next one is created', async () => {
     const day = 86_400_000
     expect((await open(await link(Date.now() - 7 * day - 1000))).headers.get('location')).toBe('/sign-in?link=used')
     const first = await link(Date.now() - 6 * day)
@@ -70,7 +70,7 @@ describe('a sign-in link', () => {
 })
 
 describe('a session', () => {
-  test('takes the place of a key in the management API, and nowhere else', async () => {
+  test('replaces a key in the management API, and nowhere else', async () => {
     const cookie = await signedIn()
     const { json } = await world.get('/api/workspaces', asPage(cookie))
     expect(json.data).toMatchObject([{ id: world.workspaceId, role: 'owner' }])
@@ -78,7 +78,7 @@ describe('a session', () => {
     expect([logs.status, logs.json.code]).toEqual([401, 'API_KEY_REQUIRED'])
   })
 
-  test('gives way to a key, also to one that is not valid', async () => {
+  test('is ignored when the request has a key, even an invalid one', async () => {
     const cookie = await signedIn()
     const response = await world.get('/api/workspaces', asPage(cookie, { key: 'mrk_nonsense' }))
     expect([response.status, response.json.code]).toEqual([401, 'INVALID_API_KEY'])
@@ -86,7 +86,7 @@ describe('a session', () => {
     expect(empty.status).toBe(200)
   })
 
-  test('is found among other cookies, and only under its name', async () => {
+  test('is found among other cookies by its exact name', async () => {
     const cookie = await signedIn()
     const status = async (cookies: string) => (await world.get('/api/editor/me', asPage(cookies))).status
     expect(await status(`a=b; ${cookie}; not_millrace_session=x`)).toBe(200)
@@ -106,23 +106,23 @@ describe('a session', () => {
     expect((await world.call('DELETE', '/api/session', asPage(cookie))).status).toBe(204)
   })
 
-  test('ends with all others of its account when it is signed out everywhere else', async () => {
+  test('can end all other sessions of its account', async () => {
     const [here, there] = [await signedIn(), await signedIn()]
-    const stranger = cookieIn((await open(await link(Date.now(), world.accounts.addUser()))).headers)
+    const outsider = cookieIn((await open(await link(Date.now(), world.accounts.addUser()))).headers)
     const status = async (cookie: string) => (await world.get('/api/editor/me', asPage(cookie))).status
-    expect([await status(here), await status(there), await status(stranger)]).toEqual([200, 200, 200])
+    expect([await status(here), await status(there), await status(outsider)]).toEqual([200, 200, 200])
     expect((await world.call('DELETE', '/api/editor/me/sessions', asPage(here))).status).toBe(204)
-    expect([await status(here), await status(there), await status(stranger)]).toEqual([200, 401, 200])
+    expect([await status(here), await status(there), await status(outsider)]).toEqual([200, 401, 200])
   })
 
-  test('is sent only over https once it was set over https', async () => {
+  test('that was set over https is sent only over https', async () => {
     const token = await link()
     const { headers } = await open(token, { 'x-forwarded-proto': 'https' })
     expect(headers.get('set-cookie')).toEndWith('; SameSite=Lax; Secure')
   })
 })
 
-describe('a change by a session', () => {
+describe('a change with a session', () => {
   const send = async (headers: Record<string, string>, method = 'POST') => {
     const cookie = await signedIn()
     const body = { name: crypto.randomUUID(), blocks: {}, edges: [] }
@@ -130,17 +130,17 @@ describe('a change by a session', () => {
   }
   const statusOf = async (headers: Record<string, string>) => (await send(headers)).status
 
-  test("is taken from the service's own pages", async () => {
+  test("is accepted from the service's own pages", async () => {
     expect(await statusOf({ 'sec-fetch-site': 'same-origin' })).toBe(201)
     expect(await statusOf({ 'sec-fetch-site': 'none' })).toBe(201)
     expect(await statusOf({ origin: world.url })).toBe(201)
   })
 
-  test('is refused from everywhere else, whatever else the request says', async () => {
+  test('is refused from all other pages, whatever the request claims', async () => {
     const elsewhere = [
       {},
       { 'sec-fetch-site': 'cross-site' },
-      // Another port or subdomain of the same site shares its cookies.
+      // Other ports and subdomains of the same site receive the same cookies.
       { 'sec-fetch-site': 'same-site' },
       { 'sec-fetch-site': 'cross-site', origin: world.url },
       { origin: 'https://evil.example' },
@@ -156,7 +156,7 @@ describe('a change by a session', () => {
     }
   })
 
-  test('passes a proxy that says by which address people come', async () => {
+  test('is accepted through a proxy that forwards the address in the browser', async () => {
     const origin = 'https://flows.example.com'
     expect(await statusOf({ origin, host: 'flows.example.com' })).toBe(201)
     expect(await statusOf({ origin, host: 'flows.example.com:443' })).toBe(201)
@@ -167,7 +167,7 @@ describe('a change by a session', () => {
     expect(await statusOf({ ...proxied, origin: 'https://flows.example.com:8443' })).toBe(403)
   })
 
-  test('is not opened to other pages by asking first', async () => {
+  test('is not allowed to other pages by a preflight', async () => {
     const asked = await world.call('OPTIONS', '/api/workflows', {
       key: null,
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
@@ -175,14 +175,14 @@ describe('a change by a session', () => {
     expect([...asked.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('by a key needs no page: a program sends no origin', async () => {
+  test('a change with a key needs no origin, because programs send none', async () => {
     const body = { name: crypto.randomUUID(), blocks: {}, edges: [] }
     const headers = { 'sec-fetch-site': 'cross-site', cookie: await signedIn() }
     expect((await world.post('/api/workflows', body, { headers })).status).toBe(201)
   })
 })
 
-/** A hash takes 50 ms, and more on a machine that has other work. */
+/** A hash takes 50 ms, and more on a busy machine. */
 const slowMs = 30_000
 
 describe('signing in with a password', () => {
@@ -191,7 +191,7 @@ describe('signing in with a password', () => {
   const email = 'OWNER@example.com'
 
   test(
-    'takes a password that was set, asks for it before it is changed, and ends every other session then',
+    'accepts the password, requires it for a change, and a change ends all other sessions',
     async () => {
       const first = await signedIn()
       const other = await signedIn()
@@ -217,7 +217,7 @@ describe('signing in with a password', () => {
   )
 
   test(
-    'goes by the e-mail that the account has now',
+    'uses the current e-mail of the account',
     async () => {
       const userId = world.accounts.addUser()
       const cookie = cookieIn((await open(await link(Date.now(), userId))).headers)
@@ -235,7 +235,7 @@ describe('signing in with a password', () => {
   )
 
   test(
-    'says the same of an account that is not there, of one without a password, and of a wrong one',
+    'gives the same response for an unknown account, an account without a password, and a wrong password',
     async () => {
       const userId = world.accounts.addUser()
       const responses = [
@@ -250,7 +250,7 @@ describe('signing in with a password', () => {
   )
 
   test(
-    'is refused to a page of another origin, which could sign a visitor in as somebody else',
+    'is refused to pages of another origin, which could sign a visitor in to a foreign account',
     async () => {
       expect((await signIn({ email, password }, { origin: 'https://evil.example' })).status).toBe(403)
       expect((await signIn({ email, password }, {})).status).toBe(403)
@@ -259,7 +259,7 @@ describe('signing in with a password', () => {
   )
 
   test(
-    'is bounded by the minute for one account, whatever the password',
+    'is limited per minute and account, for right and wrong passwords',
     async () => {
       const attempts = await Promise.all(
         Array.from({ length: 14 }, () => signIn({ email: 'bounded@example.com', password })),

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => chats.close())
 
 describe('who may talk to a chat', () => {
-  test('by key: holders of one for the workspace', async () => {
+  test('by key: callers with a key for the workspace', async () => {
     const identifier = await chats.chat({ access: 'key' })
     expect((await chats.say(identifier, { input: 'Hi' })).json.code).toBe('API_KEY_REQUIRED')
     const wrong = await chats.say(identifier, { input: 'Hi' }, {}, `mrk_${'x'.repeat(36)}`)
@@ -17,7 +17,7 @@ describe('who may talk to a chat', () => {
     expect([own.status, own.json.conversationId]).toEqual([200, 'user-1'])
   })
 
-  test('by key: people who are signed in need none, unless another page sends them', async () => {
+  test('by key: signed-in users without a key, but not from other sites', async () => {
     const identifier = await chats.chat({ access: 'key' })
     const session = await chats.executions.signIn()
     const facts = (headers: Record<string, string>) =>
@@ -46,7 +46,7 @@ describe('who may talk to a chat', () => {
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  test('by a password of other letters', async () => {
+  test('by password: letters of any alphabet', async () => {
     const identifier = await chats.chat({ access: 'password', password: 'Schlüssel 鍵' })
     const utf8 = Buffer.from('Schlüssel 鍵').toString('latin1')
     for (const password of [encodeURIComponent('Schlüssel 鍵'), utf8]) {
@@ -59,7 +59,7 @@ describe('who may talk to a chat', () => {
     expect((await chats.say(escaped, { input: 'Hi' }, { 'x-chat-password': '50 off' })).status).toBe(401)
   })
 
-  test('no caller, when the variable of the password is not set', async () => {
+  test('by password: no caller while the variable of the password is not set', async () => {
     const identifier = await chats.chat({ access: 'password', password: '{{NOT_SET}}' })
     expect((await chats.say(identifier, { input: 'Hi' }, { 'x-chat-password': '{{NOT_SET}}' })).status).toBe(401)
   })

@@ -2,7 +2,7 @@ import { block, document } from '../../../support/make.ts'
 import { ModelServer, type SeenRequest } from '../../../support/models/model-server.ts'
 import { ExecutionWorld } from '../execution-world.ts'
 
-/** The whole service, with chats whose agents repeat what was said, and the variable CHAT_PASSWORD. */
+/** The whole service, with chats whose agents repeat the message, and the variable CHAT_PASSWORD. */
 export class ChatWorld {
   readonly executions: ExecutionWorld
   readonly server: ModelServer
@@ -30,7 +30,7 @@ export class ChatWorld {
     return `chat-${this.#names}`
   }
 
-  /** Deploys a chat; gives its identifier. */
+  /** Deploys a chat. Returns its identifier. */
   async chat(params: Record<string, unknown> = {}, agent: Record<string, unknown> = {}): Promise<string> {
     const identifier = this.newName()
     const asked = { provider: 'openai-compatible', model: 'm', baseUrl: this.server.url, retries: 0 }
@@ -52,7 +52,7 @@ export class ChatWorld {
   }
 }
 
-/** Says how many messages it was sent, and the last of them. */
+/** A fake model: its text is the number of messages that it received, and the last one. */
 function parrot({ body }: SeenRequest) {
   const messages = body['messages'] as { role: string; content: string }[]
   return { text: [`${messages.length}: `, String(messages.at(-1)?.content)], usage: { prompt: 5, completion: 5 } }

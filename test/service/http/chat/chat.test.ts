@@ -31,11 +31,11 @@ describe('a chat', () => {
     expect(logs.json.data).toMatchObject([{ trigger: 'chat', level: 'info' }])
   })
 
-  test('remembers the latest messages of each conversation, over a redeployment, and tells agents of them', async () => {
+  test('remembers the latest messages of each conversation, also after a redeployment, and passes them to agents', async () => {
     const identifier = await chats.chat({ historyMax: 4 })
     const first = await chats.say(identifier, { input: 'One' })
     const { conversationId } = first.json
-    // System, two of the history, and the message.
+    // The system message, two of the history, and the new one.
     expect((await chats.say(identifier, { input: 'Two', conversationId })).json.reply).toBe('4: Two')
     const told = chats.told
     expect(told.map(({ content }) => content)).toEqual(['Repeat.', 'One', '2: One', 'Two'])
@@ -45,7 +45,7 @@ describe('a chat', () => {
     expect((await chats.say(identifier, { input: 'Anew' })).json.reply).toBe('2: Anew')
   })
 
-  test('tells no history to an agent that wants none, and keeps none when it may not', async () => {
+  test('passes no history to agents that do not want it, and keeps none when storing it is off', async () => {
     const deaf = await chats.chat({}, { history: false })
     const first = await chats.say(deaf, { input: 'One' })
     expect((await chats.say(deaf, { input: 'Two', conversationId: first.json.conversationId })).json.reply).toBe(
@@ -58,7 +58,7 @@ describe('a chat', () => {
     )
   })
 
-  test('begins what it remembers with something that was asked, as models want it', async () => {
+  test('begins the history with a message of the user, as models require', async () => {
     const identifier = await chats.chat({ historyMax: 3 })
     const { conversationId } = (await chats.say(identifier, { input: 'One' })).json
     await chats.say(identifier, { input: 'Two', conversationId })
@@ -70,7 +70,7 @@ describe('a chat', () => {
     expect(chats.told.map(({ content }) => content)).toEqual(['Repeat.', 'Two'])
   })
 
-  test('gives agents the same history when its run is repeated manually', async () => {
+  test('passes the same history to agents in a manual repetition of the run', async () => {
     const identifier = await chats.chat()
     const { conversationId } = (await chats.say(identifier, { input: 'One' })).json
     const second = await chats.say(identifier, { input: 'Two', conversationId })
@@ -87,7 +87,7 @@ describe('a chat', () => {
     expect(chats.told).toEqual(told)
   })
 
-  test('streams like the execute endpoint, and tells the reply and the conversation at the end', async () => {
+  test('streams like the execute endpoint; done contains the reply and the conversation ID', async () => {
     const identifier = await chats.chat()
     const response = await fetch(`${chats.executions.url}/api/chat/${identifier}`, {
       method: 'POST',
@@ -119,7 +119,7 @@ describe('a chat', () => {
     expect([json.reply, json.output.result]).toEqual(['You said Hi', 'You said Hi'])
   })
 
-  test('gives the data of a response block, and any output as text', async () => {
+  test('replies with the data of a response block, and with any output as text', async () => {
     const identifier = chats.newName()
     await chats.executions.deploy(
       document({
@@ -141,7 +141,7 @@ describe('a chat', () => {
     ])
   })
 
-  test('takes files', async () => {
+  test('accepts files', async () => {
     const identifier = chats.newName()
     const talk = block('talk', 'chat_trigger', { identifier, access: 'public' })
     await chats.executions.deploy(document({ name: identifier, blocks: [talk] }))
@@ -152,9 +152,9 @@ describe('a chat', () => {
     expect([broken.status, broken.json.details[0].path]).toEqual([400, 'files[0].data'])
   })
 
-  test('counts the bytes of a message without its files while it comes', async () => {
+  test('limits the bytes of a message without its files, while it arrives', async () => {
     const identifier = await chats.chat()
-    // Its characters are fewer than the 2,000 bytes that a body without files may have.
+    // It has fewer characters than the limit of 2,000 bytes for a body without files.
     const long = await chats.say(identifier, { input: 'é'.repeat(1_200) })
     let sent = 0
     const endless = new ReadableStream({
@@ -195,7 +195,7 @@ describe('a chat', () => {
     }
   })
 
-  test('shows anonymous visitors only its reply, and names no block', async () => {
+  test('shows anonymous visitors only the reply, and no block names', async () => {
     const selectedOutputs = ['talk.input', 'nothing.there']
     for (const stream of [true, false]) {
       const refused = await chats.say(await chats.chat(), { input: 'Hi', stream, selectedOutputs })
@@ -209,7 +209,7 @@ describe('a chat', () => {
     expect(text).toContain('"output":{"talk.input":"Hi"}')
   })
 
-  test('refuses what is no message, with all that is wrong', async () => {
+  test('refuses an invalid message with all its errors', async () => {
     const identifier = await chats.chat()
     const body = { input: 7, conversationId: 'no such thing', stream: 'yes' }
     const { status, json } = await chats.say(identifier, body)
@@ -219,11 +219,11 @@ describe('a chat', () => {
     expect((await chats.executions.call(`/api/chat/${identifier}`, { text: '{', key: null })).json.code).toBe(
       'INVALID_JSON',
     )
-    // Who guesses ids of others must not get into their conversations.
+    // A caller who guesses conversation IDs must not get into foreign conversations.
     expect((await chats.say(identifier, { input: 'Hi', conversationId: '1' })).status).toBe(400)
   })
 
-  test('is nowhere when its workflow is not deployed, and its identifier is taken when it is', async () => {
+  test('is not found while its workflow is not deployed, and reserves its identifier while it is', async () => {
     expect((await chats.say('nowhere', { input: 'Hi' })).status).toBe(404)
     const identifier = await chats.chat()
     const other = block('talk', 'chat_trigger', { identifier })
@@ -231,14 +231,14 @@ describe('a chat', () => {
     expect((await chats.executions.call(`/api/workflows/${id}/deploy`, { method: 'POST' })).status).toBe(409)
   })
 
-  test('tells a page its title and greeting, and nothing else', async () => {
+  test('tells a page only its title and greeting', async () => {
     const identifier = await chats.chat({ title: 'Help', access: 'password', password: 'open sesame' })
     const { status, json } = await chats.executions.call(`/api/chat/${identifier}`, { key: null })
     expect([status, json]).toEqual([200, { access: 'password', title: 'Help', greeting: null, mayTalk: false }])
   })
 })
 
-test('the sample talks with whatever model the environment names', async () => {
+test('the sample uses the model that the environment names', async () => {
   const variables = { MODEL_URL: chats.server.url, MODEL_NAME: 'm', MODEL_KEY: 'any-key' }
   for (const [name, value] of Object.entries(variables)) {
     const path = `/api/workspaces/${chats.executions.workspaceId}/environment/${name}`
@@ -261,7 +261,7 @@ test('a chat counts as a synchronous execution of the owner', async () => {
   expect(Number(headers.get('x-ratelimit-remaining'))).toBe(before.remaining - 1)
 })
 
-test('what is said lies on the disk encrypted', async () => {
+test('messages are encrypted on disk', async () => {
   const identifier = await chats.chat()
   const word = 'rhinoceros-9731'
   const { json } = await chats.say(identifier, { input: word })
@@ -270,7 +270,7 @@ test('what is said lies on the disk encrypted', async () => {
   expect(Buffer.from((row as { content: Uint8Array }).content).toString('latin1')).not.toContain(word)
 })
 
-/** Makes the next version of a chat. */
+/** Creates the next version of a chat. */
 async function redeploy(identifier: string): Promise<void> {
   const { json } = await chats.executions.call(`/api/workflows?workspaceId=${chats.executions.workspaceId}`)
   const found = json.data.find(({ name }: { name: string }) => name.startsWith(`${identifier} `))

@@ -19,7 +19,7 @@ test('every block type is listed with everything that its form, card and handles
     const definition = registry.get(told.type)!
     expect(Object.keys(told.parameters.properties ?? {})).toEqual(Object.keys(definition.parameters.properties))
     expect(JSON.stringify(told)).not.toContain('$ref')
-    // The handles that a page computes are those that the engine knows.
+    // The page computes the same handles as the engine.
     const params = told.branches ? { [told.branches.list]: [{ id: 'a' }, { id: 'b' }] } : {}
     const otherwise = told.branches?.otherwise ? [told.branches.prefix + told.branches.otherwise] : []
     const handles = told.branches ? [`${told.branches.prefix}a`, `${told.branches.prefix}b`, ...otherwise] : ['source']

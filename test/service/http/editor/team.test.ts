@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a key', () => {
-  test('made in the dashboard works, is shown once, and stops when it is revoked', async () => {
+  test('made in the dashboard works, is shown once, and stops working when it is revoked', async () => {
     const made = await owner.post('/api/editor/keys', { name: 'ci', expiresAt: '2999-01-31' })
     expect(made.status).toBe(201)
     const { apiKey, ...shown } = made.json
@@ -40,7 +40,7 @@ describe('a key', () => {
     expect((await owner.call('DELETE', `/api/editor/keys/${shared}`)).status).toBe(204)
   })
 
-  test('is refused with a time that has passed, without a name, and for a workspace that is not seen', async () => {
+  test('with an expired time, without a name, or for an inaccessible workspace is refused', async () => {
     const details = async (body: unknown) => {
       const { status, json } = await owner.post('/api/editor/keys', body)
       return [status, json.details?.[0].path ?? json.code]
@@ -53,7 +53,7 @@ describe('a key', () => {
 })
 
 describe('a workspace', () => {
-  test('that was made is seen at once, and takes another name', async () => {
+  test('is visible as soon as it is created, and can be renamed', async () => {
     const { json } = await owner.post('/api/editor/workspaces', { name: ' Lab ' })
     expect(json).toMatchObject({ name: 'Lab', role: 'owner' })
     const seen = async () =>
@@ -65,7 +65,7 @@ describe('a workspace', () => {
     expect((await owner.call('PATCH', `/api/editor/workspaces/${json.id}`, { name: ' ' })).status).toBe(400)
   })
 
-  test('lets an account in by its e-mail, with a role that holds at once when it changes', async () => {
+  test('adds an account by its e-mail, and a changed role applies at once', async () => {
     const guest = await Page.of(world, world.accounts.addUser())
     const members = `/api/editor/workspaces/${world.workspaceId}/members`
     const list = `/api/workflows?workspaceId=${world.workspaceId}`
@@ -86,14 +86,14 @@ describe('a workspace', () => {
     expect((await guest.get(list)).status).toBe(404)
   })
 
-  test('keeps its owner, and says whom it does not know', async () => {
+  test('keeps its owner, and names an unknown e-mail in the error', async () => {
     const members = `/api/editor/workspaces/${world.workspaceId}/members`
     expect((await owner.call('DELETE', `${members}/${world.userId}`)).json.code).toBe('CONFLICT')
     const own = await owner.post(members, { email: 'owner@example.com', role: 'viewer' })
     expect(own.json.code).toBe('CONFLICT')
     const unknown = await owner.post(members, { email: 'nobody@example.com', role: 'viewer' })
     expect([unknown.status, unknown.json.error]).toEqual([404, expect.stringContaining('millrace users create')])
-    // Ids are no e-mails: nobody probes for accounts by them.
+    // IDs are not accepted as e-mails, so they cannot be used to probe for accounts.
     const byId = await owner.post(members, { email: world.accounts.addUser(), role: 'viewer' })
     expect(byId.status).toBe(404)
     expect((await owner.call('PATCH', `${members}/nobody`, { role: 'viewer' })).status).toBe(404)

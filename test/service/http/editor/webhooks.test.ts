@@ -14,8 +14,8 @@ const url = 'https://example.com/hook'
 const pathOf = (workflowId: string) => `/api/editor/workflows/${workflowId}/webhooks`
 const time = expect.stringMatching(/^\d{4}-.*Z$/)
 
-describe('webhooks in the editor', () => {
-  test('are added with their defaults, listed in their order, and are the webhooks of the document', async () => {
+describe('webhook subscriptions in the editor', () => {
+  test('are added with their defaults, listed in order, and appear in the document', async () => {
     const workflowId = await world.workflow()
     const path = pathOf(workflowId)
     expect((await page.get(path)).json).toEqual({ data: [] })
@@ -44,7 +44,7 @@ describe('webhooks in the editor', () => {
     expect(json.webhooks.map(({ id }: Parsed) => id)).toEqual([first.json.id, 'second'])
   })
 
-  test('change in what is given; null takes away what may be left out', async () => {
+  test('keep all members that a change does not name; null removes optional members', async () => {
     const path = pathOf(await world.workflow())
     const made = { id: 'a', url, secret: 's', levelFilter: ['error'], includeUsageData: true, active: false }
     const before = (await page.post(path, made)).json
@@ -56,7 +56,7 @@ describe('webhooks in the editor', () => {
     expect(reset.json).toEqual({ ...rest, ...times, active: true, secret: 'none' })
   })
 
-  test('change in several ways at once, and every change holds', async () => {
+  test('can be changed concurrently, and every change is kept', async () => {
     const path = pathOf(await world.workflow())
     await page.post(path, { id: 'a', url, includeUsageData: true })
     const changes = [
@@ -93,7 +93,7 @@ describe('webhooks in the editor', () => {
     expect((await page.get(path)).json.data).toEqual([before])
   })
 
-  test('are at most twenty', async () => {
+  test('are limited to twenty per workflow', async () => {
     const path = pathOf(await world.workflow())
     for (let number = 1; number <= 20; number += 1) await page.post(path, { url: `${url}/${number}` })
     const { status, json } = await page.post(path, { url })
@@ -104,7 +104,7 @@ describe('webhooks in the editor', () => {
     expect((await page.get(path)).json.data).toHaveLength(20)
   })
 
-  test('are gone once they are deleted', async () => {
+  test('disappear when they are deleted', async () => {
     const path = pathOf(await world.workflow())
     await page.post(path, { id: 'a', url })
     expect((await page.call('DELETE', `${path}/a`)).status).toBe(204)
@@ -112,7 +112,7 @@ describe('webhooks in the editor', () => {
     expect((await page.get(path)).json).toEqual({ data: [] })
   })
 
-  test('get a new secret, beside which the one before is good for a day at most', async () => {
+  test('get a new secret, and the previous one stays valid for at most a day', async () => {
     const workflowId = await world.workflow()
     const path = pathOf(workflowId)
     await page.post(path, { id: 'a', url, secret: 'the first' })
@@ -132,7 +132,7 @@ describe('webhooks in the editor', () => {
     expect((await page.get(path)).json.data).toMatchObject([{ secret: 'set', previousSecretUntil: null }])
   })
 
-  test('are seen by viewers, and changed by editors', async () => {
+  test('are visible to viewers, and changed only by editors', async () => {
     const path = pathOf(await world.workflow())
     await page.post(path, { id: 'a', url })
     const viewer = await Page.ofMember(world, 'viewer')

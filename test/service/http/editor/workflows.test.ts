@@ -25,11 +25,11 @@ test("the overview shows each workflow's state, last run and last 24 hours", asy
   expect(seen.lastRun).toMatchObject({ executionId, level: 'info', startedAt: new Date(now).toISOString() })
   expect([seen.runs.length, seen.runs.at(-1), seen.runs.at(-4)]).toEqual([24, 1, 1])
   expect([seen.errors.at(-1), seen.errors.at(-4)]).toEqual([0, 1])
-  // The answer to the entry is where the glance says.
+  // The log entry is found by the ID in the overview.
   expect((await page.get(`/api/editor/logs/${seen.lastRun.logId}`)).json.data.executionId).toBe(executionId)
 })
 
-test('a workflow is renamed, moved and described without its document being sent', async () => {
+test('a workflow can be renamed, moved and described without sending its document', async () => {
   const id = await world.workflow({ folder: 'a', description: 'Old' })
   const name = `Renamed ${id}`
   const patch = (body: unknown) => page.call('PATCH', `/api/editor/workflows/${id}`, body)
@@ -48,7 +48,7 @@ test('a workflow is renamed, moved and described without its document being sent
   expect((await patch({ name: '' })).status).toBe(400)
 })
 
-test('a copy has a name and addresses of its own', async () => {
+test('a copy has its own name and addresses', async () => {
   const hook = { id: 'hook', type: 'webhook_trigger', name: 'Hook', params: { methods: ['POST'] } }
   const name = `Report ${crypto.randomUUID()}`
   const { json: made } = await page.post('/api/workflows', { name, blocks: { hook }, edges: [], folder: 'a' })
@@ -84,7 +84,7 @@ test('a draft is checked without being saved', async () => {
   expect((await page.post(`/api/editor/workflows/${id}/check`, { name: 7 })).json.code).toBe('INVALID_INPUT')
 })
 
-test('a folder moves with all that is in it', async () => {
+test('a folder moves with all its workflows', async () => {
   const folder = `f-${crypto.randomUUID()}`
   const id = await world.workflow({ folder: `${folder}/eu` })
   const move = (path: string, to: string | null) =>

@@ -30,13 +30,13 @@ describe('counts of runs over time', () => {
     return json.data.map(({ info, error, cost }: Parsed) => `${info}/${error}/${cost}`).join(' ')
   }
 
-  test('stand in the bucket that the run started in, whatever lies outside of all', async () => {
+  test('are assigned to the bucket in which the run started; runs outside all buckets are not counted', async () => {
     expect(await counts('from=2025-01-01&buckets=4')).toBe('0/0/0 1/1/0.5 1/0/0.25 0/0/0')
     expect(await counts('from=2025-01-01T05:00:00Z&buckets=1')).toBe('1/0/0')
     expect(await counts('from=2024-01-01&buckets=2')).toBe('0/0/0 0/0/0')
   })
 
-  test('are of the entries that the filters of a query admit', async () => {
+  test('respect the filters of a query', async () => {
     const all = 'from=2025-01-01&buckets=3'
     expect(await counts(`${all}&level=error`)).toBe('0/0/0 0/1/0.5 0/0/0')
     expect(await counts(`${all}&folderIds=${folderId}`)).toBe('0/0/0 0/0/0 1/0/0.25')
@@ -44,7 +44,7 @@ describe('counts of runs over time', () => {
     expect(await counts(`${all}&workflowIds=unknown`)).toBe('0/0/0 0/0/0 0/0/0')
   })
 
-  test('ask for a beginning, and take buckets within bounds', async () => {
+  test('require a start time, and accept a bucket size within limits', async () => {
     const at = `/api/editor/logs/histogram?workspaceId=${world.workspaceId}&bucketMs=1&buckets=1000000`
     const { status, json } = await world.get(at, person)
     expect(status).toBe(400)

@@ -71,7 +71,7 @@ describe('filters', () => {
     expect(await met(`&executionId=${executionId}`)).toBe('b')
   })
 
-  test('keep their place across pages', async () => {
+  test('apply to every page of a query', async () => {
     const first = await few.logs('&order=asc&level=info&limit=1')
     expect(first.json.data.map(({ id }: Parsed) => names.get(id))).toEqual(['a'])
     const second = await few.logs(`&order=asc&level=info&limit=1&cursor=${first.json.nextCursor}`)
@@ -100,8 +100,8 @@ describe('filters', () => {
   })
 })
 
-describe('parameters that cannot be taken', () => {
-  test('are named all at once, each with what would do', async () => {
+describe('invalid parameters', () => {
+  test('are reported together, each with the valid values', async () => {
     const query =
       '&limit=0&order=up&level=warn&triggers=api,cron&startDate=yesterday&endDate=2025-02-30&minDurationMs=-1' +
       '&maxCost=1e999&details=all&includeTraceSpans=yes&workflowIds=,&executionId='
@@ -124,7 +124,7 @@ describe('parameters that cannot be taken', () => {
     })
   })
 
-  test('a missing workspace, and one parameter given twice', async () => {
+  test('include a missing workspace, and a parameter given twice', async () => {
     const missing = await few.get('/api/v1/logs')
     expect(missing.json.details).toEqual([
       { path: 'workspaceId', message: 'workspaceId must be given; GET /api/workspaces lists yours.' },

@@ -4,7 +4,7 @@ import { HttpWorld, type Parsed } from '../world.ts'
 
 const ids = ({ json }: { json: Parsed }) => json.data.map(({ id }: Parsed) => id)
 
-describe('walking through pages', () => {
+describe('reading page by page', () => {
   let small: HttpWorld
   let all: string[]
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('walking through pages', () => {
 
   for (const order of ['asc', 'desc']) {
     for (const limit of [1, 2, 3, 7, 8]) {
-      test(`${order}, ${limit} at a time, meets every entry once, in order`, async () => {
+      test(`${order}, ${limit} at a time, returns every entry once, in order`, async () => {
         const met: string[] = []
         let cursor: string | null = ''
         for (let pages = 0; cursor !== null && pages < 20; pages++) {
@@ -34,7 +34,7 @@ describe('walking through pages', () => {
     }
   }
 
-  test('a poller that comes back with its cursor meets what came since, once', async () => {
+  test('a poller that continues with its cursor gets each new entry once', async () => {
     const poll = await HttpWorld.open()
     try {
       const id = await poll.deployed()
@@ -51,7 +51,7 @@ describe('walking through pages', () => {
     }
   })
 
-  test('a cursor goes on with another page size and other details, and with nothing else', async () => {
+  test('a cursor is valid with another page size and other details, and with no other change', async () => {
     const { nextCursor } = (await small.logs('&limit=2')).json
     expect(ids(await small.logs(`&limit=3&details=full&includeFinalOutput=1&cursor=${nextCursor}`))).toHaveLength(3)
     for (const query of ['&order=asc', '&level=info', '&minDurationMs=0', '&startDate=2020-01-01', '&workflowIds=x']) {

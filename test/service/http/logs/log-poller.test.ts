@@ -17,7 +17,7 @@ import { ExecutionWorld, start } from '../execution-world.ts'
 type Entry = { executionId: string; id: string }
 type Page = { data: Entry[]; nextCursor: string | null }
 
-/** Follows the log as the interface tells clients to, and keeps what it met. */
+/** Follows the log as the documentation tells clients to, and records the entries. */
 class Poller {
   readonly met: Entry[] = []
   readonly #ask: (cursor: string) => Promise<Page>
@@ -27,11 +27,11 @@ class Poller {
     this.#ask = ask
   }
 
-  /** One page. True when it had entries. */
+  /** Reads one page. Returns true when it had entries. */
   async poll(): Promise<boolean> {
     const { data, nextCursor } = await this.#ask(this.#cursor === '' ? '' : `&cursor=${this.#cursor}`)
     this.met.push(...data)
-    // Without a cursor it comes back with the one it has.
+    // Without a new cursor, it continues with the previous one.
     this.#cursor = nextCursor ?? this.#cursor
     return data.length > 0
   }
@@ -45,7 +45,7 @@ class Poller {
   }
 }
 
-/** The page that the API would answer, from a store and a query string. */
+/** The page that the API returns for a query string. */
 async function pageOf(store: Store, query: string): Promise<Page> {
   const request = readLogRequest(`/api/v1/logs?${query}`)
   const [after] = (request.cursor === undefined ? undefined : readCursor(request.cursor, scopeOf(request))) ?? []
@@ -58,13 +58,13 @@ async function pageOf(store: Store, query: string): Promise<Page> {
 const slots = 50
 const startMs = Date.UTC(2025, 5, 1)
 
-describe('a poller beside runs of very different lengths', () => {
+describe('a poller during runs of very different lengths', () => {
   // The next action: time passes, pollers read, or the system clock is set back or forward.
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ passMs: fc.integer({ min: 0, max: 400 }) }) },
     { weight: 4, arbitrary: fc.record({ poller: fc.nat(3) }) },
     { weight: 2, arbitrary: fc.record({ clockMs: fc.integer({ min: -60_000, max: 30_000 }) }) },
-    // All that has ended is on disk, and all that is on disk is met.
+    // All ended runs are on disk, and the poller has received all of them.
     { weight: 3, arbitrary: fc.constant('settle' as const) },
   )
   const length = fc.oneof(
@@ -73,7 +73,7 @@ describe('a poller beside runs of very different lengths', () => {
     { weight: 1, arbitrary: fc.integer({ min: 101, max: 60_000 }) },
   )
 
-  test('meets each entry exactly once, in order, whatever the clock does', async () => {
+  test('receives each entry exactly once, in order, whatever the clock does', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(length, { minLength: slots, maxLength: 250 }),
@@ -87,7 +87,7 @@ describe('a poller beside runs of very different lengths', () => {
           const sequence = new LogSequence(() => clock.now())
           const writer = new LogWriter({ store, clock, sequence, rowsWaitingMax: 1_000, onHealth: () => undefined })
 
-          // 50 at once; each slot starts the next run when its own has ended.
+          // 50 at once; each slot starts its next run when its previous one has ended.
           const recorded: { executionId: string; failed: boolean }[] = []
           const writing: Promise<unknown>[] = []
           const left = [...lengths]
@@ -149,7 +149,7 @@ describe('a poller beside runs of very different lengths', () => {
     )
   }, 120_000)
 
-  test('meets each entry of the running service exactly once', async () => {
+  test('receives each entry of the running service exactly once', async () => {
     const world = await ExecutionWorld.open({ 'runs-max': '100' })
     try {
       const id = await world.deploy(

@@ -6,7 +6,7 @@ import type { LogPage, LogQuery } from '../../../../src/store/log-query.ts'
 import { appendLogs } from '../../../support/store/append-logs.ts'
 import { HttpWorld, type Parsed } from '../world.ts'
 
-/** A part of a page is about a megabyte: two of these entries. */
+/** A part of a page has about a megabyte: two of these entries. */
 const spanChars = 600_000
 
 let world: HttpWorld
@@ -14,7 +14,7 @@ let asked: LogQuery[]
 let respond: (page: () => Promise<LogPage>) => Promise<LogPage>
 afterEach(() => world.close())
 
-/** A world with some entries that are long, whose store can be held up, made to fail, and is asked by `asked`. */
+/** Starts a service with some long entries. Tests can delay its store or make it fail; `asked` records its queries. */
 async function open(entries: number): Promise<string[]> {
   asked = []
   respond = (page) => page()
@@ -43,7 +43,7 @@ async function open(entries: number): Promise<string[]> {
 const everything = '&order=asc&details=full&includeTraceSpans=true&includeFinalOutput=true'
 
 describe('a page with long texts', () => {
-  test('is the page it would be, whatever it takes to read it', async () => {
+  test('is the same page, whether it is read in one part or in several', async () => {
     const ids = await open(9)
     for (const limit of [1, 2, 3, 8, 9, 100]) {
       asked = []
@@ -61,13 +61,13 @@ describe('a page with long texts', () => {
       }
       expect(json.limits.usage.plan).toBe('enterprise')
       expect(asked.length).toBe(Math.ceil(Math.min(limit, 9) / 2))
-      // Its cursor goes on behind it, with or without the long texts.
+      // Its cursor continues after it, with or without the long texts.
       const rest = await world.logs(`&order=asc&cursor=${json.nextCursor}`)
       expect(rest.json.data.map(({ id }: Parsed) => id)).toEqual(ids.slice(limit))
     }
   })
 
-  test('says that there is more, and that there is not', async () => {
+  test('says whether there are more entries', async () => {
     const ids = await open(5)
     const newest = (query: string) => world.logs(`&includeTraceSpans=1${query}`)
     const first = await newest('&limit=3')
@@ -79,7 +79,7 @@ describe('a page with long texts', () => {
     expect((await newest('&limit=100')).json.nextCursor).toBeNull()
   })
 
-  test('refuses before anything is sent', async () => {
+  test('is refused before anything is sent', async () => {
     await open(5)
     const refused = async (query: string, code: string) => {
       const { status, json, headers } = await world.logs(`${everything}${query}`)
@@ -117,7 +117,7 @@ describe('a page with long texts', () => {
   test('is read no faster than its caller takes it', async () => {
     const ids = await open(60)
     const caller = await Caller.ask(world, `${everything}&limit=60`)
-    // Time enough for a server that does not wait: each of these is a turn of its loop, and more.
+    // Each of these requests is a turn of the event loop, which is enough time for a server that does not wait.
     for (let turn = 0; turn < 50; turn += 1) await world.get('/health/live')
     expect(asked.length).toBeLessThan(15)
     const body = await caller.readAll()
@@ -127,7 +127,7 @@ describe('a page with long texts', () => {
   })
 
   test.each(['succeeds', 'fails'])(
-    'is not read on for a caller that has left, when what was being read %s',
+    'is not read further for a caller that has left, when the current read %s',
     async (outcome) => {
       await open(60)
       const held = Promise.withResolvers<void>()
@@ -152,7 +152,7 @@ describe('a page with long texts', () => {
   )
 })
 
-/** A caller that asks, and reads only when it is told to. */
+/** A caller that sends a query, and reads only when it is told to. */
 class Caller {
   readonly #socket: ReturnType<typeof connect>
 

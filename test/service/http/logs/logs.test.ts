@@ -10,11 +10,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** A window of the plan `enterprise` that nothing was counted in. */
+/** A window of the tier `enterprise` in which nothing was counted. */
 const unused = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAt: expect.stringMatching(/^\d{4}-.*Z$/) }
 
 describe('a page of log entries', () => {
-  test('has the shape of the interface, and limits', async () => {
+  test('has the documented shape, and the limits', async () => {
     const row = await world.log(workflowId, { costTotal: 0.25 })
     const { status, json, headers } = await world.logs(`&executionId=${row.executionId}`)
     expect(status).toBe(200)
@@ -42,7 +42,7 @@ describe('a page of log entries', () => {
     })
   })
 
-  test('shows more when it is asked to', async () => {
+  test('has more members when the query asks for details', async () => {
     const cost = { total: 0.5, tokens: { prompt: 1, completion: 2, total: 3 }, models: {} }
     await world.log(workflowId, { costTotal: 0.5, cost: JSON.stringify(cost), finalOutput: '{"a":[1,"ü"]}' })
     const [plain] = (await world.logs('&limit=1')).json.data
@@ -62,7 +62,7 @@ describe('a page of log entries', () => {
 })
 
 describe('one entry', () => {
-  test('has the detail form of the interface', async () => {
+  test('has the documented detailed shape', async () => {
     const row = await world.log(workflowId)
     const { json, status } = await world.get(`/api/v1/logs/${logIdOf(row.sequence)}`)
     expect(status).toBe(200)
@@ -86,13 +86,13 @@ describe('one entry', () => {
     expect(json.limits.usage.plan).toBe('enterprise')
   })
 
-  test('has an empty description where the workflow has none', async () => {
+  test('has an empty description when the workflow has none', async () => {
     const row = await world.log(await world.deployed())
     const { json } = await world.get(`/api/v1/logs/${logIdOf(row.sequence)}`)
     expect(json.data.workflow.description).toBe('')
   })
 
-  test('stays when its workflow is deleted', async () => {
+  test('remains when its workflow is deleted', async () => {
     const id = await world.deployed()
     const row = await world.log(id)
     await world.call('DELETE', `/api/workflows/${id}`)
@@ -101,7 +101,7 @@ describe('one entry', () => {
     expect(Object.keys(detail.json.workflowState.blocks)).toEqual(['start', 'end'])
   })
 
-  test('that does not exist is 404, whatever is asked for', async () => {
+  test('that does not exist is 404 on every route', async () => {
     for (const id of [
       'log_zzzzzzzzzzz',
       'log_00000000000',
@@ -123,7 +123,7 @@ describe('one entry', () => {
 })
 
 describe('an execution', () => {
-  test('is the same at both paths, with the deployment that ran and not the draft', async () => {
+  test('is the same at both paths, with the deployment that ran instead of the draft', async () => {
     const id = await world.deployed()
     const row = await world.log(id, { version: 1 })
     const draft = (await world.get(`/api/workflows/${id}`)).json
@@ -133,7 +133,7 @@ describe('an execution', () => {
     const long = await world.get(`/api/v1/logs/workflow/pt-BR/executions/${row.executionId}`)
     const short = await world.get(`/api/v1/logs/executions/${row.executionId}`)
     expect(long.status).toBe(200)
-    // With no window open, the next one would end a minute from each answer.
+    // Without an open window, the reset time would be a minute after each response.
     expect({ ...short.json, limits: null }).toEqual({ ...long.json, limits: null })
     expect(long.json).toMatchObject({
       executionId: row.executionId,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { block, document } from '../../../support/make.ts'
 import { ExecutionWorld, echo, start } from '../execution-world.ts'
 
-/** Answers a request when it is told to. */
+/** Responds to a request when it is told to. */
 class Gate {
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
   readonly #held: { path: string; answer: () => void }[] = []
@@ -15,13 +15,13 @@ class Gate {
     return `http://127.0.0.1:${this.#server.port}`
   }
 
-  /** Resolves with the paths that have come, when there are so many. */
+  /** Resolves with the received paths as soon as there are so many. */
   async arrivals(count: number): Promise<string[]> {
     while (this.arrived.length < count) await this.#arrival.promise
     return this.arrived.slice(0, count)
   }
 
-  /** Answers the request that has waited for longest. */
+  /** Responds to the request that has waited longest. */
   answer(): void {
     this.#held.shift()?.answer()
   }
@@ -66,7 +66,7 @@ const gated = (name: string, path = name) =>
     edges: ['start > ask'],
   })
 
-/** Asks until a job is in one of the states. */
+/** Reads a job until it is in one of the states. */
 async function jobIn(states: readonly string[], id: string): Promise<Job> {
   for (;;) {
     const job = await jobOf(id)
@@ -139,7 +139,7 @@ describe('an asynchronous run', () => {
     expect(streamed.headers.get('x-execution-id')).toBeNull()
   })
 
-  test('waits in line, is found there, and can be cancelled wherever it is', async () => {
+  test('waits in the queue, can be found there, and can be cancelled in every state', async () => {
     const id = await world.deploy(gated('line'))
     const seen = gate.arrived.length
     const running = await begin(id)
@@ -180,7 +180,7 @@ describe('an asynchronous run', () => {
     expect(gate.arrived.slice(seen)).toEqual(['/many', '/many', '/few', '/many', '/many'])
   })
 
-  test('runs the version that was active when it was accepted, also when the workflow is gone by then', async () => {
+  test('runs the version that was active when it was accepted, even if the workflow has been deleted since', async () => {
     const blocker = await world.deploy(gated('blocker'))
     const id = await world.deploy(gated('version', 'v1'))
     const seen = gate.arrived.length
@@ -200,7 +200,7 @@ describe('an asynchronous run', () => {
     expect(gate.arrived.slice(seen)).toEqual(['/blocker', '/v1', '/v2'])
   })
 
-  test('is refused with 503 when too many wait', async () => {
+  test('is refused with 503 when too many are waiting', async () => {
     const id = await world.deploy(gated('crowd'))
     const seen = gate.arrived.length
     const ids = [await begin(id)]
@@ -216,7 +216,7 @@ describe('an asynchronous run', () => {
     for (const each of ids) expect((await jobIn(ended, each)).status).toBe('completed')
   })
 
-  test('that fails says why, and where', async () => {
+  test('that fails reports the error and the block', async () => {
     const failing = document({
       blocks: [start(), block('f', 'function', { code: 'throw new Error("no luck")' })],
       edges: ['start > f'],
@@ -228,7 +228,7 @@ describe('an asynchronous run', () => {
     expect(job).not.toHaveProperty('output')
   })
 
-  test('leaves nothing readable of its input and its steps on the disk while it runs', async () => {
+  test('leaves none of its input and steps readable on disk while it runs', async () => {
     const secret = 'a-text-that-nobody-should-find'
     const id = await world.deploy(
       document({

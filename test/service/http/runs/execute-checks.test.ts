@@ -36,7 +36,7 @@ describe('the checks of the endpoint', () => {
     expect((await world.call(plain, { method: 'GET' })).status).toBe(405)
   })
 
-  test('come in their order: each is seen only by who passed the ones before', async () => {
+  test('happen in order: a caller sees a failed check only after passing the ones before it', async () => {
     const deployed = await world.deploy(typed)
     const draft = await world.deploy(typed, false)
     const noTrigger = await world.deploy(
@@ -76,7 +76,7 @@ describe('the checks of the endpoint', () => {
     expect(details.details.map(({ path }) => path)).toEqual(['n', 's'])
   })
 
-  test('find their way also without a Host, as HTTP/1.0 has it', async () => {
+  test('also work without a Host header, as in HTTP/1.0', async () => {
     const { port } = new URL(world.url)
     const response = Promise.withResolvers<string>()
     let text = ''
@@ -95,7 +95,7 @@ describe('the checks of the endpoint', () => {
     expect(await response.promise).toContain('200 OK')
   })
 
-  test('count a body in chunks while it comes', async () => {
+  test('count a body in chunks while it arrives', async () => {
     const id = await world.deploy(echo)
     const stream = new ReadableStream({
       pull(controller) {
@@ -111,7 +111,7 @@ describe('the checks of the endpoint', () => {
     expect(await response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
   })
 
-  test('turn away what there is no free place for, before anything runs', async () => {
+  test('refuse a run without a free slot before anything runs', async () => {
     const id = await world.deploy(
       document({ blocks: [start(), block('w', 'wait', { ms: 300 })], edges: ['start > w'] }),
     )

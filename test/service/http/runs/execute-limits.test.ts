@@ -27,9 +27,7 @@ function newFolder(): string {
   return folder.path
 }
 
-/**
- * Limits that a test meets soon: 4 synchronous and 2 asynchronous executions, 3 requests to the external API, 1 USD.
- */
+/** Limits that a test reaches soon: 4 synchronous and 2 asynchronous executions, 3 external API requests, 1 USD. */
 async function start(path: string, plan: TierName = 'free'): Promise<App> {
   const app = await startTestApp(path, {
     plan,
@@ -56,7 +54,7 @@ async function install({ store }: App): Promise<Home> {
   return { userId, workspaceId, apiKey, workflowId: id }
 }
 
-/** Another account, on a plan of its own, with a role in the owner's workspace; answers its key. */
+/** Another account with its own tier and a role in the owner's workspace. Returns its key. */
 async function member({ store }: App, { workspaceId }: Home, role: SharedRole, plan: TierName): Promise<string> {
   const { text, row: key } = newKey({ userId: newId() })
   const { userId } = key
@@ -77,7 +75,7 @@ async function execute({ address }: App, workflowId: string, key: string, more: 
   return { status: response.status, window, reset: of('reset'), retryAfter: response.headers.get('retry-after'), code }
 }
 
-const lookAt = ({ status, window, code }: Awaited<ReturnType<typeof execute>>) => [status, window, code]
+const summaryOf = ({ status, window, code }: Awaited<ReturnType<typeof execute>>) => [status, window, code]
 
 describe('executions', () => {
   test("count against the workspace's owner, whichever key is used", async () => {
@@ -90,7 +88,7 @@ describe('executions', () => {
     const responses = []
     for (const key of calls) responses.push(await execute(app, home.workflowId, key))
     const limited = [429, '0/4', 'RATE_LIMIT_EXCEEDED']
-    expect(responses.map(lookAt)).toEqual([
+    expect(responses.map(summaryOf)).toEqual([
       [200, '3/4', undefined],
       [200, '2/4', undefined],
       [200, '1/4', undefined],
@@ -104,7 +102,7 @@ describe('executions', () => {
     expect(waitS).toBeLessThanOrEqual(60)
   })
 
-  test('that are refused behind the key check show a window, and take nothing of it', async () => {
+  test('that are refused after the key check show a window without counting in it', async () => {
     const app = await start(newFolder())
     const home = await install(app)
     const viewer = await member(app, home, 'viewer', 'pro')
@@ -115,34 +113,34 @@ describe('executions', () => {
       document: sampleDocument(),
       at: 1,
     })
-    expect(lookAt(await execute(app, workflowId, 'none'))).toEqual([401, null, 'INVALID_API_KEY'])
-    // Nothing of whose it is: the window is that of the key's own account.
-    expect(lookAt(await execute(app, newId(), viewer))).toEqual([404, '25/25', 'NOT_FOUND'])
-    expect(lookAt(await execute(app, workflowId, viewer))).toEqual([403, '4/4', 'FORBIDDEN'])
-    expect(lookAt(await execute(app, draft.id, apiKey))).toEqual([403, '4/4', 'WORKFLOW_NOT_DEPLOYED'])
-    expect(lookAt(await execute(app, workflowId, apiKey, { body: '{' }))).toEqual([400, '4/4', 'INVALID_JSON'])
+    expect(summaryOf(await execute(app, workflowId, 'none'))).toEqual([401, null, 'INVALID_API_KEY'])
+    // The owner is not revealed: the window is that of the key's own account.
+    expect(summaryOf(await execute(app, newId(), viewer))).toEqual([404, '25/25', 'NOT_FOUND'])
+    expect(summaryOf(await execute(app, workflowId, viewer))).toEqual([403, '4/4', 'FORBIDDEN'])
+    expect(summaryOf(await execute(app, draft.id, apiKey))).toEqual([403, '4/4', 'WORKFLOW_NOT_DEPLOYED'])
+    expect(summaryOf(await execute(app, workflowId, apiKey, { body: '{' }))).toEqual([400, '4/4', 'INVALID_JSON'])
     const tooLarge = { body: JSON.stringify({ city: 'x'.repeat(11_000_000) }) }
-    expect(lookAt(await execute(app, workflowId, apiKey, tooLarge))).toEqual([413, '4/4', 'PAYLOAD_TOO_LARGE'])
+    expect(summaryOf(await execute(app, workflowId, apiKey, tooLarge))).toEqual([413, '4/4', 'PAYLOAD_TOO_LARGE'])
     const async = { headers: { 'x-execution-mode': 'async' } }
-    expect(lookAt(await execute(app, newId(), apiKey, async))).toEqual([404, '2/2', 'NOT_FOUND'])
-    // The rate comes before the input.
-    expect(lookAt(await execute(app, workflowId, apiKey, { body: '{}' }))).toEqual([400, '3/4', 'INVALID_INPUT'])
+    expect(summaryOf(await execute(app, newId(), apiKey, async))).toEqual([404, '2/2', 'NOT_FOUND'])
+    // The rate limit is checked before the input.
+    expect(summaryOf(await execute(app, workflowId, apiKey, { body: '{}' }))).toEqual([400, '3/4', 'INVALID_INPUT'])
   })
 
-  test('that are asynchronous count in a window of their own', async () => {
+  test('that are asynchronous count in a separate window', async () => {
     const app = await start(newFolder())
     const home = await install(app)
     const viewer = await member(app, home, 'viewer', 'pro')
     const async = { headers: { 'x-execution-mode': 'async' } }
-    expect(lookAt(await execute(app, home.workflowId, viewer, async))).toEqual([403, '2/2', 'FORBIDDEN'])
+    expect(summaryOf(await execute(app, home.workflowId, viewer, async))).toEqual([403, '2/2', 'FORBIDDEN'])
     const responses = []
     for (let n = 0; n < 3; n += 1) responses.push(await execute(app, home.workflowId, home.apiKey, async))
-    expect(responses.map(lookAt)).toEqual([
+    expect(responses.map(summaryOf)).toEqual([
       [202, '1/2', undefined],
       [202, '0/2', undefined],
       [429, '0/2', 'RATE_LIMIT_EXCEEDED'],
     ])
-    expect(lookAt(await execute(app, home.workflowId, home.apiKey))).toEqual([200, '3/4', undefined])
+    expect(summaryOf(await execute(app, home.workflowId, home.apiKey))).toEqual([200, '3/4', undefined])
     const limits = await fetch(`${app.address.url}/api/users/me/usage-limits`, {
       headers: { 'x-api-key': home.apiKey },
     })
@@ -151,26 +149,26 @@ describe('executions', () => {
     })
   })
 
-  test('go on in the same minute after a restart, as requests to the external API do', async () => {
+  test('keep their windows over a restart, as external API requests do', async () => {
     const path = newFolder()
     const app = await start(path)
     const { workflowId, apiKey, workspaceId } = await install(app)
     const first = await execute(app, workflowId, apiKey)
-    expect(lookAt(first)).toEqual([200, '3/4', undefined])
+    expect(summaryOf(first)).toEqual([200, '3/4', undefined])
     const logs = (one: App) =>
       fetch(`${one.address.url}/api/v1/logs?workspaceId=${workspaceId}`, { headers: { 'x-api-key': apiKey } })
     await logs(app)
     await stop(app)
     const again = await start(path)
     const next = await execute(again, workflowId, apiKey)
-    expect(lookAt(next)).toEqual([200, '2/4', undefined])
+    expect(summaryOf(next)).toEqual([200, '2/4', undefined])
     expect(next.reset).toBe(first.reset)
     const listed = await logs(again)
     expect(listed.headers.get('x-ratelimit-remaining')).toBe('1')
     expect(await listed.json()).toMatchObject({ limits: { workflowExecutionRateLimit: { sync: { remaining: 2 } } } })
   })
 
-  test('of an installation without limits leave no window on disk', async () => {
+  test('of an installation without limits write no window to disk', async () => {
     const path = newFolder()
     const app = await start(path, 'enterprise')
     const { workflowId, apiKey } = await install(app)
@@ -185,7 +183,7 @@ describe('usage', () => {
   const spend = (app: App, home: Home, costTotal: number, endedAt: number, sequence: number) =>
     appendLogs(app.store, [logRow(home, sequence, { costTotal, endedAt, executionId: newExecutionId() })])
 
-  test('of a month that was spent before the start stops the very first execution', async () => {
+  test('of a month that was used up before the start stops the very first execution', async () => {
     const path = newFolder()
     const before = await start(path)
     const home = await install(before)
@@ -202,7 +200,7 @@ describe('usage', () => {
     expect(await limits.json()).toMatchObject({ usage: { currentPeriodCost: 1, limit: 1, plan: 'free' } })
   })
 
-  test('of the month before is over', async () => {
+  test('of the previous month does not count', async () => {
     const path = newFolder()
     const before = await start(path)
     const home = await install(before)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a run that succeeds', () => {
-  test('responds with its output, id and times, and its log entry can be read at once', async () => {
+  test('responds with its output, ID and times, and its log entry can be read at once', async () => {
     const id = await world.deploy(echo)
     const { status, json, headers } = await world.execute(id, { a: 1 })
     expect(status).toBe(200)
@@ -46,7 +46,7 @@ describe('a run that succeeds', () => {
     ])
   })
 
-  test('takes its input as the rules of bodies have it', async () => {
+  test('reads its input from the body according to the rules for bodies', async () => {
     const id = await world.deploy(echo)
     const resultOf = async (options: CallOptions) =>
       ((await world.execute(id, undefined, options)).json as { output: { result: unknown } }).output.result
@@ -75,7 +75,7 @@ describe('a run that succeeds', () => {
     expect((await world.execute(id, { data: 'x', status: 204 })).text).toBe('')
   })
 
-  test('says what its content is when the Content-Type of its response block is empty', async () => {
+  test('has the default Content-Type when the one of its response block is empty', async () => {
     const headers = [{ key: 'Content-Type', value: '<api.input.type>' }]
     const params = { data: '<api.input.data>', headers }
     const id = await world.deploy(document({ blocks: [start(), block('r', 'response', params)], edges: ['start > r'] }))
@@ -117,7 +117,7 @@ describe('a run that succeeds', () => {
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
   })
 
-  test('runs the latest deployment, also right after it was made', async () => {
+  test('uses the latest deployment, also right after it was created', async () => {
     const draft = (n: number) =>
       document({ name: 'Versions', blocks: [start(), block('r', 'response', { data: n })], edges: ['start > r'] })
     const id = await world.deploy(draft(1))
@@ -162,7 +162,7 @@ describe('a run that fails', () => {
     })
   })
 
-  test('by its caller leaving is cancelled and logged as that', async () => {
+  test('because its caller left is cancelled and logged as cancelled', async () => {
     const id = await world.deploy(
       document({ blocks: [start(), block('w', 'wait', { ms: 60_000 })], edges: ['start > w'] }),
     )

@@ -6,7 +6,7 @@ import { ExecutionWorld } from '../execution-world.ts'
 const item = { type: 'file', data: 'data:text/plain;base64,aGVsbG8=', name: 'a.txt' }
 
 test.each(['the execute endpoint', 'a webhook'])(
-  'nothing stays of requests to %s that find no free run',
+  'requests to %s that find no free slot leave no files behind',
   async (to) => {
     const narrow = await ExecutionWorld.open({
       'runs-max': '1',

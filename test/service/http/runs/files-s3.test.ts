@@ -30,7 +30,7 @@ afterAll(async () => {
 const run = (docs: unknown) => world.call(`/api/workflows/${id}/execute`, { body: { docs } })
 const dataUri = (bytes: Uint8Array) => `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`
 
-test('files lie in the bucket; when it is down, requests with file items are refused, others are not', async () => {
+test('files are stored in the bucket; while it is down, only requests with file items are refused', async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(65_536))
   const large = Buffer.concat(Array.from({ length: 120 }, () => bytes))
   const { json } = await run([

@@ -33,7 +33,7 @@ const dataUri = (content: string | Uint8Array, head = 'text/plain') =>
 const item = (more: Record<string, unknown> = {}) => ({ type: 'file', data: dataUri('hello'), name: 'a.txt', ...more })
 const run = (body: unknown, workflowId = id) => world.call(`/api/workflows/${workflowId}/execute`, { body })
 
-/** Everything that lies in the storage. */
+/** All files in the storage. */
 function stored(): string[] {
   const root = join(world.folder, 'files')
   if (!existsSync(root)) return []
@@ -62,7 +62,7 @@ test('a file item becomes a file object whose URL returns the same bytes', async
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(bytes))
 })
 
-test('a url item is passed through: no size, no times', async () => {
+test('a url item is passed through, without size and times', async () => {
   const { json } = await run({
     docs: { type: 'url', data: 'https://example.org/a.pdf?x=1', name: 'a.pdf', mime: 'application/pdf' },
   })
@@ -71,7 +71,7 @@ test('a url item is passed through: no size, no times', async () => {
   ])
 })
 
-test('one item stands for an array, also below a lone input; mime goes before the data URI', async () => {
+test('one item counts as an array, also directly in the body; mime takes precedence over the data URI', async () => {
   const { json } = await run({ input: { docs: item({ mime: 'text/csv' }) } })
   expect(json.files).toMatchObject([{ name: 'a.txt', size: 5, type: 'text/csv' }])
   const odd = await run({
@@ -83,7 +83,7 @@ test('one item stands for an array, also below a lone input; mime goes before th
   ])
 })
 
-test('URLs that were touched are refused, whatever was touched; one that has expired is too', async () => {
+test('URLs that were changed in any part are refused, and so are expired ones', async () => {
   const { json } = await run({ docs: [item(), item({ name: 'b.txt' })] })
   const [one, other] = (json.files as File[]).map(({ url }) => new URL(url)) as [URL, URL]
   const variants = [
@@ -94,7 +94,7 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     `${one.href}&expires=9999999999`,
     one.origin + one.pathname,
     one.origin + other.pathname + one.search,
-    // The same place in another workspace.
+    // The same path in another workspace.
     one.href.replace(/files\/[^/]+/, `files/${crypto.randomUUID()}`),
     one.origin + one.pathname.replace('/files/', '/files//') + one.search,
     one.origin + one.pathname.replace('.txt', '%2Etxt') + one.search,
@@ -114,14 +114,14 @@ test('URLs that were touched are refused, whatever was touched; one that has exp
     const response = await fetch(file.url)
     expect(response.status).toBe(403)
     expect(await response.text()).toContain('expired')
-    // Signed by this installation, it opens nothing in another.
+    // A URL signed by one installation opens nothing in another.
     expect((await fetch(short.url + one.pathname + one.search)).status).toBe(403)
   } finally {
     await short.close()
   }
 })
 
-test('parts of a file can be asked for', async () => {
+test('a range of a file can be requested', async () => {
   const { json } = await run({ docs: [item({ data: dataUri('0123456789') })] })
   const [{ url }] = json.files as [File]
   const part = async (range: string, method = 'GET') => {
@@ -181,18 +181,18 @@ test('an error names the position of the invalid item, and nothing is stored', a
   expect(stored()).toEqual(before)
 })
 
-test('a body that may hold files may hold as much text instead', async () => {
-  // The world takes 2,000 bytes where no files are declared.
+test('a body that may contain files may contain as much text instead', async () => {
+  // The service accepts 2,000 bytes where no files are declared.
   const { status, json } = await run({ note: 'x'.repeat(50_000) })
   expect([status, json.input.note.length]).toEqual([200, 50_000])
 })
 
-test('a file of the largest size is taken', async () => {
+test('a file of the maximum size is accepted', async () => {
   const { status, json } = await run({ docs: [item({ data: dataUri(new Uint8Array(20 * 1_048_576)) })] })
   expect([status, json.files[0].size]).toEqual([200, 20 * 1_048_576])
 })
 
-test('log entries show the files of a run, with URLs that open now', async () => {
+test('log entries show the files of a run, with currently valid URLs', async () => {
   const { json, headers } = await run({ docs: [item(), { type: 'url', data: 'https://example.org/', name: 'x' }] })
   const executionId = headers.get('x-execution-id')
   const [file] = json.files as [File, File]
@@ -259,7 +259,7 @@ test('a file that an API block receives is stored with the run and can be sent o
   expect(list.json.data[0].files.map(({ name }: File) => name)).toEqual(['a.txt', 'logo.png'])
 })
 
-test('the sample that receives files does what it says', async () => {
+test('the sample that receives files works as described', async () => {
   const sample = await Bun.file(join(import.meta.dir, '../../../../samples/receive-files.json')).json()
   const { status, json } = await run(
     { documents: [item(), item({ name: 'b.txt' })], note: 'n' },

@@ -41,7 +41,7 @@ describe('runs as jobs', () => {
     })
     expect((await world.get(`/api/jobs/${executionId}`)).json).toEqual(json)
     expect((await world.get(`/api/workflows/${other}/executions/${executionId}`)).status).toBe(404)
-    expect((await world.get(path, { key: world.stranger })).status).toBe(404)
+    expect((await world.get(path, { key: world.outsider })).status).toBe(404)
     const response = await world.post(`${path}/cancel`)
     expect({ status: response.status, json: response.json }).toEqual({
       status: 200,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Answers when the gate opens. */
+/** Responds when the gate opens. */
 function gatedServer(gate: Promise<void>): { url: string } & AsyncDisposable {
   const server = Bun.serve({
     port: 0,
@@ -26,14 +26,14 @@ function gatedServer(gate: Promise<void>): { url: string } & AsyncDisposable {
 const namesOf = (events: readonly LiveEvent[]) => endedOf(events).map(({ name }) => name)
 
 describe('a manual run', () => {
-  test('runs the draft with the values of the format, and is logged as such', async () => {
+  test('runs the draft with the values of the input format, and is logged as manual', async () => {
     const { executionId, events, ended } = await world.run(line())
     expect(namesOf(events)).toEqual(['start', 'say', 'time', 'end'])
     expect(ended).toMatchObject({ status: 'success', output: { stamp: expect.stringContaining('Porto for 3 days') } })
     expect(await world.entryOf(executionId)).toMatchObject({ trigger: 'manual', level: 'info' })
   })
 
-  test('takes given input before the values, and the manual trigger before the others', async () => {
+  test('prefers the given input to the values, and the manual trigger to other triggers', async () => {
     const both = line()
     both.blocks['hand'] = block('hand', 'manual_trigger', {
       inputFormat: [{ name: 'city', type: 'string', value: 'Faro' }],
@@ -50,7 +50,7 @@ describe('a manual run', () => {
     expect([refused.status, refused.json.details]).toEqual([400, [{ path: 'trigger', message: expect.any(String) }]])
   })
 
-  test('shows what ran, though the draft has changed since', async () => {
+  test('shows the document that ran, even if the draft has changed since', async () => {
     const { workflowId, executionId } = await world.run(line())
     const changed = { ...line(), name: 'Changed', blocks: { start: apiTrigger }, edges: [] }
     expect((await world.executions.call(`/api/workflows/${workflowId}`, { method: 'PUT', body: changed })).status).toBe(
@@ -62,7 +62,7 @@ describe('a manual run', () => {
     expect(json.executionMetadata.trigger).toBe('manual')
   })
 
-  test('of a deployed version runs that one', async () => {
+  test('of a deployed version runs that version', async () => {
     const workflowId = await world.executions.deploy(document({ blocks: [apiTrigger] }))
     const changed = { ...line(), name: 'Changed too' }
     await world.executions.call(`/api/workflows/${workflowId}`, { method: 'PUT', body: changed })
@@ -71,7 +71,7 @@ describe('a manual run', () => {
     expect((await world.post(workflowId, { version: 2 })).status).toBe(404)
   })
 
-  test('that cannot be compiled is refused with every finding', async () => {
+  test('of a draft that cannot be compiled is refused with every finding', async () => {
     const blocks = [apiTrigger, block('no', 'nothing'), block('bad', 'wait', { ms: -1 })]
     const broken = document({ blocks, edges: ['start > no', 'no > bad'] })
     const { status, json } = await world.post(await world.executions.deploy(broken, false))
@@ -110,7 +110,7 @@ describe('a manual run', () => {
     ])
     expect(ended.output).toEqual({ say: { said: '[]' }, calm: { said: 'calm' } })
     expect((await world.again(workflowId, { only: { blockId: 'calm' } })).ended.output).toEqual({ said: 'calm' })
-    // Alone it works with what the other gave earlier, which that would not give any more.
+    // Alone, it runs with the earlier outputs of the others, which they would not produce again.
     expect((await world.post(workflowId, { only: { blockId: 'say' } })).status).toBe(400)
     for (const part of [{ only: { blockId: 'idea' } }, { until: 'idea' }, { from: { blockId: 'idea', executionId } }]) {
       expect([part, (await world.post(workflowId, part)).status]).toEqual([part, 400])
@@ -123,7 +123,7 @@ describe('a manual run', () => {
     expect((await world.post(workflowId)).status).toBe(400)
   })
 
-  test('starts at any trigger there is', async () => {
+  test('starts at any existing trigger', async () => {
     const hook = document({
       variables: { v: { value: null } },
       blocks: [
@@ -138,12 +138,12 @@ describe('a manual run', () => {
     expect(ended.output).toEqual({ v: 'POST 7' })
     const whole = await world.again(workflowId, { input: { method: 'PUT', body: { id: 8 } } })
     expect(whole.ended.output).toEqual({ v: 'PUT 8' })
-    // A body, whatever its members are called.
+    // The input is a body, whatever its members are called.
     const body = await world.again(workflowId, { input: { constructor: 1 } })
     expect(body.ended.output).toEqual({ v: 'POST 1' })
   })
 
-  test('takes files', async () => {
+  test('accepts files', async () => {
     const reading = document({
       blocks: [block('start', 'api_trigger', { inputFormat: [{ name: 'photo', type: 'files' }] })],
     })
@@ -162,7 +162,7 @@ describe('a manual run', () => {
     expect((await limits()).async.remaining).toBe(before.async.remaining)
   })
 
-  test('is for people who are signed in, not for keys', async () => {
+  test('requires a session, not a key', async () => {
     const workflowId = await world.executions.deploy(line(), false)
     const { status, json } = await world.executions.call(`/api/editor/workflows/${workflowId}/runs`, { body: {} })
     expect([status, json.code]).toEqual([401, 'SIGN_IN_REQUIRED'])
@@ -182,14 +182,14 @@ describe('a manual run', () => {
 })
 
 describe('the events of a run', () => {
-  test('are the same from the log after the run has ended', async () => {
+  test('are read from the log after the run has ended, and are the same', async () => {
     const { executionId, events } = await world.run(line())
     const later = await world.watch(executionId)
     expect(endedOf(later)).toEqual(endedOf(events))
     expect(later.at(-1)).toEqual(events.at(-1) as LiveEvent)
   })
 
-  test('can be watched of a run that a key started, from the middle of it', async () => {
+  test('of a run that was started with a key can be watched from the middle on', async () => {
     const gate = Promise.withResolvers<void>()
     await using slow = gatedServer(gate.promise)
     const waiting = document({
@@ -240,13 +240,13 @@ describe('the events of a run', () => {
     expect(received).not.toContain('run.ended')
   }, 120_000)
 
-  test('show no secret', async () => {
+  test('contain no secret', async () => {
     const { events } = await world.run(line())
     expect(JSON.stringify(events)).toContain('{{TOKEN}}')
     expect(JSON.stringify(events)).not.toContain('the secret value')
   })
 
-  test('of a failed run say where it failed', async () => {
+  test('of a failed run name the failed block', async () => {
     const failing = document({
       blocks: [apiTrigger, block('bad', 'function', { code: 'throw new Error("Out of tea")' })],
       edges: ['start > bad'],

@@ -4,7 +4,7 @@ import type { WorkflowDocument } from '../../../../src/domain/workflow/workflow.
 import { block, document } from '../../../support/make.ts'
 import { ExecutionWorld } from '../execution-world.ts'
 
-/** The whole service with the variable TOKEN, and its owner signed in to run workflows by hand. */
+/** The whole service with the variable TOKEN, and its owner signed in to start manual runs. */
 export class ManualWorld {
   readonly executions: ExecutionWorld
   readonly session: Record<string, string>
@@ -30,7 +30,7 @@ export class ManualWorld {
     return this.executions.call(`/api/editor/workflows/${workflowId}/runs`, { body, headers: this.session, key: null })
   }
 
-  /** The events of a run, to its end. `begun`: told when the answer has begun. */
+  /** The events of a run, until it ends. `begun` is called when the response has begun. */
   async watch(executionId: string, begun?: () => void): Promise<LiveEvent[]> {
     const address = `${this.executions.url}/api/editor/runs/${executionId}/events`
     const response = await fetch(address, { headers: this.session })
@@ -43,7 +43,7 @@ export class ManualWorld {
     return messages.map((message) => JSON.parse(message) as LiveEvent)
   }
 
-  /** Runs a draft to its end. */
+  /** Runs a draft until it ends. */
   async run(workflow: WorkflowDocument, body: unknown = {}) {
     const workflowId = await this.executions.deploy(workflow, false)
     return { workflowId, ...(await this.again(workflowId, body)) }
@@ -72,7 +72,7 @@ export const apiTrigger = block('start', 'api_trigger', {
   ],
 })
 
-/** A line of blocks, of which one gives something else each time, and one gives a secret. */
+/** A chain of blocks: one has a different output each time, and one outputs a secret. */
 export const line = () =>
   document({
     variables: { said: { value: '' }, stamp: { value: '' } },

@@ -61,7 +61,7 @@ test('text reaches the caller while it is generated', async () => {
   respond = () => ({ text: ['Hel', 'lo'], gate: () => gates.shift() ?? Promise.resolve() })
   const { messages, first, reading } = await stream(await world.deploy(asking()), { selectedOutputs: ['ask.content'] })
   await first
-  // The model holds the rest back until the first piece has arrived here.
+  // The model holds back the rest until the first piece has arrived here.
   expect(messages).toEqual(['{"blockId":"ask","chunk":"Hel"}'])
   gate.resolve()
   await reading
@@ -77,7 +77,7 @@ test('without selected outputs the text of the last agent is streamed', async ()
   expect(messages.slice(0, 2)).toEqual(['{"blockId":"ask","chunk":"a"}', '{"blockId":"ask","chunk":"b"}'])
 })
 
-test('a caller that leaves ends the request of the model', async () => {
+test('a caller that leaves ends the request to the model', async () => {
   const gates = [Promise.resolve(), new Promise<void>(() => undefined)]
   respond = () => ({ text: ['a', 'b'], gate: () => gates.shift() ?? Promise.resolve() })
   const leaving = new AbortController()
@@ -97,7 +97,7 @@ async function entries(query: string): Promise<Entry[]> {
   return (json as { data: Entry[] }).data
 }
 
-test('the entry holds costs, is found by them, they count as usage, and the key is nowhere', async () => {
+test('the entry has costs, is found by them, they count as usage, and the key is nowhere', async () => {
   respond = () => ({ text: ['fine'], usage: { prompt: 1_000_000, cached: 400_000, completion: 100_000 } })
   const id = await world.deploy(asking())
   const run = await world.execute(id, { question: 'How are you?' })
@@ -121,7 +121,7 @@ test('the entry holds costs, is found by them, they count as usage, and the key 
   expect((usage.json as { usage: { currentPeriodCost: number } }).usage.currentPeriodCost).toBeGreaterThanOrEqual(0.18)
 })
 
-test('a key that the service of the model repeats in its refusal is not written down', async () => {
+test("a key that a model's error message repeats is not recorded", async () => {
   respond = () => ({ status: 401, said: `Incorrect API key provided: ${key}` })
   const id = await world.deploy(asking())
   const run = await world.execute(id, { question: 'x' })

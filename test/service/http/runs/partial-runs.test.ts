@@ -16,10 +16,10 @@ afterAll(async () => {
 
 const namesOf = (events: readonly LiveEvent[]) => endedOf(events).map(({ name }) => name)
 
-describe('a part of a workflow', () => {
+describe('a partial run', () => {
   const times = (events: readonly LiveEvent[]) => endedOf(events).find(({ name }) => name === 'time')?.output
 
-  test('run again from a block has what the blocks before it gave, secrets too, as long as the service remembers', async () => {
+  test('from a block has the outputs of the blocks before it, even secrets, as long as the service remembers them', async () => {
     const { workflowId, executionId, events, ended } = await world.run(line())
     const second = await world.again(workflowId, { from: { executionId, blockId: 'end' } })
     expect(second.ended.output).toEqual(ended.output)
@@ -29,7 +29,7 @@ describe('a part of a workflow', () => {
     expect(times(anew.events)).not.toEqual(times(events))
   })
 
-  test('of a run that a key started is taken from the log, which says what it does not have', async () => {
+  test('of a run started with a key takes the outputs from the log, and names the missing ones', async () => {
     const workflowId = await world.executions.deploy(line())
     const ran = await world.executions.call(`/api/workflows/${workflowId}/execute`, {
       body: { city: 'Porto', days: 2 },
@@ -42,7 +42,7 @@ describe('a part of a workflow', () => {
     expect(ended.output).toEqual({ stamp: expect.stringContaining('Porto for 2 days') })
   })
 
-  test('from its trigger takes the input of that run, or a given one; a redacted secret cannot be reused', async () => {
+  test('from its trigger has the input of that run or a given one; a redacted secret cannot be reused', async () => {
     const workflowId = await world.executions.deploy(line())
     const start = async (city: string) => {
       const body = { city, days: 2 }
@@ -56,7 +56,7 @@ describe('a part of a workflow', () => {
     expect([secret.status, secret.json.details[0].path]).toEqual([409, 'start'])
   })
 
-  test('whose earlier run had no trigger starts with the values of the input format', async () => {
+  test('after a run without a trigger starts with the values of the input format', async () => {
     const { workflowId } = await world.run(line())
     const alone = await world.again(workflowId, { only: { blockId: 'time' } })
     const { ended, events } = await world.again(workflowId, {
@@ -88,7 +88,7 @@ describe('a part of a workflow', () => {
     expect(ended.output).toMatchObject({ data: ran.json.output.data })
   })
 
-  test('up to a block ends there; one block alone runs without the others', async () => {
+  test('up to a block ends there; a single block runs without the others', async () => {
     const { workflowId, executionId } = await world.run(line())
     const until = await world.again(workflowId, { until: 'say' })
     expect(namesOf(until.events)).toEqual(['start', 'say'])
@@ -97,7 +97,7 @@ describe('a part of a workflow', () => {
     expect(only.ended.output).toEqual({ stamp: expect.stringContaining('Porto') })
   })
 
-  test('of another workflow, or of no run, is refused', async () => {
+  test("of another workflow's run, or of an unknown run, is refused", async () => {
     const [one, other] = [await world.run(line()), await world.run(line())]
     const foreign = await world.post(one.workflowId, { from: { executionId: other.executionId, blockId: 'end' } })
     expect(foreign.status).toBe(404)

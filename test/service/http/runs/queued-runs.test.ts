@@ -37,7 +37,7 @@ async function stateOf(executionId: string): Promise<unknown> {
   return (await world.executions.call(`/api/jobs/${executionId}`)).json.status
 }
 
-/** Begins to watch, and waits until the service has heard of it. */
+/** Starts to watch, and waits until the service has received the request. */
 async function watch(executionId: string): Promise<{ events: Promise<LiveEvent[]> }> {
   const begun = Promise.withResolvers<void>()
   const events = world.watch(executionId, begun.resolve)
@@ -45,8 +45,8 @@ async function watch(executionId: string): Promise<{ events: Promise<LiveEvent[]
   return { events }
 }
 
-describe('a run that waits for its turn', () => {
-  test('can be watched by several: its events come when it begins', async () => {
+describe('a queued run', () => {
+  test('can be watched by several clients, whose events come when it starts', async () => {
     const running = await begin()
     const waiting = await begin()
     const watched = [await watch(waiting), await watch(waiting)]
@@ -62,7 +62,7 @@ describe('a run that waits for its turn', () => {
     }
   })
 
-  test('tells those who watch it when it is cancelled before that', async () => {
+  test('tells its watchers when it is cancelled in the queue', async () => {
     const running = await begin()
     const waiting = await begin()
     const { events } = await watch(waiting)

@@ -12,7 +12,7 @@ async function until<Found>(look: () => Promise<Found | undefined>): Promise<Fou
   }
 }
 
-test('a run by schedule is a run like others, of the owner, until the plan allows no more', async () => {
+test('a scheduled run counts as an asynchronous run of the owner, until the rate limit of the tier is reached', async () => {
   const flags = { plan: 'free', 'plan-free-async-per-minute': '1', 'plan-free-external-per-minute': '100000' }
   const world = await ExecutionWorld.open(flags)
   const id = await world.deploy(everySecond)
@@ -24,7 +24,7 @@ test('a run by schedule is a run like others, of the owner, until the plan allow
   const { dueAt, firedAt } = entry.finalOutput
   expect(Date.parse(dueAt) % 1_000).toBe(0)
   expect(Date.parse(firedAt)).toBeGreaterThanOrEqual(Date.parse(dueAt))
-  // The next one is over what the plan allows in a minute.
+  // The next one exceeds the tier's limit per minute.
   await until(async () => {
     const { text } = await world.call('/metrics')
     return /^millrace_schedule_times_total\{fate="rate"\} [1-9]/m.exec(text) ?? undefined
@@ -34,7 +34,7 @@ test('a run by schedule is a run like others, of the owner, until the plan allow
   await world.close()
 }, 120_000)
 
-test('a schedule that is over is deployed with a warning', async () => {
+test('a schedule without further due times is deployed with a warning', async () => {
   const world = await ExecutionWorld.open()
   const params = { intervalMs: 1_000, endAt: '2020-01-01' }
   const { json } = await world.call('/api/workflows', { body: document({ blocks: [block('it', 'schedule', params)] }) })

@@ -5,7 +5,7 @@ import { block, document } from '../../../support/make.ts'
 import { ExecutionWorld, start } from '../execution-world.ts'
 
 let world: ExecutionWorld
-/** Answers `/slow/…` when it is told to, everything else at once. */
+/** Responds to `/slow/…` when it is told to, and to everything else at once. */
 let upstream: ReturnType<typeof Bun.serve>
 const held: { path: string; signal: AbortSignal; answer: () => void }[] = []
 let arrival = Promise.withResolvers<void>()
@@ -41,7 +41,7 @@ async function request(path: string) {
 
 type Message = { blockId?: string; chunk?: string; event?: string; [more: string]: unknown }
 
-/** Reads a stream with a parser that others wrote; each message as it comes. */
+/** Reads a stream with a third-party parser, and records each message as it arrives. */
 async function open(id: string, body: object, signal?: AbortSignal) {
   const response = await fetch(`${world.url}/api/workflows/${id}/execute`, {
     method: 'POST',
@@ -66,7 +66,7 @@ async function open(id: string, body: object, signal?: AbortSignal) {
         more = Promise.withResolvers()
       }
     } catch {
-      // It was broken off: what came is what counts.
+      // The stream broke off: the messages received so far count.
     }
     isOver = true
     more.resolve()
@@ -89,7 +89,7 @@ async function open(id: string, body: object, signal?: AbortSignal) {
 const api = (id: string, path: string, more = {}) =>
   block(id, 'api', { url: `http://127.0.0.1:${upstream.port}${path}`, retries: 0, ...more })
 
-/** Two branches at once, of which one waits for the upstream. */
+/** Two parallel branches, of which one waits for the upstream. */
 const forked = () =>
   document({
     name: 'Forked',
@@ -131,11 +131,11 @@ describe('a streamed run', () => {
       '[DONE]',
     ])
     const executionId = stream.response.headers.get('x-execution-id')
-    // On disk before `done`.
+    // The log entry is on disk before `done`.
     expect((await world.call(`/api/v1/logs/executions/${executionId}`)).status).toBe(200)
   })
 
-  test("without selected outputs ends with the run's own output", async () => {
+  test("without selected outputs ends with the run's output", async () => {
     const id = await world.deploy(
       document({ blocks: [start(), block('f', 'function', { code: 'return 7' })], edges: ['start > f'] }),
     )
@@ -152,7 +152,7 @@ describe('a streamed run', () => {
     }
   })
 
-  test('gives a value for each iteration, in their order, and null for a block that did not run', async () => {
+  test('sends a value for each iteration, in order, and null for a block that did not run', async () => {
     const inner = { ...block('f', 'function', { code: 'return <parallel.index> * 10' }), parentId: 'par' }
     const id = await world.deploy(
       document({
@@ -228,7 +228,7 @@ describe('a streamed run', () => {
     expect(messages.at(-1)).toBe('[DONE]')
   })
 
-  test('is cancelled by a caller who leaves, and so are its requests', async () => {
+  test('is cancelled when its caller leaves, and so are its requests', async () => {
     const id = await world.deploy(
       document({ name: 'Left', blocks: [start(), api('slow', '/slow/left')], edges: ['start > slow'] }),
     )
@@ -250,8 +250,8 @@ describe('a streamed run', () => {
     }
   })
 
-  test('goes on without a caller who does not read: the connection is closed, and memory stays bounded', async () => {
-    // Each pass gives 200 kB; some go into the buffers of the sockets, the rest has to wait.
+  test('continues when its caller does not read: the connection is closed, and memory stays bounded', async () => {
+    // Each pass sends 200 kB; some fills the socket buffers, the rest has to wait.
     const id = await world.deploy(
       document({
         name: 'Unread',

@@ -11,7 +11,7 @@ let world: HttpWorld
 beforeAll(async () => {
   world = await HttpWorld.open({
     bodyBytesMax: 1_000,
-    // Nothing is sent: what a command changes stays as it is.
+    // Nothing is sent, so deliveries keep the state that a command gives them.
     override: ({ store }) => ({
       deliveries: new DeliveryCommands({ store, now: Date.now, findQueue: () => undefined, expect: () => {} }),
     }),
@@ -23,7 +23,7 @@ const endedAt = Date.UTC(2025, 5, 1, 12)
 const delivered = { state: 'delivered', dueAt: null } as const
 const failed = { state: 'failed', dueAt: null } as const
 
-/** A workflow with webhooks by these ids; `runs` as many runs that owe each of them something. */
+/** A workflow with webhook subscriptions with these IDs, and `runs` runs with a pending delivery to each. */
 async function workflowWith(ids: readonly string[], runs: number) {
   const workflowId = await world.workflow()
   const subscriptions: number[] = []
@@ -57,8 +57,8 @@ async function workflowWith(ids: readonly string[], runs: number) {
 
 const idsOf = (json: Parsed) => json.data.map(({ id }: Parsed) => id)
 
-describe('the deliveries of a workflow', () => {
-  test('are listed from the newest run on, page by page, each once', async () => {
+describe('the webhook deliveries of a workflow', () => {
+  test('are listed newest first, page by page, each once', async () => {
     const { path, idOf } = await workflowWith(['a', 'b'], 5)
     const expected = [4, 3, 2, 1, 0].flatMap((run) => [idOf(run, 1), idOf(run, 0)])
     expect(idsOf((await world.get(path)).json)).toEqual(expected)
@@ -73,7 +73,7 @@ describe('the deliveries of a workflow', () => {
     expect(found).toEqual(expected)
   })
 
-  test('are filtered by their state, and a cursor belongs to its state', async () => {
+  test('are filtered by state, and a cursor is valid only for its state', async () => {
     const { path, idOf, keyOf, end } = await workflowWith(['a'], 4)
     await end(keyOf(0), delivered)
     await end(keyOf(1), failed)
@@ -93,7 +93,7 @@ describe('the deliveries of a workflow', () => {
     expect(wrong.json.details.map(({ path }: Parsed) => path)).toEqual(['state', 'limit'])
   })
 
-  test('that was deleted are listed, sent again and cancelled as before, by those who may', async () => {
+  test('of a deleted workflow can still be listed, sent again and cancelled by its members', async () => {
     const { workflowId, path, idOf, keyOf, end } = await workflowWith(['a'], 4)
     await end(keyOf(0), failed)
     await end(keyOf(1), failed)
@@ -104,11 +104,11 @@ describe('the deliveries of a workflow', () => {
     expect((await world.post(`${path}/${idOf(2)}/cancel`)).json.state).toBe('cancelled')
     const since = new Date(endedAt - 1_000).toISOString()
     expect((await world.post(`${path}/resend-failed`, { since })).json).toEqual({ resent: 1 })
-    expect((await world.get(path, { key: world.stranger })).status).toBe(404)
-    expect((await world.post(`${path}/${idOf(0)}/cancel`, undefined, { key: world.stranger })).status).toBe(404)
+    expect((await world.get(path, { key: world.outsider })).status).toBe(404)
+    expect((await world.post(`${path}/${idOf(0)}/cancel`, undefined, { key: world.outsider })).status).toBe(404)
   })
 
-  test('are filtered by their webhook, deleted or not', async () => {
+  test('are filtered by subscription, deleted or not', async () => {
     const { workflowId, path, idOf, keyOf, end } = await workflowWith(['a', 'b'], 3)
     await end(keyOf(1, 1), failed)
     await world.store.deleteSubscription(workflowId, 'b', 9)
@@ -147,7 +147,7 @@ describe('the deliveries of a workflow', () => {
     expect((await world.get(path)).json.data).toEqual([{ ...facts, lastAttempt }])
   })
 
-  test('are found by their whole id, under their own workflow', async () => {
+  test('are found by their complete ID, under their own workflow', async () => {
     const { path, idOf } = await workflowWith(['a'], 1)
     const other = await workflowWith(['a'], 1)
     const id = idOf(0)
@@ -157,7 +157,7 @@ describe('the deliveries of a workflow', () => {
     }
   })
 
-  test('are sent again one by one, whatever became of them', async () => {
+  test('can be sent again one by one in every state', async () => {
     const { path, idOf, keyOf, end } = await workflowWith(['a'], 2)
     await end(keyOf(0), delivered)
     for (const run of [0, 1]) {
@@ -167,7 +167,7 @@ describe('the deliveries of a workflow', () => {
     }
   })
 
-  test('are cancelled while they are pending', async () => {
+  test('can be cancelled while they are pending', async () => {
     const { path, idOf, keyOf, end } = await workflowWith(['a'], 2)
     const cancelled = await world.post(`${path}/${idOf(0)}/cancel`)
     expect([cancelled.status, cancelled.json.state, cancelled.json.nextAttemptAt]).toEqual([200, 'cancelled', null])
@@ -182,14 +182,14 @@ describe('the deliveries of a workflow', () => {
     }
   })
 
-  test('are sent again all together when they failed since a time', async () => {
+  test('that failed since a given time can be sent again together', async () => {
     const { path, rows, keyOf, idOf, end } = await workflowWith(['a', 'b'], 3)
     for (const run of [0, 1, 2]) await end(keyOf(run), failed)
     await end(keyOf(2, 1), delivered)
     const list = async (state: string) => idsOf((await world.get(`${path}?state=${state}`)).json)
     const since = new Date(sequenceTime(rows[1]!.sequence)).toISOString()
     expect((await world.post(`${path}/resend-failed`, { since: '2999-01-01' })).json).toEqual({ resent: 0 })
-    // Runs may have been recorded in one millisecond.
+    // Runs may have been recorded in the same millisecond.
     const earlier = [0].filter((run) => rows[run]!.sequence < sequenceAt(Date.parse(since)))
     const { json } = await world.post(`${path}/resend-failed`, { since })
     expect(json).toEqual({ resent: 3 - earlier.length })
@@ -202,13 +202,13 @@ describe('the deliveries of a workflow', () => {
   })
 })
 
-/** The millisecond of recording that a sequence is of. */
+/** The millisecond in which a sequence number was recorded. */
 function sequenceTime(sequence: number): number {
   return Math.floor(sequence / 8_192) + 1_735_689_600_000
 }
 
-describe('why something was sent, or nothing', () => {
-  test('lists a decision for every webhook that existed when the run ended', async () => {
+describe('the explanation why a run was delivered or not', () => {
+  test('lists a decision for every subscription that existed when the run ended', async () => {
     const workflowId = await world.workflow()
     const numbers = new Map<string, number>()
     for (const id of ['switched-off', 'errors', 'chats', 'waits', 'tries', 'took', 'gave-up', 'stopped']) {
@@ -256,7 +256,7 @@ describe('why something was sent, or nothing', () => {
     expect(json.limits.usage).toMatchObject({ plan: 'enterprise' })
   })
 
-  test('is empty for a workflow without webhooks, and not found without a log entry', async () => {
+  test('is empty for a workflow without subscriptions, and not found without a log entry', async () => {
     const { sequence } = await world.log(await world.workflow())
     expect((await world.get(`/api/v1/logs/${logIdOf(sequence)}/webhooks`)).json.data).toEqual([])
     expect((await world.get('/api/v1/logs/log_00000000000/webhooks')).status).toBe(404)

@@ -5,7 +5,7 @@ import { ExecutionWorld } from '../execution-world.ts'
 const send = (world: ExecutionWorld, path: string, headers: Record<string, string> = {}) =>
   world.call(`/api/webhooks/trigger/${path}`, { body: {}, key: null, headers })
 
-test('webhook runs count as asynchronous runs of the owner, whatever the respond mode', async () => {
+test('runs of webhook triggers count as asynchronous runs of the owner, whatever the respond mode', async () => {
   const flags = { plan: 'free', 'plan-free-async-per-minute': '3', 'plan-free-sync-per-minute': '1' }
   const world = await ExecutionWorld.open(flags)
   await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'now' })] }))
@@ -21,7 +21,7 @@ test('webhook runs count as asynchronous runs of the owner, whatever the respond
   await world.close()
 })
 
-test('who guesses addresses and secrets has few tries, and who knows the right one is not held up', async () => {
+test('guesses of addresses and secrets are limited, and do not delay senders with the right secret', async () => {
   const world = await ExecutionWorld.open()
   const params = { path: 'guarded', authentication: { type: 'bearer', token: 'right' } }
   await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', params)] }))

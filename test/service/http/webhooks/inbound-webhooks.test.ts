@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let paths = 0
-/** A workflow that gives back what it was sent; deployed. Answers its id and its path. */
+/** Deploys a workflow that returns its input. Returns its ID and path. */
 async function hook(params: Record<string, unknown> = {}, more: Partial<WorkflowDocument> = {}) {
   paths += 1
   const path = (params['path'] as string | undefined) ?? `hook-${paths}`
@@ -35,7 +35,7 @@ async function outcome(executionId: string): Promise<Parsed> {
   }
 }
 
-describe('a webhook', () => {
+describe('a webhook trigger', () => {
   test('starts a run and responds when the run is on disk', async () => {
     const { id, path } = await hook()
     const response = await send(`${path}?a=1&b=x&b=y`, { body: { n: 7 }, headers: { 'x-mine': 'yes' } })
@@ -55,7 +55,7 @@ describe('a webhook', () => {
     expect(logs.json.data).toMatchObject([{ workflowId: id, trigger: 'webhook', level: 'info' }])
   })
 
-  test('that is unknown, or no longer deployed, is not found', async () => {
+  test('with an unknown path, or no longer deployed, is not found', async () => {
     const { id, path } = await hook()
     const nobody = await send('nobody', { body: {} })
     expect(nobody).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } })
@@ -64,7 +64,7 @@ describe('a webhook', () => {
     expect({ ...gone.json, status: gone.status }).toEqual({ ...nobody.json, status: 404 })
   })
 
-  test('leads to the new path at once when it is deployed with another one', async () => {
+  test('is reached at its new path as soon as it is deployed with another one', async () => {
     const { id, path } = await hook()
     expect((await send(path, { body: {} })).status).toBe(202)
     const { json } = await world.call(`/api/workflows/${id}`)
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     expect((await world.call(`/api/workflows/${other.id}/executions/${executionId}`)).status).toBe(200)
   })
 
-  test('shows the workflow no session of a visitor who follows a link to it', async () => {
+  test('does not pass the session of a visitor on to the workflow', async () => {
     const { path } = await hook({ methods: ['GET'] })
     const cookieOf = async (cookie: string) => {
       const { executionId } = (await send(path, { method: 'GET', headers: { cookie } })).json
@@ -91,7 +91,7 @@ describe('a webhook', () => {
     expect(await cookieOf('a=1')).toBe('a=1')
   })
 
-  test('takes the methods that it names', async () => {
+  test('accepts only its own methods', async () => {
     const { path } = await hook({ methods: ['GET', 'PUT'] })
     const refused = await send(path, { body: {} })
     expect(refused).toMatchObject({ status: 405, json: { code: 'METHOD_NOT_ALLOWED' } })
@@ -108,7 +108,7 @@ describe('a webhook', () => {
     expect(await send(path, { text: '{', headers })).toMatchObject({ status: 400, json: { code: 'INVALID_JSON' } })
   })
 
-  test('keeps the files that it is sent with the run', async () => {
+  test('stores received files with the run', async () => {
     const { path } = await hook()
     const form = new FormData()
     form.append('name', 'Ada')
@@ -124,8 +124,8 @@ describe('a webhook', () => {
   })
 })
 
-describe('a sender', () => {
-  test('shows a bearer token, which the workflow does not get to see', async () => {
+describe('the sender of a webhook', () => {
+  test('can send a bearer token, which the workflow does not see', async () => {
     const { path } = await hook({ authentication: { type: 'bearer', token: 'right' } })
     const refused = { status: 401, json: { code: 'INVALID_API_KEY' } }
     expect(await send(path, { body: {} })).toMatchObject(refused)
@@ -135,7 +135,7 @@ describe('a sender', () => {
     expect((await outcome(taken.json.executionId)).output.result.headers.authorization).toBeUndefined()
   })
 
-  test('shows a header with a value that stands in an environment variable', async () => {
+  test('can send a header whose expected value is an environment variable', async () => {
     const workspace = `/api/workspaces/${world.workspaceId}/environment`
     await world.call(`${workspace}/HOOK_VALUE`, { method: 'PUT', body: { value: 'a-long-value' } })
     const { path } = await hook({ authentication: { type: 'header', name: 'X-Hook', value: '{{HOOK_VALUE}}' } })
@@ -145,7 +145,7 @@ describe('a sender', () => {
     expect((await send(path, { body: {}, headers: { 'x-hook': 'a-long-value' } })).status).toBe(401)
   })
 
-  test('shows header values beyond Latin-1, in whichever encoding a program sends them', async () => {
+  test('can send header values beyond Latin-1, in any encoding', async () => {
     const { path } = await hook({ authentication: { type: 'header', name: 'X-Hook', value: 'Schlüssel' } })
     const utf8 = Buffer.from('Schlüssel').toString('latin1')
     for (const value of ['Schlüssel', utf8]) {
@@ -154,7 +154,7 @@ describe('a sender', () => {
     expect((await send(path, { body: {}, headers: { 'x-hook': 'Schlussel' } })).status).toBe(401)
   })
 
-  test('signs the body as it is, byte by byte', async () => {
+  test('can sign the exact bytes of the body', async () => {
     const { path } = await hook({ authentication: { type: 'signature', scheme: 'github', secret: 'shared' } })
     const text = '{ "n":\t7.0 }'
     const headers = { 'x-hub-signature-256': await signAsGitHub('shared', text), 'content-type': 'application/json' }
@@ -166,7 +166,7 @@ describe('a sender', () => {
     expect(await send(path, { text })).toMatchObject(refused)
   })
 
-  test('has its address confirmed when it is Slack', async () => {
+  test('can be Slack, whose address check is confirmed', async () => {
     const { path } = await hook({ authentication: { type: 'signature', scheme: 'slack', secret: 'shared' } })
     const text = JSON.stringify({ type: 'url_verification', challenge: 'say this', token: 'x' })
     const atS = `${Math.floor(Date.now() / 1_000)}`
@@ -189,7 +189,7 @@ describe('a webhook trigger that responds with its workflow', () => {
     return { path, draft }
   }
 
-  test('gives what the execute endpoint would give', async () => {
+  test('responds like the execute endpoint', async () => {
     const { path, draft } = responding({}, 'return <webhook.body.n> + 1')
     await world.deploy(draft)
     const { status, json, headers } = await send(path, { body: { n: 1 } })
@@ -204,7 +204,7 @@ describe('a webhook trigger that responds with its workflow', () => {
     })
   })
 
-  test('sends what its response block says', async () => {
+  test('sends the response of its response block', async () => {
     paths += 1
     const path = `response-${paths}`
     const params = { data: '<hook.body.text>', status: 201, headers: [{ key: 'X-Mine', value: 'yes' }] }

@@ -17,8 +17,8 @@ const deploy = (id: string) => world.post(`/api/workflows/${id}/deploy`)
 const pathOf = async (id: string): Promise<string> =>
   (await world.get(`/api/workflows/${id}`)).json.blocks.hook.params.path
 
-describe('a workflow that others start', () => {
-  test('says when it is due, when it is saved, deployed and asked for', async () => {
+describe('a workflow with triggers', () => {
+  test('shows its next due time when it is saved, deployed and read', async () => {
     const scheduled = document({
       name: 'Due',
       blocks: [block('it', 'schedule', { cron: '0 9 * * *', timezone: 'Asia/Tokyo' })],
@@ -38,14 +38,14 @@ describe('a workflow that others start', () => {
     expect((await world.put(`/api/workflows/${id}`, saved.json)).json.findings).toEqual([])
   })
 
-  test('says where its webhook is', async () => {
+  test('shows the address of its webhook trigger', async () => {
     const { json } = await world.post('/api/workflows', withHook({ path: 'told' }))
     const webhookUrl = `${world.url}/api/webhooks/trigger/told`
     expect(json.webhookUrl).toBe(webhookUrl)
     expect((await deploy(json.id)).json.webhookUrl).toBe(webhookUrl)
   })
 
-  test('says where people talk to it', async () => {
+  test('shows the address of its chat', async () => {
     const chat = document({ blocks: [block('talk', 'chat_trigger', { identifier: 'talked' })] })
     const { json } = await world.post('/api/workflows', chat)
     const chatUrl = `${world.url}/chat/talked`
@@ -56,8 +56,8 @@ describe('a workflow that others start', () => {
   })
 })
 
-describe('the path of a webhook', () => {
-  test('is given when the document is saved, and stays when it is saved again without one', async () => {
+describe('the path of a webhook trigger', () => {
+  test('is generated when a document is saved without one, and stays the same afterwards', async () => {
     const draft = withHook()
     const id = await world.workflow(draft)
     const path = await pathOf(id)
@@ -69,7 +69,7 @@ describe('the path of a webhook', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(false)
   })
 
-  test('belongs to one workflow: another one cannot be deployed with it, until it is free', async () => {
+  test('belongs to one workflow: another workflow cannot be deployed with it until it is free', async () => {
     const first = await world.workflow(withHook({ path: 'orders' }))
     const second = await world.workflow(withHook({ path: 'orders' }))
     expect((await deploy(first)).status).toBe(200)

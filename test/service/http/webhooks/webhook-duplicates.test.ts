@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let paths = 0
-/** A workflow that does nothing; deployed. Answers its path. */
+/** Deploys an empty workflow. Returns its path. */
 async function hook(params: Record<string, unknown>) {
   paths += 1
   const path = `hook-${paths}`
@@ -28,10 +28,10 @@ async function encoded(form: FormData) {
 const send = (path: string, options: CallOptions = {}) =>
   world.call(`/api/webhooks/trigger/${path}`, { method: 'POST', key: null, ...options })
 
-describe('a request that names itself', () => {
+describe('a request with an idempotency key', () => {
   const idempotency = { header: 'X-Delivery' }
 
-  test('starts one run, at the same time and later; others are not held up by it', async () => {
+  test('starts one run, however often it arrives; other requests do not wait for it', async () => {
     const { path } = await hook({ idempotency })
     const headers = { 'x-delivery': 'one' }
     const all = await Promise.all(Array.from({ length: 8 }, () => send(path, { body: {}, headers })))
@@ -45,7 +45,7 @@ describe('a request that names itself', () => {
     expect((await send(path, { body: {} })).status).toBe(202)
   })
 
-  test('is known by a field of the body', async () => {
+  test('may have its key in a field of the body', async () => {
     const { path } = await hook({ idempotency: { field: 'data.ids[0]' } })
     const body = { data: { ids: [7] } }
     const first = await send(path, { body })
@@ -55,18 +55,21 @@ describe('a request that names itself', () => {
     expect((await send(path, { body: { data: null } })).status).toBe(202)
   })
 
-  test.each(['immediately', 'workflow'])('brings its files once (respond: %s)', async (respond) => {
-    const { path } = await hook({ idempotency, respond })
-    const stored = () => [...new Glob('files/**/once.bin').scanSync(world.folder)].length
-    const before = stored()
-    const form = new FormData()
-    form.append('part', new File([new Uint8Array(100)], 'once.bin'))
-    const { headers, bytes } = await encoded(form)
-    const once = () => send(path, { text: bytes, headers: { ...headers, 'x-delivery': 'with files' } })
-    for (const { status } of await Promise.all([once(), once(), once()])) expect(status).toBeLessThan(300)
-    for (const { status } of [await once(), await once()]) expect(status).toBe(200)
-    expect(stored() - before).toBe(1)
-  })
+  test.each(['stores its files once (respond: %s)', 'workflow'])(
+    'brings its files once (respond: %s)',
+    async (respond) => {
+      const { path } = await hook({ idempotency, respond })
+      const stored = () => [...new Glob('files/**/once.bin').scanSync(world.folder)].length
+      const before = stored()
+      const form = new FormData()
+      form.append('part', new File([new Uint8Array(100)], 'once.bin'))
+      const { headers, bytes } = await encoded(form)
+      const once = () => send(path, { text: bytes, headers: { ...headers, 'x-delivery': 'with files' } })
+      for (const { status } of await Promise.all([once(), once(), once()])) expect(status).toBeLessThan(300)
+      for (const { status } of [await once(), await once()]) expect(status).toBe(200)
+      expect(stored() - before).toBe(1)
+    },
+  )
 
   test('runs the workflow once; after a failure, the request may be sent again', async () => {
     paths += 1
@@ -84,7 +87,7 @@ describe('a request that names itself', () => {
     expect((await send(path, { body: { n: 2 }, headers })).json).toMatchObject({ duplicate: true })
   })
 
-  describe('while the first one runs', () => {
+  describe('a duplicate that arrives during the first run', () => {
     let held: ExecutionWorld
     let gate: ReturnType<typeof gateway>
     beforeAll(async () => {
@@ -96,7 +99,7 @@ describe('a request that names itself', () => {
       await gate.stop()
     })
 
-    /** Sends the same request three times, and lets the first one's run go on with what the gate answers. */
+    /** Sends the same request three times. The gate's response decides how the first run ends. */
     async function sendThrice(path: string, status: number) {
       paths += 1
       const hooked = block('hook', 'webhook_trigger', { path, respond: 'workflow', idempotency })
@@ -113,7 +116,7 @@ describe('a request that names itself', () => {
       return { first: await first, others: await Promise.all(others), once }
     }
 
-    test('waits for it, and is a duplicate when it went well', async () => {
+    test('waits for the run, and is reported as a duplicate when the run succeeds', async () => {
       const { first, others } = await sendThrice('joined', 200)
       expect(first).toMatchObject({ status: 200, json: { output: { status: 200 } } })
       const { executionId } = first.json
@@ -122,7 +125,7 @@ describe('a request that names itself', () => {
       }
     })
 
-    test('waits for the first one, gets its failure, and may then be sent again', async () => {
+    test('waits for the run, gets its failure, and may then be sent again', async () => {
       const { first, others, once } = await sendThrice('failed', 400)
       expect(first).toMatchObject({ status: 500, json: { success: false, code: 'EXECUTION_FAILED' } })
       for (const { status, json, headers } of others) {
@@ -138,13 +141,13 @@ describe('a request that names itself', () => {
   })
 })
 
-/** How many requests have come so far that count for the owner's asynchronous runs. */
+/** The number of asynchronous runs of the owner that were counted so far. */
 async function counted(world: ExecutionWorld): Promise<number> {
   const { json } = await world.call('/api/users/me/usage-limits')
   return json.rateLimit.async.limit - json.rateLimit.async.remaining
 }
 
-/** A service that reports each request and responds only when the test says so. */
+/** A service that reports each request and responds when the test tells it to. */
 function gateway() {
   const waiting: ((release: (status: number) => void) => void)[] = []
   const server = Bun.serve({

@@ -38,7 +38,7 @@ async function call(method: string, path: string, body?: unknown) {
 }
 
 let count = 0
-/** A deployed workflow with a webhook `hook`; gives the path of its webhooks. */
+/** Deploys a workflow with the webhook subscription `hook`. Returns the path of its subscriptions. */
 async function withWebhook(webhook: Record<string, unknown>): Promise<{ id: string; path: string }> {
   count += 1
   const blocks = [block('start', 'manual_trigger'), block('api', 'api_trigger')]

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe('the webhooks of a document', () => {
+describe('the webhook subscriptions of a document', () => {
   const defaults = {
     includeFinalOutput: false,
     includeTraceSpans: false,
@@ -23,7 +23,7 @@ describe('the webhooks of a document', () => {
   }
   const replace = (id: string, body: unknown) => world.call('PUT', `/api/workflows/${id}`, { body })
 
-  test('are shown with their defaults and an id, and never with a secret', async () => {
+  test('are shown with their defaults and an ID, and never with a secret', async () => {
     const full = {
       id: 'full',
       url: 'https://example.com/a?x={{TOKEN}}',
@@ -48,14 +48,14 @@ describe('the webhooks of a document', () => {
     expect((await world.get(`/api/workflows/${created.json.id}`)).json.webhooks).toEqual(created.json.webhooks)
   })
 
-  test('are sealed where they are stored', async () => {
+  test('are sealed on disk', async () => {
     const { id } = await create([{ id: 'a', url: 'https://example.com/a', secret: 'first-secret' }])
     const [row] = await world.store.listSubscriptions(id)
     expect(Buffer.from(row!.secret!).toString('latin1')).not.toContain('first-secret')
     expect(JSON.stringify((await world.store.getWorkflow(id))!.document)).not.toContain('webhooks')
   })
 
-  test('keep the stored secret of their id unless one is given, and lose it for null', async () => {
+  test('keep the stored secret of their ID unless one is given; null removes it', async () => {
     const { id, ...document } = await create([
       { id: 'kept', url: 'https://example.com/a', secret: 'first-secret' },
       { id: 'changed', url: 'https://example.com/b', secret: 'second-secret' },
@@ -84,7 +84,7 @@ describe('the webhooks of a document', () => {
     expect(after[2]!.secret).toBeNull()
   })
 
-  test('stay as they are when a document comes without them, or a version is loaded back; [] removes them', async () => {
+  test('stay unchanged when a document is saved without them, or a version is reverted; [] removes them', async () => {
     const { id } = await create([{ id: 'a', url: 'https://example.com/a' }])
     await world.post(`/api/workflows/${id}/deploy`)
     expect((await world.get(`/api/workflows/${id}/deployments/1`)).json.document).not.toHaveProperty('webhooks')
@@ -95,7 +95,7 @@ describe('the webhooks of a document', () => {
     expect(await world.store.listSubscriptions(id)).toEqual([])
   })
 
-  test('what was read can be sent back, and copied into another workflow', async () => {
+  test('can be read and sent back, and copied into another workflow', async () => {
     const read = await create([{ id: 'a', url: 'https://example.com/a', secret: 's', levelFilter: ['info'] }])
     const again = await replace(read.id, read)
     expect(again.json.webhooks).toEqual(read.webhooks)
@@ -106,7 +106,7 @@ describe('the webhooks of a document', () => {
     expect(row!.secret).toBeNull()
   })
 
-  test('are refused when nothing could ever be sent there, and nothing is saved', async () => {
+  test('with an address that can never receive anything are refused, and nothing is saved', async () => {
     const { id, ...document } = await create([{ id: 'a', url: 'https://example.com/a' }])
     const refused: Record<string, RegExp> = {
       'ftp://example.com/': /webhooks\[0\]\.url: "ftp:\/\/example.com\/" cannot be called: only http/,
@@ -131,7 +131,7 @@ describe('the webhooks of a document', () => {
     expect(json).toMatchObject({ name: document.name, webhooks: [{ url: 'https://example.com/a' }] })
   })
 
-  test('may have variables anywhere in their URL: those are judged when it is called', async () => {
+  test('may have variables anywhere in their URL, which is then checked at each delivery', async () => {
     const urls = ['{{URL}}', 'https://{{HOST}}/x', 'http://10.0.0.{{N}}:{{PORT}}/', 'https://example.com/{{A}}?b={{B}}']
     const created = await create(urls.map((url) => ({ url })))
     expect(created.webhooks.map(({ url }: { url: string }) => url)).toEqual(urls)

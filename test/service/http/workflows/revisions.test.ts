@@ -29,7 +29,7 @@ test('when two people edit one workflow, the second save is refused and nothing 
   expect((await put(id, `${id} anyway`)).status).toBe(200)
 })
 
-test('a revision is taken in every form that clients and proxies give it, and no other', async () => {
+test('a revision is accepted in every form that clients and proxies send, and in no other', async () => {
   const id = await world.workflow()
   let revision = 1
   for (const form of ['"1"', 'W/"2"', '3', '*']) {

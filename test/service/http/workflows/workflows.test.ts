@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('creating a workflow', () => {
-  test('responds with 201, the document, its id and the findings', async () => {
+  test('responds with 201, the document, its ID and the findings', async () => {
     const document = sampleDocument()
     const { status, json } = await world.post('/api/workflows', { ...document, workspaceId: world.workspaceId })
     expect(status).toBe(201)
@@ -19,7 +19,7 @@ describe('creating a workflow', () => {
     expect({ ...got.json, findings: [] }).toEqual(json)
   })
 
-  test('saves what cannot be deployed, and says why it cannot', async () => {
+  test('saves a document that cannot be deployed, and says why', async () => {
     const { status, json } = await world.post('/api/workflows', {
       name: 'Draft',
       blocks: { a: { type: 'nope', name: 'A' } },
@@ -29,7 +29,7 @@ describe('creating a workflow', () => {
     expect(json.findings.map(({ level }: { level: string }) => level)).toContain('error')
   })
 
-  test('keeps a free id, and gives another one when it is taken', async () => {
+  test('keeps the given ID if it is free, otherwise generates one', async () => {
     const first = await world.post('/api/workflows', { ...sampleDocument(), id: 'orders-1' })
     expect(first.json.id).toBe('orders-1')
     const second = await world.post('/api/workflows', { ...sampleDocument(), id: 'orders-1' })
@@ -38,13 +38,13 @@ describe('creating a workflow', () => {
     expect((await world.get(`/api/workflows/${second.json.id}`)).json.id).toBe(second.json.id)
   })
 
-  test('refuses a name that the workspace has', async () => {
+  test('refuses a name that is taken in the workspace', async () => {
     await world.post('/api/workflows', { ...sampleDocument(), name: 'Twice' })
     const { status, json } = await world.post('/api/workflows', { ...sampleDocument(), name: 'Twice' })
     expect({ status, code: json.code }).toEqual({ status: 409, code: 'CONFLICT' })
   })
 
-  test('names everything that is wrong with a shape at once', async () => {
+  test('reports all errors of the shape at once', async () => {
     const { status, json } = await world.post('/api/workflows', {
       name: 5,
       blocks: { b: { name: 'Fetch' } },
@@ -58,7 +58,7 @@ describe('creating a workflow', () => {
     expect(json.error).toContain('name must be text, not 5. (and 1 more, see details)')
   })
 
-  test('needs a workspace when several are its own, and finds the only one otherwise', async () => {
+  test('needs no workspace if the caller owns exactly one', async () => {
     const one = await world.member('editor')
     expect((await world.post('/api/workflows', sampleDocument(), { key: one })).status).toBe(201)
     const userId = world.accounts.addUser()
@@ -74,7 +74,7 @@ describe('creating a workflow', () => {
     expect(named.json.workspaceId).toBe(second)
   })
 
-  test('the body names the workspace before the parameter does', async () => {
+  test('uses the workspace of the body rather than that of the parameter', async () => {
     const key = await world.key({ workspaceId: world.workspaceId })
     const body = { ...sampleDocument(), workspaceId: 'another' }
     const { status } = await world.post(`/api/workflows?workspaceId=${world.workspaceId}`, body, { key })
@@ -97,7 +97,7 @@ describe('a saved workflow', () => {
     expect(found).not.toHaveProperty('blocks')
   })
 
-  test('is replaced as a whole; what was read can be sent back', async () => {
+  test('is replaced as a whole, with the document that was read', async () => {
     const id = await world.workflow({ description: 'first' })
     const { json } = await world.get(`/api/workflows/${id}`)
     const { description: _gone, ...rest } = json
@@ -107,14 +107,14 @@ describe('a saved workflow', () => {
     expect((await world.get(`/api/workflows/${id}`)).json).not.toHaveProperty('description')
   })
 
-  test('keeps its id whatever a replacement says', async () => {
+  test('keeps its ID when the replacement has another one', async () => {
     const id = await world.workflow()
     const { json } = await world.call('PUT', `/api/workflows/${id}`, { body: { ...sampleDocument(), id: 'elsewhere' } })
     expect(json.id).toBe(id)
     expect((await world.get('/api/workflows/elsewhere')).status).toBe(404)
   })
 
-  test('is gone after DELETE, and its name is free', async () => {
+  test('is gone after DELETE, and its name is free again', async () => {
     const id = await world.workflow({ name: 'Short-lived' })
     const { status, text } = await world.call('DELETE', `/api/workflows/${id}`)
     expect({ status, text }).toEqual({ status: 204, text: '' })
@@ -123,7 +123,7 @@ describe('a saved workflow', () => {
     expect((await world.post('/api/workflows', { ...sampleDocument(), name: 'Short-lived' })).status).toBe(201)
   })
 
-  test('describes its endpoint by its input format', async () => {
+  test('describes its endpoint according to its input format', async () => {
     const id = await world.workflow()
     const { json } = await world.get(`/api/workflows/${id}/openapi.json`)
     expect(json.openapi).toBe('3.1.0')
@@ -141,7 +141,7 @@ describe('a saved workflow', () => {
 })
 
 describe('deploying', () => {
-  test('makes versions, and reports what is active', async () => {
+  test('creates versions, and reports the active one', async () => {
     const id = await world.workflow()
     expect((await world.get(`/api/workflows/${id}/status`)).json).toEqual({
       isDeployed: false,
@@ -167,7 +167,7 @@ describe('deploying', () => {
     })
   })
 
-  test('refuses with every finding as a row that names the block', async () => {
+  test('is refused with all findings, each with its block', async () => {
     const blocks = {
       ...sampleDocument().blocks,
       bad: { type: 'nope', name: 'Bad one' },
@@ -182,7 +182,7 @@ describe('deploying', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.isDeployed).toBe(false)
   })
 
-  test('needs to be done again when the draft would run differently, and only then', async () => {
+  test('is needed again only when the draft would run differently', async () => {
     const id = await world.deployed()
     const draft = (await world.get(`/api/workflows/${id}`)).json
     draft.blocks.start.position = { x: 5, y: 5 }
@@ -194,7 +194,7 @@ describe('deploying', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(true)
   })
 
-  test('a change removes the cached deployment at once', async () => {
+  test('replaces the cached deployment at once', async () => {
     const id = await world.deployed()
     const { deployments } = world.services.runs.execute
     expect((await deployments.load(id))?.version).toBe(1)
@@ -209,7 +209,7 @@ describe('deploying', () => {
     expect(await deployments.load(id)).toBeUndefined()
   })
 
-  test('an older version can be made active, named, and loaded back into the draft', async () => {
+  test('can activate, name, and revert to an older version', async () => {
     const id = await world.deployed({ description: 'the first' })
     const draft = (await world.get(`/api/workflows/${id}`)).json
     draft.blocks.end.params.data = 'second'
@@ -239,7 +239,7 @@ describe('deploying', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(false)
   })
 
-  test('a version that does not exist is 404, and a bad name is 400', async () => {
+  test('responds with 404 for an unknown version, and with 400 for an invalid name', async () => {
     const id = await world.deployed()
     for (const version of ['2', '0', '-1', '1.0', 'x', '99999999999999999999', '%00']) {
       const { status, json } = await world.get(`/api/workflows/${id}/deployments/${version}`)
