@@ -45,7 +45,7 @@ test('two processes write to one database at the same time, and lose nothing', a
     const before = service.acknowledged.size
     const document = { name: `Beside ${n}`, blocks: {}, edges: [] }
     ids.push((await store.createWorkflow({ id: null, workspaceId, document, at: n })).id)
-    // Waits, so that both processes write in turns.
+    // Waits, so that both processes write alternately.
     await service.until(() => service.acknowledged.size > before)
   }
   expect(service.refused.size).toBe(0)

@@ -14,7 +14,7 @@ import { install } from '../../support/store/installed.ts'
 import { logQuery } from '../../support/store/log-model.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
-/** Overwrites some bytes of the first page of a table, from another process: this one must not close the file. */
+/** Overwrites some bytes of a table's first page from another process, because this one must not close the file. */
 function damage(path: string, table: string): void {
   const database = new Database(path, { readwrite: true })
   const { pageno } = database.query('SELECT pageno FROM dbstat WHERE name = ?').get(table) as { pageno: number }

@@ -57,7 +57,7 @@ describe('a full disk', () => {
       expect((refusal as Error).message).toContain('full')
       expect(writer.healthy).toBe(false)
       expect(await rejectionOf(record())).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
-      // Larger than all the rest of the disk: the WAL may still have room for smaller writes.
+      // Larger than the free space of the disk. The WAL may still have room for smaller writes.
       const document = { name: 'y'.repeat(20_000_000), blocks: {}, edges: [] }
       const other = store.createWorkflow({ id: null, workspaceId, document, at: 1 })
       expect(await rejectionOf(other)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
@@ -89,7 +89,7 @@ describe('a disk that fails to flush', () => {
       await child.until(() => child.health.includes('!true'))
       const recoveredAt = child.acknowledged.size
       await child.until(() => child.acknowledged.size > recoveredAt + 20)
-      // strace passes no signal on; the process is its only child.
+      // strace does not forward signals, so the test signals its only child.
       Bun.spawnSync([programPath('pkill'), '-KILL', '-P', `${child.pid}`])
       await child.exited
 

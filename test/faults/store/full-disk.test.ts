@@ -15,7 +15,7 @@ import { smallDisk } from '../../support/store/small-disk.ts'
 const megabyte = 1_048_576
 const everything = { before: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 1 }
 
-test.each(['goes on', 'restarts'])(
+test.each(['continues', 'restarts'])(
   'on a disk without a free byte, a service that %s can delete old entries and then accepts runs again',
   async (how) => {
     using disk = smallDisk('160m')
@@ -31,13 +31,13 @@ test.each(['goes on', 'restarts'])(
       ['', '-wal'].map((end) => statSync(databasePath(directory) + end, { throwIfNoEntry: false })?.size ?? 0)
     const size = () => sizes().reduce((sum, bytes) => sum + bytes, 0)
     const recorded: string[] = []
-    // Until the thread that moves the WAL is at work.
+    // Waits until the helper thread is working.
     while (sizes()[0]! < megabyte) await record(store, home, recorded)
     fill(disk.path, 12 * megabyte)
     await recordUntilFull(store, home, recorded)
     fill(disk.path, 0)
     const bytesWhenFull = size()
-    if (how !== 'goes on') {
+    if (how !== 'continues') {
       await store.close()
       fill(disk.path, 0)
       store = await open()
@@ -66,7 +66,7 @@ test.each(['goes on', 'restarts'])(
   120_000,
 )
 
-test('entries with pending webhook deliveries stay beyond the bounds, and are deleted when the disk is full', async () => {
+test('entries with pending webhook deliveries outlive the normal limits, but are deleted when the disk is full', async () => {
   using disk = smallDisk('160m')
   const directory = join(disk.path, 'data')
   const store = await openSqliteStore({ directory, sync: 'full', mode: 'workers' })
@@ -92,7 +92,7 @@ test('entries with pending webhook deliveries stay beyond the bounds, and are de
   expect(await retain()).toBe(0)
   while (!existsSync(join(directory, reserveName))) await retain()
   fill(disk.path, 0)
-  // The WAL accepts as much as fits without more disk space.
+  // The WAL accepts whatever fits without more disk space.
   let sequence = 1_000
   const recordUntilRefused = async () => {
     for (;;) {

@@ -9,7 +9,8 @@ import { smallDisk } from '../../support/store/small-disk.ts'
 const lockModule = join(import.meta.dir, '../../../src/store/lock.ts')
 
 /**
- * Another process that takes the lock, says so, and stays until it is killed. A lock that nobody keeps is collected.
+ * Another process that takes the lock, reports it, and runs until it is killed. It keeps a reference to the lock, which
+ * would otherwise be garbage-collected.
  */
 async function holder(directory: string) {
   const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
@@ -28,7 +29,7 @@ function refusal(directory: string): AppError {
   throw new Error('The lock was not refused')
 }
 
-test('a directory that another process serves is refused, with its process id', async () => {
+test('a directory that another process serves is refused, with the ID of that process', async () => {
   using folder = temporaryFolder()
   const child = await holder(folder.path)
   const error = refusal(folder.path)
@@ -46,7 +47,7 @@ test('a full disk does not prevent the lock, and leaves no empty process-ID file
   lock.release()
 })
 
-test('the lock of a killed process is free immediately, even if another process has its process ID now', async () => {
+test('the lock of a killed process is free immediately, even if its process ID is in use again', async () => {
   using folder = temporaryFolder()
   const child = await holder(folder.path)
   child.kill('SIGKILL')

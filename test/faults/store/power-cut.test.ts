@@ -11,7 +11,7 @@ import { type Call, callsIn, cutPower, tracedBy } from './power-cut.ts'
 /** Power cuts per trace. For a longer test: `POWER_CUTS=2000 bun test ./test/faults/store/power-cut.test.ts`. */
 const cuts = Number(Bun.env['POWER_CUTS'] ?? 25)
 
-/** With long outputs the WAL is moved into the database while the process writes. */
+/** With long outputs, checkpoints run while the process writes. */
 describe.each([
   ['alone', ['400', '1']],
   ['alone, with long outputs', ['600', '1', '24000']],
@@ -41,19 +41,19 @@ describe.each([
     async () => {
       const writes = calls.filter((call) => call.kind === 'write' && call.file.endsWith('-wal'))
       expect(writes.length).toBeGreaterThan(100)
-      const first = calls.findIndex((call) => call.kind === 'said')
+      const first = calls.findIndex((call) => call.kind === 'output')
       for (let cut = 0; cut < cuts; cut += 1) {
         const at = first + 1 + Math.floor(Math.random() * (calls.length - first))
         const directory = join(place, `cut-${cut}`)
         cutPower(calls, at, directory, Math.random)
-        const acknowledged = calls.slice(0, at).flatMap((call) => (call.kind === 'said' ? idsIn(call.text) : []))
+        const acknowledged = calls.slice(0, at).flatMap((call) => (call.kind === 'output' ? idsIn(call.text) : []))
         // Alternates between the mode of commands and the mode of the service.
         const mode = cut % 2 === 0 ? 'direct' : 'workers'
         const store = await openSqliteStore({ directory, sync: 'full', mode })
         const recorded = await recordedIn(store)
         await store.close()
         expect({ at, missing: acknowledged.filter((id) => !recorded.has(id)) }).toEqual({ at, missing: [] })
-        // At most one group was on its way to the disk.
+        // At most one group was being written.
         expect(recorded.size).toBeLessThanOrEqual(acknowledged.length + Number(options[1]))
         const database = new Database(databasePath(directory), { readonly: true })
         expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])

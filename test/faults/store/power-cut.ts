@@ -3,20 +3,20 @@ import { basename, join } from 'node:path'
 import { tracerPath } from '../../support/programs.ts'
 
 /**
- * The possible contents of a disk after a power cut, from a trace of a process's write calls. Everything flushed is
- * there. Of what was not, each page of 4 KB may be as it was after any of its writes, and the last of these may have
- * reached a part of its sectors only: pages reach a disk in no order, sectors one by one.
+ * The possible contents of a disk after a power cut, from a trace of a process's write calls. Everything flushed is on
+ * disk. Of the rest, each page of 4 KB may be in the state after any of its writes, and only some sectors of the last
+ * of them may have reached the disk: pages reach a disk in any order, sectors one by one.
  */
 export type Call =
   | { kind: 'write'; file: string; at: number; bytes: Uint8Array }
   | { kind: 'truncate'; file: string; length: number }
-  /** `since`: the calls that had ended when it began are covered. */
+  /** `since`: covers the calls that had ended when the flush began. */
   | { kind: 'flush'; file: string; since: number }
   | { kind: 'remove'; file: string }
   /** The standard output of the process. */
-  | { kind: 'said'; text: string }
+  | { kind: 'output'; text: string }
 
-/** The arguments for strace, so that `callsIn` can read what it writes to `file`. */
+/** The arguments for strace that make it write a trace for `callsIn` to `file`. */
 export function tracedBy(file: string): string[] {
   const calls = 'pwrite64,write,fsync,fdatasync,ftruncate,truncate,unlink'
   return [
@@ -37,11 +37,12 @@ export function tracedBy(file: string): string[] {
 }
 
 /**
- * The calls about files of a folder, and what was said to `output`, in the order in which they began (flushes: ended).
+ * The calls that concern files of a folder, and the text written to `output`, in the order in which they began
+ * (flushes: in which they ended).
  */
 export async function callsIn(trace: string, folder: string, output: string): Promise<Call[]> {
   const calls: Call[] = []
-  /** By thread: a call that has not returned yet, and how many calls there were when it began. */
+  /** By thread: a call that has not returned yet, and the number of calls when it began. */
   const open = new Map<string, { head: string; since: number }>()
   const take = (head: string, since: number) => {
     const call = callOf(head, since, folder, output)
@@ -77,14 +78,14 @@ function callOf(head: string, since: number, folder: string, output: string): Ca
     return name === 'unlink' ? { kind: 'remove', file } : { kind: 'truncate', file, length: numberAt(head, end + 1) }
   }
   const path = textOf(head.slice(head.indexOf('<') + 1, head.indexOf('>')))
-  if (name === 'write' && path === output) return { kind: 'said', text: textOf(quoted(head)) }
+  if (name === 'write' && path === output) return { kind: 'output', text: textOf(quoted(head)) }
   if (!path.startsWith(`${folder}/`) || path.endsWith('-shm')) return undefined
   const file = basename(path)
   if (isFlush(head)) return { kind: 'flush', file, since }
   if (name === 'ftruncate') return { kind: 'truncate', file, length: numberAt(head, head.indexOf('>') + 1) }
   if (name !== 'pwrite64') throw new Error(`A file was written in a way that is not traced: ${head.slice(0, 60)}`)
   const bytes = bytesOf(quoted(head))
-  // Behind the bytes come their number and where they go.
+  // The bytes are followed by their number and their position.
   const [, at] = head.slice(head.lastIndexOf('"')).match(/\d+/g)!
   return { kind: 'write', file, at: Number(at), bytes }
 }
@@ -108,11 +109,11 @@ function textOf(hex: string): string {
 const pageBytes = 4_096
 const sectorBytes = 512
 
-/** Writes into `folder` what the disk may hold when the power is cut before the call `at`. `random` gives 0 ≤ n < 1. */
+/** Writes into `folder` what the disk may contain after a power cut before call `at`. `random` gives 0 ≤ n < 1. */
 export function cutPower(calls: readonly Call[], at: number, folder: string, random: () => number): void {
   mkdirSync(folder, { recursive: true })
   const before = calls.slice(0, at)
-  for (const file of new Set(before.flatMap((call) => (call.kind === 'said' ? [] : [call.file])))) {
+  for (const file of new Set(before.flatMap((call) => (call.kind === 'output' ? [] : [call.file])))) {
     const content = contentOf(before, file, random)
     if (content) writeFileSync(join(folder, file), content)
   }
@@ -123,7 +124,7 @@ function contentOf(before: readonly Call[], file: string, random: () => number):
   for (const call of before)
     if (call.kind === 'flush' && call.file === file) flushedTo = Math.max(flushedTo, call.since)
   const disk = new Disk()
-  /** How many of a page's later writes have reached it. */
+  /** How many of a page's later writes have reached the disk. */
   const reached = new Map<number, number>()
   const pending = new Map<number, number>()
   for (const [index, call] of before.entries()) {
@@ -132,8 +133,8 @@ function contentOf(before: readonly Call[], file: string, random: () => number):
   }
   for (const [page, count] of pending) reached.set(page, Math.floor(random() * (count + 1)))
   for (const [index, call] of before.entries()) {
-    if (call.kind === 'said' || call.kind === 'flush' || call.file !== file) continue
-    // Cutting and removing files is the file system's own log: here it is there at once.
+    if (call.kind === 'output' || call.kind === 'flush' || call.file !== file) continue
+    // Truncating and removing files is journaled by the file system, so it takes effect at once.
     if (call.kind === 'remove') disk.remove()
     else if (call.kind === 'truncate') disk.truncate(call.length)
     else if (index < flushedTo) disk.write(call.at, call.bytes)

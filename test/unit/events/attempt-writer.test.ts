@@ -6,7 +6,7 @@ import { ManualClock } from '../../support/clock.ts'
 import { endedAttempt } from '../../support/store/ended-attempt.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
-/** A writer before a store that takes groups when a test lets it. */
+/** A writer with a store that accepts groups when a test allows it. */
 function world() {
   const clock = new ManualClock()
   const groups: number[][] = []
@@ -41,7 +41,7 @@ function world() {
 
 const outcome = { state: 'delivered' as const, dueAt: null }
 
-test('attempts that end within some milliseconds are written together, in their order', async () => {
+test('attempts that end within some milliseconds are written together, in order', async () => {
   const { clock, groups, write } = world()
   const written = [write(1), write(2)]
   clock.advance(2)
@@ -53,7 +53,7 @@ test('attempts that end within some milliseconds are written together, in their 
   expect(clock.pending).toBe(0)
 })
 
-test('attempts that end while a group is being committed form the next group', async () => {
+test('attempts that end during a commit form the next group', async () => {
   const { clock, groups, write, hold } = world()
   const release = hold()
   const first = write(1)
@@ -69,7 +69,7 @@ test('attempts that end while a group is being committed form the next group', a
   expect(groups.flat()).toEqual([1, 2, 3])
 })
 
-test('a full group does not wait for the timer', async () => {
+test('a full group is written without waiting for the timer', async () => {
   const { clock, groups, write, writer } = world()
   const written = Array.from({ length: 1_200 }, (_, index) => write(index))
   expect(groups).toHaveLength(1)
@@ -79,7 +79,7 @@ test('a full group does not wait for the timer', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('an outage rejects the whole group, a bad attempt only itself', async () => {
+test('an outage rejects the whole group, an invalid attempt only itself', async () => {
   const { write, writer, failWhen } = world()
   failWhen(() => new AppError('STORAGE_UNAVAILABLE', 'The disk is full'))
   const refused = [write(1), write(2)].map(rejectionOf)

@@ -9,7 +9,7 @@ describe('secrets', () => {
   const secrets = createRedactor([
     { name: 'TOKEN', value: 'hunter22"' },
     { name: 'MODEL', value: 'private-model' },
-    // Words of the format itself.
+    // Words that the format itself uses.
     ...['success', 'duration', 'children', 'workflow', 'startTime'].map((value) => ({ name: 'WORD', value })),
   ])!
   const said = 'It said: hunter22"'

@@ -8,7 +8,7 @@ import { runRecord, span } from '../../support/events/run-record.ts'
 
 const fold = createFold()
 
-/** Wire form by the book, slowly. */
+/** An independent, slow conversion to the wire format. */
 function wireSpan(value: Span): unknown {
   return {
     id: value.id,
@@ -38,7 +38,7 @@ function wireSpan(value: Span): unknown {
 const spansOf = (record: RunRecord) => JSON.parse(fold(record, 1).traceSpans)
 
 describe('the row of a run', () => {
-  test('holds its facts', () => {
+  test('has the facts of the run', () => {
     const record = runRecord({ version: 3, trigger: 'webhook', createdAt: 99, durationMs: 7.25 })
     const { executionId, workflowId, workspaceId, startedAt, endedAt } = record
     expect(fold(record, 42)).toEqual({
@@ -58,7 +58,7 @@ describe('the row of a run', () => {
     })
   })
 
-  test('holds the whole cost when there is one', () => {
+  test('has the complete cost, if there is any', () => {
     const tokens = { prompt: 10, completion: 5, total: 15 }
     const model = { input: 0.1, output: 0.2, total: 0.3, tokens }
     const cost = addCost(noCost, { total: 0.3, tokens, models: { 'some-model': model } })
@@ -70,7 +70,7 @@ describe('the row of a run', () => {
     expect(JSON.parse(fold(runRecord({ cost: free }), 1).cost ?? '')).toEqual(free)
   })
 
-  test('of a failed run has the failure as its final output', () => {
+  test('of a failed run has the error as its final output', () => {
     const failure = { code: 'EXECUTION_FAILED', message: 'It "broke"', blockId: 'b1', blockName: 'First' } as const
     const row = fold(runRecord({ failure }), 1)
     expect(row.level).toBe('error')
@@ -96,7 +96,7 @@ describe('trace spans', () => {
   )
   const anySpan = fc.letrec<{ span: Span }>((tie) => ({
     span: fc.record({
-      // Ids are counted, never chosen.
+      // Span IDs are numbered, so they need no escaping.
       id: fc.nat().map((number) => `s${number}`),
       name: fc.string({ unit: 'binary' }),
       type: fc.string(),
@@ -113,7 +113,7 @@ describe('trace spans', () => {
     }),
   })).span
 
-  test('are the JSON of their wire form', () => {
+  test('are the JSON of their wire format', () => {
     fc.assert(
       fc.property(anySpan, (root) => {
         expect(fold(runRecord({ root }), 1).traceSpans).toBe(JSON.stringify([wireSpan(root)]))
@@ -127,7 +127,7 @@ describe('trace spans', () => {
     }
   })
 
-  test('keep values of up to 256 KB, and a preview of larger ones', () => {
+  test('contain values of up to 256 KB, and previews of larger ones', () => {
     const kept = 'x'.repeat(262_144 - 2)
     const tooLarge = 'é'.repeat(131_072)
     const [root] = spansOf(runRecord({ root: span({ input: kept, output: tooLarge }) }))
@@ -135,13 +135,13 @@ describe('trace spans', () => {
     expect(root.output).toEqual({ truncated: true, size: 262_146, preview: JSON.stringify(tooLarge).slice(0, 1_024) })
   })
 
-  test('never cut a character in two', () => {
+  test('are never cut within a character', () => {
     const [root] = spansOf(runRecord({ root: span({ output: `x${'🙂'.repeat(100_000)}` }) }))
     expect(root.output.truncated).toBe(true)
     expect(root.output.preview.isWellFormed()).toBe(true)
   })
 
-  test('of a loop over a large value stay within bounds', () => {
+  test('stay small in a loop over a large value', () => {
     const input = { text: 'x'.repeat(200_000) }
     const children = Array.from({ length: 1_000 }, () => span({ input }))
     const row = fold(runRecord({ root: span({ children }) }), 1)
@@ -153,14 +153,14 @@ describe('trace spans', () => {
 })
 
 describe('the final output', () => {
-  test('is kept up to 10 MB, and as a preview beyond', () => {
+  test('is complete up to 10 MB, and a preview beyond', () => {
     const kept = 'x'.repeat(10_485_760 - 2)
     expect(fold(runRecord({ output: kept }), 1).finalOutput).toBe(JSON.stringify(kept))
     const row = fold(runRecord({ output: `${kept}x` }), 1)
     expect(JSON.parse(row.finalOutput)).toMatchObject({ truncated: true, size: 10_485_761 })
   })
 
-  test('is whole even if a span has a preview of the same value', () => {
+  test('is complete even if a span has a preview of the same value', () => {
     const output = { text: 'x'.repeat(300_000) }
     const row = fold(runRecord({ output, root: span({ output }) }), 1)
     expect(JSON.parse(row.finalOutput)).toEqual(output)
@@ -168,7 +168,7 @@ describe('the final output', () => {
   })
 })
 
-test('a value that JSON cannot express does not lose the run', () => {
+test('with a value that JSON cannot express does not lose the run', () => {
   const circular: Record<string, unknown> = { a: [1n] }
   circular['self'] = circular
   const shared = { big: 2n }

@@ -15,7 +15,7 @@ const called = document({
   edges: ['start > deep'],
 })
 
-/** Calls that go on when the test says so. */
+/** Calls that wait until the test releases them. */
 const waiting: (() => void)[] = []
 const world = new World({
   deployed: { called },
@@ -108,7 +108,7 @@ describe('live events', () => {
     expect(bus.watchers).toBe(0)
   })
 
-  test('begin with everything so far for a late watcher of an unwatched run', async () => {
+  test('start with all earlier events for a late watcher of an unwatched run', async () => {
     const bus = busOf()
     const running = world.run(calling, {}, { executionId: 'run-2' })
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -135,7 +135,7 @@ describe('live events', () => {
     expect([late.hasEnded, later.hasEnded, bus.watchers]).toEqual([true, true, 0])
   })
 
-  test('wait for an expected run while there is a watcher', async () => {
+  test('wait for an announced run while it has a watcher', async () => {
     const bus = busOf()
     const expected = { executionId: 'run-9', workspaceId: 'w' }
     const [gone, reader] = [new Reader(), new Reader()]
@@ -150,7 +150,7 @@ describe('live events', () => {
     expect([reader.hasEnded, gone.lines, bus.channels]).toEqual([true, [], 0])
   })
 
-  test('end for watchers that wait for a run that has already ended, or never begins', async () => {
+  test('end for watchers of an announced run that has already ended, or never starts', async () => {
     const bus = busOf()
     const [late, left] = [new Reader(), new Reader()]
     bus.watch('run-10', late, { executionId: 'run-10', workspaceId: 'w' })
@@ -161,11 +161,11 @@ describe('live events', () => {
     expect([left.lines, left.hasEnded, bus.channels, bus.watchers]).toEqual([[], true, 0, 0])
   })
 
-  test('do not exist for a run that is not in flight', async () => {
+  test('are not available for a run that is not in flight', async () => {
     expect(busOf().watch('run-0', new Reader())).toBeUndefined()
   })
 
-  test('end for a watcher that leaves, and for no other', async () => {
+  test('end for a watcher that leaves, and for no other watcher', async () => {
     const bus = busOf()
     const [stays, leaves] = [new Reader(), new Reader()]
     const observer = bus.open({ executionId: 'run-3', workspaceId: 'w' })
@@ -182,21 +182,21 @@ describe('live events', () => {
     expect(stays.lines).toContain('run.ended')
   })
 
-  test('can be requested for a run that has not begun: it may wait for its environment', () => {
+  test('can be requested for a run that has not started, for example because it waits for its environment', () => {
     const bus = busOf()
     bus.open({ executionId: 'run-7', workspaceId: 'w' })
     expect(bus.find('run-7')).toEqual({ executionId: 'run-7', workspaceId: 'w' })
     expect(bus.find('run-8')).toBeUndefined()
   })
 
-  test('are refused to more watchers than the setting allows', () => {
+  test('are refused when a run has the maximum number of watchers', () => {
     const bus = busOf(1)
     bus.open({ executionId: 'run-4', workspaceId: 'w' })
     bus.watch('run-4', new Reader())
     expect(() => bus.watch('run-4', new Reader())).toThrow('MILLRACE_WATCHERS_MAX')
   })
 
-  test('report a run as lost when its entry cannot be written', async () => {
+  test('report a run as lost when its log entry cannot be written', async () => {
     const broken = new World({ record: () => Promise.reject(new Error('The disk is full')) })
     const bus = busOf()
     const reader = new Reader()
@@ -212,7 +212,7 @@ describe('live events', () => {
 
 const nowhere = { depth: 0, iterations: [], parentId: null }
 
-/** Tells a channel of a run that streams, as the engine does. */
+/** Sends events of a streaming run to a channel, like the engine. */
 function streaming(secret: string | undefined) {
   const bus = busOf()
   const observer = bus.open({ executionId: 'run-6', workspaceId: 'w' })
@@ -236,7 +236,7 @@ function streaming(secret: string | undefined) {
 }
 
 describe('streamed text', () => {
-  test('is sent from its beginning to a watcher that arrives in the middle', () => {
+  test('is sent from its beginning to a watcher that arrives later', () => {
     const { bus, say, end } = streaming(undefined)
     say('Once upon ')
     say('a time')
@@ -253,7 +253,7 @@ describe('streamed text', () => {
     ])
   })
 
-  test('contains no secret, whole or in pieces; nor do values, names and errors', () => {
+  test('contains no secret, whole or in pieces, and neither do values, names and errors', () => {
     const { bus, observer, say, end } = streaming('sk-1234567890')
     const reader = new Reader()
     bus.watch('run-6', reader)
@@ -274,7 +274,7 @@ describe('streamed text', () => {
     expect(reader.events.at(-1)).toMatchObject({ error: { message: 'Bad {{KEY}}' }, output: '{{KEY}}' })
   })
 
-  test('that is long is kept for late watchers only at its end', () => {
+  test('that is long keeps only its end for late watchers', () => {
     const { bus, say } = streaming(undefined)
     for (let piece = 0; piece < 1_000; piece += 1) say(`${piece} `.padEnd(1_000, '.'))
     const reader = new Reader()

@@ -10,7 +10,7 @@ const called = document({ blocks: [trigger, block('deep', 'wait', { ms: 0 })], e
 const world = new World({ deployed: { called } })
 afterAll(() => world.stop())
 
-/** A loop beside a parallel, of which each pass calls a workflow. */
+/** A loop next to a parallel. Each iteration calls a workflow. */
 const both = document({
   blocks: [
     trigger,
@@ -29,7 +29,7 @@ const both = document({
 
 type Ended = Extract<LiveEvent, { event: 'block.ended' }>
 
-test('an event names its container as the trace does, and span ids grow in the order of start', async () => {
+test('an event names its container like the trace, and span IDs increase in the order of start', async () => {
   const bus = new RunBus({ observe: () => false, watchersMax: 1 })
   const observer = bus.open({ executionId: 'run-1', workspaceId: 'w' })
   const events: LiveEvent[] = []

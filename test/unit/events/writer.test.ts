@@ -15,8 +15,7 @@ import { entriesOf, logQuery } from '../../support/store/log-model.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
 /**
- * A writer over a real store in memory of this process, with a gate in front of it: a test opens it, or makes the disk
- * behind it fail.
+ * A writer with a real store in this process and a gate in front of it. A test opens the gate, or makes the disk fail.
  */
 async function world(options: { rowsWaitingMax?: number; charsWaitingMax?: number } = {}) {
   const folder = temporaryFolder()
@@ -56,7 +55,7 @@ class Gate implements Pick<Store, 'append' | 'probe'> {
   readonly #store: Store
   readonly groups: number[] = []
   probes = 0
-  /** The disk: groups and probes fail while it does. */
+  /** While this is true, groups and probe writes fail. */
   broken = false
   #closed: PromiseWithResolvers<void> | undefined
   #arrived = Promise.withResolvers<void>()
@@ -74,7 +73,7 @@ class Gate implements Pick<Store, 'append' | 'probe'> {
     this.#closed = undefined
   }
 
-  /** Resolves when the next group has come. */
+  /** Resolves when the next group arrives. */
   arrival(): Promise<void> {
     return this.#arrived.promise
   }
@@ -95,13 +94,13 @@ class Gate implements Pick<Store, 'append' | 'probe'> {
 }
 
 describe('group commit', () => {
-  test('an append resolves when its entry can be read, with the sequence it is found by', async () => {
+  test('an append resolves with its sequence when its entry can be read', async () => {
     await using it = await world()
     const { sequence } = await it.append({ executionId: 'one' })
     expect(await it.store.getLog(sequence)).toMatchObject({ executionId: 'one' })
   })
 
-  test('runs that end in one turn of the loop share a commit; runs that end meanwhile share the next', async () => {
+  test('runs that end in one turn of the event loop share a commit; runs that end meanwhile share the next', async () => {
     await using it = await world()
     it.gate.close()
     const first = Array.from({ length: 10 }, () => it.append())
@@ -113,14 +112,14 @@ describe('group commit', () => {
     expect(it.writer.rowsWaiting).toBe(0)
   })
 
-  test('a single run is committed without waiting for others or for a timer', async () => {
+  test('a single run is committed without waiting for other runs or a timer', async () => {
     await using it = await world()
     await it.append()
     expect(it.gate.groups).toEqual([1])
     expect(it.clock.pending).toBe(0)
   })
 
-  test('a run that ends before its acceptance is on disk is one write, and resolves both', async () => {
+  test('a run that ends before its acceptance is on disk takes one write, which resolves both', async () => {
     await using it = await world()
     const { executionId } = runRecord()
     let sealed = 0
@@ -151,7 +150,7 @@ describe('group commit', () => {
     expect(await it.store.getJob('two')).toBeUndefined()
   })
 
-  test('entries are numbered in the order of recording, also when the clock goes back', async () => {
+  test('entries are numbered in the order of recording, even when the clock goes back', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: -5_000, max: 5_000 }), { maxLength: 30 }), async (steps) => {
         await using it = await world()
@@ -170,7 +169,7 @@ describe('group commit', () => {
     )
   })
 
-  test('large runs do not make one huge commit', async () => {
+  test('large runs are divided into several commits', async () => {
     await using it = await world()
     const output = 'x'.repeat(3_000_000)
     await Promise.all(Array.from({ length: 6 }, () => it.append({ output })))
@@ -178,8 +177,8 @@ describe('group commit', () => {
   })
 })
 
-describe('pressure', () => {
-  test('beyond the limit on rows appends are refused, until some are written', async () => {
+describe('back-pressure', () => {
+  test('appends beyond the row limit are refused until some are written', async () => {
     await using it = await world({ rowsWaitingMax: 5 })
     it.gate.close()
     const taken = Array.from({ length: 5 }, () => it.append())
@@ -190,7 +189,7 @@ describe('pressure', () => {
     expect(await it.recorded()).toHaveLength(6)
   })
 
-  test('beyond the limit on text appends are refused', async () => {
+  test('appends beyond the text limit are refused', async () => {
     await using it = await world({ charsWaitingMax: 100_000 })
     it.gate.close()
     const taken = it.append({ output: 'x'.repeat(200_000) })
@@ -202,7 +201,7 @@ describe('pressure', () => {
 })
 
 describe('a failing group', () => {
-  test('that the storage refuses rejects everything waiting and new, until a probe succeeds', async () => {
+  test('that the storage refuses rejects everything waiting and new, until a probe write succeeds', async () => {
     await using it = await world()
     it.gate.close()
     it.gate.broken = true
@@ -234,7 +233,7 @@ describe('a failing group', () => {
     expect(it.clock.pending).toBe(0)
   })
 
-  test('with a bad row loses only that row', async () => {
+  test('with an invalid row loses only that row', async () => {
     await using it = await world()
     const bad = { workflowId: 'gone' }
     const runs = [{ executionId: 'a' }, bad, { executionId: 'b' }, { executionId: 'a' }, { executionId: 'c' }]
@@ -252,7 +251,7 @@ describe('a failing group', () => {
     await it.append({ executionId: 'd' })
   })
 
-  test('is rejected as a whole when the storage fails while its rows are written one by one', async () => {
+  test('is rejected as a whole when the storage fails while its rows are written individually', async () => {
     await using it = await world()
     const append = it.gate.append.bind(it.gate)
     it.gate.append = async (writes) => {
@@ -269,7 +268,7 @@ describe('a failing group', () => {
 })
 
 describe('stopping', () => {
-  test('commits what waits and refuses new writes', async () => {
+  test('commits waiting rows and refuses new writes', async () => {
     await using it = await world()
     const waiting = Array.from({ length: 3 }, () => it.append())
     const stopped = it.writer.stop()
@@ -279,7 +278,7 @@ describe('stopping', () => {
     expect(await it.recorded()).toHaveLength(3)
   })
 
-  test('ends the probing of a broken disk', async () => {
+  test('ends the probe writes to a broken disk', async () => {
     await using it = await world()
     it.gate.broken = true
     await rejectionOf(it.append())

@@ -10,7 +10,7 @@ const scope = fc.record({
 })
 
 describe('a cursor', () => {
-  test('gives back the position it was made of', () => {
+  test('returns the position that it was created from', () => {
     fc.assert(fc.property(position, scope, (at, of) => expect(readCursor(writeCursor(at, of), of)).toEqual(at)))
   })
 
@@ -25,7 +25,7 @@ describe('a cursor', () => {
     expect(readCursor(writeCursor([1], made), { ...made, order: 'desc' })).toBeUndefined()
   })
 
-  test('is refused when a character of it is changed, added or lost', () => {
+  test('is refused when one of its characters is changed, added or missing', () => {
     fc.assert(
       fc.property(position, scope, fc.nat(), fc.string({ maxLength: 2 }), (at, of, place, text) => {
         const cursor = writeCursor(at, of)
@@ -37,7 +37,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('can be any text without an error', () => {
+  test('of any text is refused without an exception', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), scope, (text, of) => expect(readCursor(text, of)).toBeUndefined()),
     )

@@ -9,7 +9,7 @@ function streamOf(bytesWaitingMax = 1_000) {
   return { clock, stream, body: stream, overflows: () => overflows }
 }
 
-test('what waits leaves together, in order, and the end comes behind it', async () => {
+test('waiting messages are sent together, in order, followed by the end', async () => {
   const { stream, body, clock } = streamOf()
   stream.message('{"a":1}')
   expect((await body.next()).value).toBe(': open\n\ndata: {"a":1}\n\n')
@@ -35,7 +35,7 @@ test('a comment every 15 seconds keeps a silent connection open', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a reader that is too slow is reported once, and nothing is kept for it', async () => {
+test('a reader that is too slow is reported once, and no message is kept for it', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   await body.next()
   stream.message('x'.repeat(80))
@@ -45,7 +45,7 @@ test('a reader that is too slow is reported once, and nothing is kept for it', a
   expect(stream.isOverflown).toBe(true)
   expect(overflows()).toBe(1)
   expect(clock.pending).toBe(0)
-  // An end would say that this was all.
+  // The terminator would claim that the stream was complete.
   expect(
     await body.next().then(
       () => 'more',
@@ -54,7 +54,7 @@ test('a reader that is too slow is reported once, and nothing is kept for it', a
   ).toBe('broken')
 })
 
-test('a message longer than what may wait reaches a reader for whom nothing else waits', async () => {
+test('a message above the limit on waiting text reaches a reader for whom nothing else waits', async () => {
   const { stream, body, overflows } = streamOf(100)
   stream.message('x'.repeat(500))
   expect((await body.next()).value).toBe(`: open\n\ndata: ${'x'.repeat(500)}\n\n`)
@@ -64,7 +64,7 @@ test('a message longer than what may wait reaches a reader for whom nothing else
   expect([stream.isOverflown, overflows()]).toEqual([true, 1])
 })
 
-test('messages sent at the same time reach a reader that keeps up as one chunk, whatever their size', async () => {
+test('messages sent at the same time reach a fast reader as one chunk, whatever their size', async () => {
   const { stream, body, overflows } = streamOf(100)
   stream.message('a'.repeat(80))
   stream.message('b'.repeat(80))
@@ -74,13 +74,13 @@ test('messages sent at the same time reach a reader that keeps up as one chunk, 
   stream.message('c'.repeat(80))
   stream.message('d'.repeat(80))
   expect((await next).value).toBe(`data: ${'c'.repeat(80)}\n\ndata: ${'d'.repeat(80)}\n\n`)
-  // The reader has taken one message and has asked for no more.
+  // The reader has received one message and has not asked for another.
   stream.message('e'.repeat(80))
   stream.message('f'.repeat(80))
   expect([stream.isOverflown, overflows()]).toEqual([true, 1])
 })
 
-test('the last messages are taken in whatever waits, and end the stream', async () => {
+test('the last messages are accepted above the limit, and end the stream', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   stream.message('x'.repeat(80))
   stream.end('y'.repeat(500), '[DONE]')
@@ -89,7 +89,7 @@ test('the last messages are taken in whatever waits, and end the stream', async 
   expect([stream.isOverflown, overflows(), clock.pending]).toEqual([false, 0, 0])
 })
 
-test('a reader who leaves is no slow one', async () => {
+test('a reader who leaves does not count as slow', async () => {
   const { stream, body, clock, overflows } = streamOf(100)
   await body.next()
   await body.return()
@@ -99,7 +99,7 @@ test('a reader who leaves is no slow one', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a reader of whom only some messages may wait finds a farewell in their place', async () => {
+test('a reader with a limit on waiting messages gets a final message in their place', async () => {
   const clock = new ManualClock()
   let overflows = 0
   const onOverflow = () => (overflows += 1)

@@ -13,7 +13,7 @@ function watching(signal: AbortSignal) {
   return { bus, clock, observer, watch }
 }
 
-test('a reader who leaves watches no more, also one who had left before it began', async () => {
+test('a reader who leaves, even before the stream starts, is removed from the watchers', async () => {
   const caller = new AbortController()
   const { bus, watch } = watching(caller.signal)
   expect(watch('run-1')).toBeInstanceOf(Response)
@@ -24,13 +24,13 @@ test('a reader who leaves watches no more, also one who had left before it began
   expect(bus.watchers).toBe(0)
 })
 
-test('a run that is not in flight leaves nothing behind', () => {
+test('a request for a run that is not in flight leaves nothing behind', () => {
   const { bus, clock, watch } = watching(new AbortController().signal)
   expect(watch('run-2')).toBeUndefined()
   expect([bus.watchers, clock.pending]).toEqual([0, 0])
 })
 
-test('the end of the run is the end of the stream', async () => {
+test('the stream ends when the run ends', async () => {
   const { bus, clock, observer, watch } = watching(new AbortController().signal)
   const response = watch('run-1')
   observer.lost?.('The disk is full')

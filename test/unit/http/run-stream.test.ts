@@ -16,7 +16,7 @@ const { plan } = compilePlan(
 )
 const failure = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
 
-/** A run that starts so many blocks and then cannot be recorded. */
+/** A run that starts the given number of blocks and then cannot be recorded. */
 function failing(clock: ManualClock, started: readonly string[]) {
   const lost: AppError[] = []
   const response = streamRun({
@@ -54,7 +54,7 @@ test('a run that fails as soon as its first block has started ends its stream', 
   expect(clock.pending).toBe(0)
 })
 
-test('a run that fails before is refused like any other, and leaves no timer behind', async () => {
+test('a run that fails before its first block is refused like any other, and leaves no timer behind', async () => {
   const clock = new ManualClock()
   const { response, lost } = failing(clock, ['start'])
   const thrown = await response.then(

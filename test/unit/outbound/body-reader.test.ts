@@ -37,7 +37,7 @@ async function readAll(response: Response): Promise<Buffer> {
 const text = Buffer.from('hello '.repeat(1000))
 
 describe('a body', () => {
-  test.each(Object.keys(compressors))('in %s is what it was before, in whatever parts it comes', async (encoding) => {
+  test.each(Object.keys(compressors))('in %s is decoded correctly, in parts of any size', async (encoding) => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 5_000 }),
@@ -72,7 +72,7 @@ describe('a body', () => {
   })
 
   test.each(Object.keys(compressors))(
-    'that is invalid %s or is cut off is never reported as complete',
+    'that is invalid %s or incomplete is never reported as complete',
     async (encoding) => {
       const whole = compressors[encoding]!(text)
       for (const body of [

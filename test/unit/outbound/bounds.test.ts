@@ -13,7 +13,7 @@ import {
 
 const MB = 1_048_576
 
-/** Gzip of zeros: a thousandth of their size. */
+/** Gzip of zeros, which is a thousandth of their size. */
 async function bombOf(bytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const gzip = createGzip({ level: 9 })
   const parts: Buffer[] = []
@@ -80,7 +80,7 @@ describe('the time of a request', () => {
     ['drips its body', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n', 'x'],
     ['drips chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
   ]
-  test.each(slow)('is up when a server %s', async (_what, start, drip) => {
+  test.each(slow)('is limited when a server %s', async (_what, start, drip) => {
     const clock = new ManualClock()
     let drips = 0
     using peer = await new RawPeer((socket) => {

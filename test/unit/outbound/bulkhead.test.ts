@@ -7,7 +7,7 @@ const never = new AbortController().signal
 /** Lets everything that is ready continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Asks for a slot and records in which order they are given. */
+/** Requests a slot and records the order in which slots are given. */
 function line(bulkhead: Bulkhead) {
   const order: string[] = []
   const places = new Map<string, Slot>()
@@ -100,7 +100,7 @@ describe('the bulkhead', () => {
     expect(order).toEqual(['a1', 'b2'])
   })
 
-  test('counts a slot once that is released twice', async () => {
+  test('counts a slot that is released twice only once', async () => {
     const bulkhead = new Bulkhead({ total: 1, perHost: 1, waiting: 10 })
     const place = await bulkhead.acquire('a', never)
     place.release()

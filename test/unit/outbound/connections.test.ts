@@ -87,7 +87,7 @@ describe('a connection', () => {
     using outbound = outboundOf(['loopback'])
     const post = () => outbound.fetch(requestTo(peer.url, { method: 'POST', body: 'x' }))
     await post()
-    // Over the connection that was kept, and once more over a new one.
+    // Once over the idle connection, and once over a new one.
     await post()
     expect(peer.connections).toBe(2)
     expect(await post()).toMatchObject({ code: 'CONNECTION_FAILED' })

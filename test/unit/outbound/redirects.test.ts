@@ -3,7 +3,7 @@ import { httpPeer, outboundOf, requestTo } from '../../support/outbound/peers.ts
 
 type Seen = { method: string; path: string; headers: Record<string, string>; body: string }
 
-/** A server that sends `/<status>?<location>` on, and remembers every request. */
+/** A server that redirects `/<status>?<location>`, and records every request. */
 function maze(name = '127.0.0.1') {
   const seen: Seen[] = []
   const peer = httpPeer(async (request, url) => {
@@ -87,7 +87,7 @@ describe('a redirect', () => {
     using outbound = outboundOf(['loopback'])
     const location = part === 'scheme' ? `https://a.localhost:${here.origin.split(':')[2]}/200` : `${there.origin}/200`
     const outcome = await outbound.fetch(requestTo(here.through(302, location), { headers: secrets }))
-    // Nobody speaks TLS there: it is enough that the plain server sees nothing more.
+    // No server speaks TLS there. The plain server must see no further request.
     if (part === 'scheme') return expect([outcome.ok, here.seen.length]).toEqual([false, 1])
     for (const [name] of secrets) expect(there.seen[0]!.headers).not.toContainKey(name.toLowerCase())
   })
@@ -107,7 +107,7 @@ describe('a redirect', () => {
     expect(there.seen.map(({ headers }) => headers['authorization'])).toEqual([undefined, basic('second:')] as string[])
   })
 
-  test('is the response when none is followed, when it has no location, or when its status is no redirect', async () => {
+  test('is the response when none is followed, when it has no location, or when its status is not a redirect', async () => {
     using peer = maze()
     using outbound = outboundOf(['loopback'])
     const first = await outbound.fetch(requestTo(peer.through(302, '/200'), { followRedirects: 0 }))

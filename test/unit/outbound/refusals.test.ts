@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { httpPeer, outboundOf, requestTo } from '../../support/outbound/peers.ts'
 
-/** Every way to write an address of this machine, or of what wraps one, that anyone has thought of. */
+/** Every known way to write an address of this machine, or an address that embeds one. */
 const spellings = [
   '127.0.0.1',
   '127.0.0.2',

@@ -16,11 +16,11 @@ import { brokenResponses } from './broken-responses.ts'
 
 const textOf = (body: Uint8Array<ArrayBuffer>) => new TextDecoder().decode(body)
 
-/** Those that fail before the body; the others break off later. */
+/** Responses that fail before the body. The others break off later. */
 const unbegun = brokenResponses.filter(([what]) => !/body that|chunks|gzip|brotli/.test(what))
 
 describe('a body that is read as it arrives', () => {
-  /** The whole text of a body, or the code of its failure. */
+  /** The whole text of a body, or the error code. */
   async function read({ body }: OutboundStream): Promise<string> {
     let text = ''
     try {

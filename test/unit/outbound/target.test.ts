@@ -13,7 +13,7 @@ const failureOf = (url: string): OutboundError => {
 }
 
 describe('a URL that a user wrote', () => {
-  test('gives the host, port and path that are called', () => {
+  test('is parsed into the host, port and path that are called', () => {
     const target = parseTarget(' HTTPS://Example.COM.:8443/a/../b c?q=1&r=ü#part ')
     expect(target).toMatchObject({ host: 'example.com', port: 8443, secure: true, authorization: undefined })
     expect(target.url.href).toBe('https://example.com:8443/b%20c?q=1&r=%C3%BC')

@@ -86,7 +86,7 @@ describe('a webhook request', () => {
 
   test('is resent at once when the receiver had closed the reused connection', async () => {
     using client = clientOf()
-    // Takes the second request of its first connection and hangs up.
+    // Accepts the second request of its first connection and closes the connection.
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection === 0 && piece > 0) socket.destroy()
       else socket.write(fine)

@@ -8,7 +8,7 @@ import { Checkpoints } from '../../../src/store/sqlite/upkeep/checkpoints.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { type Installed, install, logRow } from '../../support/store/installed.ts'
 
-/** Threads on a real database, and a list of what they were asked for. */
+/** Threads on a real database, with a list of the calls to them. */
 describe('checkpoints', () => {
   let folder: ReturnType<typeof temporaryFolder>
   let home: Installed
@@ -58,7 +58,7 @@ describe('checkpoints', () => {
 
   const sizeOf = (left: number | undefined) => (left === 0 ? 'nothing' : 'some')
   const megabyte = 1_048_576
-  /** Half a megabyte a commit, of which compression takes a quarter. */
+  /** Writes half a megabyte per commit. The compressed output takes three quarters of that. */
   const write = async (megabytes: number) => {
     for (let n = 0; n < megabytes * 2; n += 1) {
       sequence += 1
@@ -76,13 +76,13 @@ describe('checkpoints', () => {
     return { database: statSync(path).size / megabyte, wal: statSync(`${path}-wal`).size / megabyte }
   }
 
-  /** Until what has been begun is over; nothing else begins while nothing is written. */
+  /** Waits for work that has begun. No further work begins while nothing is written. */
   const until = async (isOver: () => boolean) => {
     while (!isOver()) await Bun.sleep(1)
   }
   const writerIsDone = () => asked.some((each) => each.startsWith('writer'))
 
-  test('come after some megabytes, most of them beside the thread that writes, and the WAL starts again', async () => {
+  test('start after some megabytes, run mostly outside the writer thread, and let the WAL be reused', async () => {
     await write(7)
     expect(asked).toEqual([])
     expect(sizes().database).toBeLessThan(1)
@@ -95,7 +95,7 @@ describe('checkpoints', () => {
     expect(sizes()).toEqual({ database, wal })
   })
 
-  test('leave what a reader needs, and never to the thread that writes', async () => {
+  test('leave in the WAL what a reader needs, and do not occupy the writer thread meanwhile', async () => {
     const reader = openConnection({ path: databasePath(folder.path), sync: 'normal' })
     await write(1)
     reader.run('BEGIN')

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
 
-/** The runs that the process which left the fixture had acknowledged. */
+/** The runs that the process which created the fixture had acknowledged. */
 export type Acknowledged = {
   workspaceId: string
-  /** How many of the runs are in the database; the rest is in the journal only. */
+  /** How many of the runs are in the database. The others are only in the journal. */
   inDatabase: number
   /** Synchronous runs, in the order in which they ended. */
   executionIds: readonly string[]

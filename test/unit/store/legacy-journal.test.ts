@@ -98,7 +98,7 @@ describe('the journal of an earlier version', () => {
     await store.close()
   })
 
-  test('may end in a record that was cut off: it was never acknowledged', async () => {
+  test('may end in an incomplete record, which was never acknowledged', async () => {
     const last = records().at(-1)!
     truncateSync(journal, last.end - 10)
     await opened('workers', async (store, lost) => {
@@ -119,7 +119,7 @@ describe('the journal of an earlier version', () => {
     expect(() => copyDatabase(path, join(place.path, 'millrace.db'))).toThrow(
       `record ${second!.position} cannot be read`,
     )
-    // A command cannot know whether another process is still writing there.
+    // A command cannot rule out that another process is still writing.
     await opened('direct', async (store) => expect(await recorded(store)).toHaveLength(acknowledged.inDatabase + 1))
     await opened('workers', async (store, lost) => {
       expect(await recorded(store)).toHaveLength(acknowledged.executionIds.length - 1)
@@ -147,7 +147,7 @@ describe('the journal of an earlier version', () => {
     await opened('workers', async (_, lost) => expect(lost).toEqual([]))
   })
 
-  test('that cannot be read stops the start, and nothing changes', async () => {
+  test('that cannot be read prevents the start, and nothing changes', async () => {
     const kept = readFileSync(journal)
     rmSync(journal)
     mkdirSync(journal)
@@ -165,7 +165,7 @@ describe('the journal of an earlier version', () => {
     })
   })
 
-  test('that holds a run which the database refuses loses only that run, and says so', async () => {
+  test('with a run that the database refuses loses only that run, and reports it', async () => {
     const refused = acknowledged.executionIds[acknowledged.inDatabase + 3]!
     const connection = openConnection({ path, sync: 'full' })
     const isIt = `hex(NEW.execution_id) = '${refused.replaceAll('-', '').toUpperCase()}'`
@@ -177,7 +177,7 @@ describe('the journal of an earlier version', () => {
     })
   })
 
-  test('is not looked for by the threads that only read', () => {
+  test('is ignored by threads that only read', () => {
     const reader = new Executor({ path, sync: 'full' })
     expect(reader.losses).toEqual([])
     reader.close()

@@ -14,7 +14,7 @@ function refusal(directory: string): AppError {
   throw new Error('The lock was not refused')
 }
 
-test('a directory that cannot be locked is refused in words that say what to look at', () => {
+test('a directory that cannot be locked is refused, and the error says what to check', () => {
   using folder = temporaryFolder()
   // A folder in place of the file cannot be opened, even by root.
   mkdirSync(join(folder.path, 'millrace.lock'))
@@ -23,7 +23,7 @@ test('a directory that cannot be locked is refused in words that say what to loo
   expect(error.message).toContain('Check its owner, its mode and the disk.')
 })
 
-test('one process cannot take it twice either, and can after releasing it', () => {
+test('one process cannot take the lock twice, but can take it again after releasing it', () => {
   using folder = temporaryFolder()
   const lock = takeLock(join(folder.path, 'new'))
   expect(refusal(join(folder.path, 'new')).message).toContain(`in use by process ${process.pid}.`)

@@ -12,7 +12,7 @@ const folders: Record<string, string | undefined> = {
   ...{ w0: undefined, w1: 'sales', w2: 'sales/eu', w3: 'sales/eu/north', w4: 'ops', w9: 'empty' },
 }
 
-/** A database on a handle of its own, with two workspaces, `home` and `other`, whose entries lie among each other. */
+/** A database with its own connection and two workspaces, `home` and `other`, whose entries alternate. */
 export class LogTable {
   readonly connection: Connection
   #sequence = 1_000
@@ -39,7 +39,7 @@ export class LogTable {
     ]),
   )
 
-  /** Records rows of `home`, with one of the other workspace after every tenth. */
+  /** Records rows of `home`, and a row of the other workspace after every tenth. */
   append(drafts: readonly Partial<LogRow>[]): LogRow[] {
     const rows = drafts.map((draft) => this.#row('home', 'w0', draft))
     const among = rows.flatMap((row, index) => (index % 10 === 9 ? [row, this.#row('other', 'elsewhere', {})] : [row]))

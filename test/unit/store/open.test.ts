@@ -20,7 +20,7 @@ import { rejectionOf } from '../../support/store/rejection.ts'
 const refusal = (directory: string, mode: 'direct' | 'workers') =>
   rejectionOf(openSqliteStore({ directory, sync: 'full', mode }))
 
-describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words for people,', (mode) => {
+describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with an explanation,', (mode) => {
   test('a database of a newer version', async () => {
     using folder = temporaryFolder()
     const connection = openConnection({ path: databasePath(folder.path), sync: 'full' })
@@ -42,7 +42,7 @@ describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words 
     expect(((await refusal(folder.path, mode)) as AppError).message).toContain('the database of another program')
   })
 
-  test('what is no database', async () => {
+  test('a file that is not a database', async () => {
     using folder = temporaryFolder()
     writeFileSync(databasePath(folder.path), 'Dear diary, '.repeat(1_000))
     const error = await refusal(folder.path, mode)
@@ -63,7 +63,7 @@ describe.each(['direct', 'workers'] as const)('opening (%s) refuses, with words 
 })
 
 describe('a new database', () => {
-  test('is for its owner only, may shrink, and flushes as it was told', () => {
+  test('is readable only by its owner, can shrink, and flushes according to its setting', () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'new', 'data', 'millrace.db')
     const full = openConnection({ path, sync: 'full' })
@@ -80,7 +80,7 @@ describe('a new database', () => {
   })
 })
 
-test('a damaged file is named as such, with what to do', async () => {
+test('a damaged file is reported as damaged, with advice', async () => {
   using folder = temporaryFolder()
   const path = databasePath(folder.path)
   const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
@@ -105,7 +105,7 @@ describe('migrations', () => {
   const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1);'
   const second = 'ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;'
 
-  test('each run once, in order, whatever was there before', () => {
+  test('each run once, in order, on any earlier version', () => {
     using folder = temporaryFolder()
     const connection = new Connection(join(folder.path, 'x.db'))
     migrate(connection, [first])
@@ -125,7 +125,7 @@ describe('migrations', () => {
     connection.close()
   })
 
-  test('leave deliveries as they are that pended before runs came to stand for theirs', () => {
+  test('keep pending deliveries from the time before fan-out records', () => {
     using folder = temporaryFolder()
     const connection = new Connection(join(folder.path, 'x.db'))
     migrate(connection, migrations.slice(0, 1))

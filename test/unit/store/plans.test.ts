@@ -13,8 +13,8 @@ import { type Installed, logRow, newKey } from '../../support/store/installed.ts
 import { logFilter, logQuery } from '../../support/store/log-model.ts'
 import { LogTable } from './log-table.ts'
 
-/** A handle that also asks how each statement will be carried out. */
-class Watched implements Sql {
+/** A connection that also records the query plan of each statement. */
+class ExplainingSql implements Sql {
   readonly #connection: Connection
   readonly plans: string[] = []
   readonly workflows = new Map()
@@ -55,22 +55,20 @@ test('no query on log entries sorts or scans a table', () => {
   const { id: workflowId } = createWorkflow(connection, { id: null, workspaceId, document, at: 1 })
   const row: LogRow = logRow({ userId, workspaceId, workflowId } as Installed, 7, { costTotal: 1, models: ['a', 'b'] })
 
-  const watched = new Watched(connection)
-  appendLogs(watched, [row])
-  lastSequence(watched)
-  expect(queryLogs(watched, logQuery(workspaceId))).toMatchObject({ count: 1 })
-  expect(queryLogs(watched, logQuery(workspaceId, { order: 'desc', after: 9 }))).toMatchObject({ count: 1 })
-  expect(getLog(watched, 7)).toBeDefined()
-  expect(getExecution(watched, row.executionId)).toBeDefined()
+  const sql = new ExplainingSql(connection)
+  appendLogs(sql, [row])
+  lastSequence(sql)
+  expect(queryLogs(sql, logQuery(workspaceId))).toMatchObject({ count: 1 })
+  expect(queryLogs(sql, logQuery(workspaceId, { order: 'desc', after: 9 }))).toMatchObject({ count: 1 })
+  expect(getLog(sql, 7)).toBeDefined()
+  expect(getExecution(sql, row.executionId)).toBeDefined()
   connection.close()
 
-  const slow = watched.plans.filter(
-    (detail) => /TEMP B-TREE|AUTOMATIC/.test(detail) || /^SCAN (?!log_chunks)/.test(detail),
-  )
+  const slow = sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC/.test(detail) || /^SCAN (?!log_chunks)/.test(detail))
   expect(slow).toEqual([])
-  // The newest chunk is found by walking the table from its end, one step.
-  expect(watched.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
-  expect(watched.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
+  // The newest chunk is the first one that a scan from the end finds.
+  expect(sql.plans.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN log_chunks', 'SCAN log_chunks'])
+  expect(sql.plans).toContain('SEARCH logs USING PRIMARY KEY (workspace=? AND sequence>? AND sequence<?)')
 })
 
 test('no search with a filter sorts or scans a table, in either order', () => {
@@ -78,12 +76,12 @@ test('no search with a filter sorts or scans a table, in either order', () => {
   const table = new LogTable(folder.path)
   const many = Array.from({ length: zoneRows + 10 }, (_, index) => ({ models: [`m${index % 3}`] }))
   table.append(many)
-  const watched = new Watched(table.connection)
-  expect(new ZoneMapMaker().step(watched, 'home')).toBe(true)
-  deleteZoneMaps(watched, 1, 10)
-  // A step may sort the rows of one zone.
-  expect(watched.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
-  watched.plans.length = 0
+  const sql = new ExplainingSql(table.connection)
+  expect(new ZoneMapMaker().step(sql, 'home')).toBe(true)
+  deleteZoneMaps(sql, 1, 10)
+  // A search may sort the rows of one zone.
+  expect(sql.plans.filter((detail) => /^SCAN/.test(detail) && !/^SCAN (found|CONSTANT)/.test(detail))).toEqual([])
+  sql.plans.length = 0
 
   const filters: Partial<LogFilter>[] = [
     { level: 'info', triggers: ['api'] },
@@ -98,11 +96,11 @@ test('no search with a filter sorts or scans a table, in either order', () => {
   for (const filter of filters) {
     for (const order of ['asc', 'desc'] as const) {
       const query = { filter: logFilter(filter), order, limit: 5 }
-      const { count } = queryLogs(watched, logQuery('home', query))
+      const { count } = queryLogs(sql, logQuery('home', query))
       expect(count).toBe(filter.folderIds || filter.executionId ? 0 : 5)
     }
   }
   table.connection.close()
-  const slow = watched.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))
+  const slow = sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))
   expect(slow.filter((detail) => !/^SCAN \w+ VIRTUAL TABLE/.test(detail))).toEqual([])
 })

@@ -9,18 +9,18 @@ const search = new DocsSearch([
 ])
 const headings = (query: string) => search.find(query).map(({ heading }) => heading)
 
-test('a heading that matches comes before a text that does', () => {
+test('matching headings come before matching text', () => {
   expect(headings('schedules')).toEqual(['Schedules', 'Streaming'])
 })
 
-test('beginnings of words, parts of names and typing errors are found; every word has to match', () => {
+test('word beginnings, parts of names and typing errors match; every word must match', () => {
   expect(headings('expr')).toEqual(['Schedules'])
   expect(headings('MILLRACE_PORT')).toEqual(['Settings'])
   expect(headings('streeming')).toEqual(['Streaming'])
   expect(headings('cron port')).toEqual([])
 })
 
-test('an excerpt is short and marks the words that match', () => {
+test('an excerpt is short and highlights the matching words', () => {
   const { excerpt } = search.find('port')[0]!
   const text = excerpt.map((piece) => piece.text).join('')
   expect(text.length).toBeLessThan(180)
@@ -28,7 +28,7 @@ test('an excerpt is short and marks the words that match', () => {
   expect(excerpt.filter(({ isMatch }) => isMatch).map((piece) => piece.text)).toContain('port')
 })
 
-test('signs that mean something in a pattern are looked for as they are', () => {
+test('characters with a meaning in regular expressions are searched literally', () => {
   for (const query of ['$', 'a+b', '(', '[x]|y', '\\']) expect(() => search.find(query)).not.toThrow()
   const signs = new DocsSearch([entry('Cost', 'It costs $5+tax.')])
   expect(signs.find('$5+tax')).toHaveLength(1)

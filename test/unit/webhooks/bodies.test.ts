@@ -4,7 +4,7 @@ import { include } from '../../../src/domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../../src/store/store.ts'
 import { OutboxWorld } from '../../support/webhooks/outbox-world.ts'
 
-test('a body that could not be made is made later', async () => {
+test('a body that could not be created is created later', async () => {
   const world = await OutboxWorld.open()
   let isDown = true
   const freshen = (text: string) => {
@@ -27,7 +27,7 @@ test('the source of a delivery is released when it was read from disk before its
   const world = await OutboxWorld.open()
   const subscription = await world.subscribe('a')
   const webhooks = { deliveries: [{ subscription, include: include.finalOutput }], skipped: [], facts: null }
-  // There is room for one of them in memory, and not for two.
+  // There is memory for one of them only.
   const finalOutput = JSON.stringify('x'.repeat(10_000_000))
   const ended = () => world.row([subscription], { finalOutput, webhooks })
   const first = ended()

@@ -16,7 +16,7 @@ afterEach(async () => {
 const refused: OutboundPosted = { ok: false, code: 'CONNECTION_FAILED', message: 'refused' }
 const timedOut: OutboundPosted = { ok: false, code: 'TIMEOUT', message: 'After 30000 ms it still waited' }
 
-describe('a delivery', () => {
+describe('a webhook delivery', () => {
   test('is attempted at once, and then by the schedule until the receiver accepts it', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
@@ -260,7 +260,7 @@ describe('the dispatcher', () => {
     expect(await world.stateOf({ sequence: row.sequence, subscription })).toBe('delivered')
   })
 
-  test('lets attempts end at a stop, cuts those that do not end, and leaves them for the next start', async () => {
+  test('lets attempts end at a stop, aborts those that take too long, and leaves them for the next start', async () => {
     const [slow, quick] = [await world.subscribe('slow'), await world.subscribe('quick')]
     const ending = Promise.withResolvers<OutboundPosted>()
     world.post = ({ url, signal }) => {

@@ -14,7 +14,7 @@ function world(total: number, perHost = 10, charsMax = 1_000 * million) {
     onRoom: () => {},
   })
   const held: { host: string; name: string; chars?: number; slot: Slot }[] = []
-  /** Takes what it can get; every queue waits for more at once. */
+  /** Takes every slot that it can get; each queue always waits for more. */
   const takeAll = () => {
     let count = 0
     for (let next = places.take(); next; next = places.take()) {
@@ -56,7 +56,7 @@ describe('slots', () => {
           expect(places.running).toBeLessThanOrEqual(total)
           for (let n = 0; n <= 6; n += 1) expect(heldOf(`h${n}`).length).toBeLessThanOrEqual(4)
         }
-        // Nothing is lost: when everything is over, as many as ever are free.
+        // Nothing is lost: in the end, all slots are free again.
         for (const { slot } of held.splice(0)) slot.release(true)
         expect(places.running).toBe(0)
         places.wait({ host: 'h9', name: 'a' })
@@ -146,7 +146,7 @@ describe('slots', () => {
     places.wait({ host: 'hang9', name: 'short', chars: 1_000 })
     takeAll()
     expect(heldOf('hang9').length).toBeGreaterThan(0)
-    // Nothing is lost: when everything is over, as much as ever is free.
+    // Nothing is lost: in the end, all memory is free again.
     for (const { slot } of held.splice(0)) slot.release(true)
     takeAll()
     expect(held.filter(({ chars }) => chars === 2 * million).length).toBeGreaterThanOrEqual(5)

@@ -81,8 +81,8 @@ describe('a wheel', () => {
           })
         }
         expect(dueAt.size).toBe(0)
-        // Three moves down and the end; beyond its last level a timer comes by once a round of 49 days: four rounds
-        // here.
+        // A timer moves down three levels and then fires. Beyond the last level it is checked once per round of 49
+        // days, which is four times here.
         expect(calls).toBeLessThanOrEqual(delays.length * 8)
       }),
       { numRuns: 300 },

@@ -156,7 +156,7 @@ describe('a change with a session', () => {
     }
   })
 
-  test('is accepted through a proxy that forwards the address in the browser', async () => {
+  test('is accepted behind a proxy that forwards the public host', async () => {
     const origin = 'https://flows.example.com'
     expect(await statusOf({ origin, host: 'flows.example.com' })).toBe(201)
     expect(await statusOf({ origin, host: 'flows.example.com:443' })).toBe(201)

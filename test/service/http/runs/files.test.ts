@@ -71,7 +71,7 @@ test('a url item is passed through, without size and times', async () => {
   ])
 })
 
-test('one item counts as an array, also directly in the body; mime takes precedence over the data URI', async () => {
+test('one item counts as an array, also inside `input`; mime takes precedence over the data URI', async () => {
   const { json } = await run({ input: { docs: item({ mime: 'text/csv' }) } })
   expect(json.files).toMatchObject([{ name: 'a.txt', size: 5, type: 'text/csv' }])
   const odd = await run({

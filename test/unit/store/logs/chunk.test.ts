@@ -37,7 +37,7 @@ const row = fc.oneof(
   fc.tuple(facts, files).map(([each, held]): LogRow => ({ ...each, files: held })),
 )
 
-test('chunks give back every entry, cover ranges apart, and stay small unless one entry is large', () => {
+test('chunks return every entry, cover disjoint ranges, and stay small unless one entry is large', () => {
   const wellFormed = (value: string) => value.toWellFormed()
   const size = fc.integer({ min: 0, max: 40_000 })
   fc.assert(

@@ -42,7 +42,7 @@ const chunksIn = (connection: Connection) =>
     'SELECT first_sequence, last_sequence, encoding, length(CAST(content AS BLOB)) AS bytes FROM log_chunks ORDER BY 1',
   )
 
-test('every entry stays as it was, whenever chunks are compacted, and chunks never overlap', () => {
+test('compaction changes no entry, at any time, and chunks never overlap', () => {
   const size = fc.oneof({ weight: 8, arbitrary: fc.nat(3_000) }, { weight: 1, arbitrary: fc.nat(60_000) })
   const group = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(size) },
@@ -76,7 +76,7 @@ test('every entry stays as it was, whenever chunks are compacted, and chunks nev
   )
 })
 
-test('runs that ended alone take a fraction of the space afterwards', () => {
+test('compaction reduces the space of runs that ended alone to a fraction', () => {
   using folder = temporaryFolder()
   const { connection, append, compact } = world(folder.path)
   for (let n = 0; n < 1_500; n += 1) append([1_000])

@@ -19,7 +19,7 @@ beforeAll(() => {
   table = new LogTable(folder.path)
   rows = table.append(drafts())
   const maker = new ZoneMapMaker()
-  // The newest rows belong to no zone yet.
+  // The newest rows have no zone map yet.
   for (let made = 0; made < 20; made += 1) table.connection.write(() => maker.step(table.connection, 'home'))
 })
 afterAll(() => {
@@ -27,7 +27,7 @@ afterAll(() => {
   folder[Symbol.dispose]()
 })
 
-/** A run a second, each recorded up to ten minutes after it started. */
+/** One run per second, each recorded up to ten minutes after it started. */
 function drafts(): Partial<LogRow>[] {
   return Array.from({ length: rowCount }, (_, index) => {
     const startedAt = startMs + index * 1_000 - ((index * 7_919) % 600) * 1_000
@@ -40,7 +40,7 @@ function drafts(): Partial<LogRow>[] {
   })
 }
 
-/** Counts part by part, compares with the model, and answers how many parts there were. */
+/** Counts in parts, compares the sum with the model, and returns the number of parts. */
 function expectExact(query: Omit<LogCountQuery, 'before'>, clock: () => number): number {
   const { filter, from, bucketMs, count } = query
   const sum = nothing(count)
@@ -69,7 +69,7 @@ function nothing(count: number) {
   return { info: zeros(), error: zeros(), cost: zeros() }
 }
 
-/** A clock that stands still, and one by which every step has taken too long. */
+/** A clock that does not move, and one that exceeds the time limit at every step. */
 const still = () => 0
 const hasty = () => {
   let now = 0
@@ -93,7 +93,7 @@ describe('counts of entries over time', () => {
     count: fc.integer({ min: 1, max: 40 }),
   })
 
-  test('are exact, by any filter, in one part or in many', () => {
+  test('are exact for every filter, in one part and in several', () => {
     fc.assert(
       fc.property(anyFilter, anyBuckets, (filter, buckets) => {
         const query = { workspaceId: 'home', filter: logFilter(filter), ...buckets }
@@ -104,13 +104,13 @@ describe('counts of entries over time', () => {
     )
   })
 
-  test('stop when they have taken long enough, and go on from there', () => {
+  test('stop at their time limit and continue from there', () => {
     const all = { from: startMs - 3_600_000, bucketMs: 86_400_000, count: 2 }
     const parts = expectExact({ workspaceId: 'home', filter: logFilter(), ...all }, hasty())
     expect(parts).toBeWithin(2, 24)
   })
 
-  test('are nothing where there is nothing', () => {
+  test('are zero for an empty workspace', () => {
     const query = { filter: logFilter(), from: 0, bucketMs: 1_000, count: 2, before: undefined }
     expect(countLogs(table.connection, { ...query, workspaceId: 'nowhere' })).toEqual({ ...nothing(2), position: null })
   })

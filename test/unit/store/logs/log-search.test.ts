@@ -18,24 +18,25 @@ const minuteMs = 60_000
 type World = { table: LogTable; rows: LogRow[]; remove(): void }
 
 /**
- * How far the rows are summarised: all, none, some, and all of which retention has taken the oldest, half a zone too.
+ * How many rows have zone maps: all, none, some. In the last state all have, and retention has deleted the oldest rows
+ * and half a zone.
  */
-const states = ['zones', 'tail', 'both', 'swept'] as const
+const states = ['zones', 'tail', 'both', 'trimmed'] as const
 let worlds: Record<(typeof states)[number], World>
 
 beforeAll(() => {
-  worlds = { zones: newWorld(), tail: newWorld(), both: newWorld(), swept: newWorld() }
+  worlds = { zones: newWorld(), tail: newWorld(), both: newWorld(), trimmed: newWorld() }
   expect(makeZones(worlds.zones.table)).toBe(7)
   expect(makeZones(worlds.both.table, 3)).toBe(3)
-  expect(makeZones(worlds.swept.table)).toBe(7)
-  const { connection } = worlds.swept.table
-  const before = worlds.swept.rows[Math.floor(2.5 * zoneRows)]!.sequence
+  expect(makeZones(worlds.trimmed.table)).toBe(7)
+  const { connection } = worlds.trimmed.table
+  const before = worlds.trimmed.rows[Math.floor(2.5 * zoneRows)]!.sequence
   const bounds = { before, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 1_000 }
   while (!connection.write(() => retainLogs(connection, bounds, () => performance.now())).done) {}
-  const left = new Set(entriesOf(page(worlds.swept, { limit: 1_000 })).map(({ executionId }) => executionId))
-  const first = worlds.swept.rows.findIndex(({ executionId }) => left.has(executionId))
+  const left = new Set(entriesOf(page(worlds.trimmed, { limit: 1_000 })).map(({ executionId }) => executionId))
+  const first = worlds.trimmed.rows.findIndex(({ executionId }) => left.has(executionId))
   expect(first).toBeWithin(zoneRows, Math.floor(2.5 * zoneRows))
-  worlds.swept.rows = worlds.swept.rows.slice(first)
+  worlds.trimmed.rows = worlds.trimmed.rows.slice(first)
 })
 
 afterAll(() => {
@@ -61,7 +62,7 @@ function makeZones({ connection }: LogTable, most = 1_000): number {
   return made
 }
 
-/** Rows as in life: one workflow is busy, others now and then; models come and go; times rise, by and large. */
+/** Realistic rows: one workflow runs often, others rarely; models come and go; times mostly increase. */
 function manyDrafts(): Partial<LogRow>[] {
   const [drafts] = fc.sample(
     fc.array(
@@ -81,7 +82,7 @@ function manyDrafts(): Partial<LogRow>[] {
   return drafts!.map(({ lateMs, ...draft }, index) => {
     const startedAt = startMs + index * 1_000 - lateMs
     const row: Partial<LogRow> = { ...draft, startedAt, endedAt: startedAt + 10 }
-    // In one zone each: what makes the others worth passing over.
+    // These values occur in one or two zones only, so a search can skip the others.
     if (index > 2 * zoneRows && index < 2 * zoneRows + 20) row.workflowId = 'w4'
     if (index > 4 * zoneRows && index < 4 * zoneRows + 9) row.models = ['rare']
     if (index === 5 * zoneRows || index === 5 * zoneRows - 1) Object.assign(row, { trigger: 'chat', costTotal: 7 })
@@ -89,7 +90,7 @@ function manyDrafts(): Partial<LogRow>[] {
   })
 }
 
-/** A clock that stands still, so that searches end by their other bounds. */
+/** A clock that does not move, so that searches end only at their other limits. */
 const still = () => 0
 
 const page = ({ table }: World, more: Partial<LogQuery>): LogPage =>
@@ -141,7 +142,7 @@ const anyQuery = fc.record({
 for (const state of states) {
   describe(`entries with ${state}`, () => {
     for (const name of Object.keys(anyFilter) as (keyof typeof anyFilter)[]) {
-      test(`are those that ${name} admits, in both orders, from anywhere`, async () => {
+      test(`are those that ${name} admits, in both orders, from any position`, async () => {
         await fc.assert(
           fc.asyncProperty(anyFilter[name], anyQuery, async (value, query) => {
             await expectExact(worlds[state], logQuery('home', { ...query, filter: logFilter({ [name]: value }) }))
@@ -161,11 +162,11 @@ for (const state of states) {
       )
     })
 
-    test('are all of them without a filter', async () => {
+    test('are all entries without a filter', async () => {
       for (const order of orders) await expectExact(worlds[state], logQuery('home', { order, limit: 333 }))
     })
 
-    test('are the one of an execution, if the other filters admit it', async () => {
+    test('are the entry of an execution, if the other filters admit it', async () => {
       const { rows } = worlds[state]
       for (const index of [0, 700, rows.length - 1]) {
         const { executionId, level, sequence } = rows[index]!
@@ -187,37 +188,37 @@ for (const state of states) {
 }
 
 describe('a search', () => {
-  /** How often it reads rows, scanRange by scanRange. */
-  const readingsOf = ({ table: { connection } }: World, filter: Partial<LogFilter>, order: 'asc' | 'desc') => {
-    let readings = 0
+  /** The number of scan ranges whose rows it reads. */
+  const readsOf = ({ table: { connection } }: World, filter: Partial<LogFilter>, order: 'asc' | 'desc') => {
+    let reads = 0
     const counting: Sql = {
       workflows: connection.workflows,
       get: (text, ...values) => connection.get(text, ...values),
       run: (text, ...values) => connection.run(text, ...values),
       all(text, ...values) {
-        if (/^SELECT sequence, execution_id/.test(text)) readings += 1
+        if (/^SELECT sequence, execution_id/.test(text)) reads += 1
         return connection.all(text, ...values)
       },
     }
     const { count } = queryLogs(counting, logQuery('home', { filter: logFilter(filter), order }), still)
-    return { count, readings }
+    return { count, reads }
   }
 
   test('reads only the zones that may contain matches, and the rows after the last zone', () => {
     for (const order of orders) {
-      const read = (filter: Partial<LogFilter>) => readingsOf(worlds.zones, filter, order)
-      expect(read({ model: 'rare' })).toEqual({ count: 8, readings: 2 })
-      expect(read({ workflowIds: ['w4'] })).toEqual({ count: 19, readings: 2 })
-      expect(read({ workflowIds: ['w4', 'w9'], level: 'error' }).readings).toBe(2)
-      expect(read({ workflowIds: ['w4'], model: 'rare' })).toEqual({ count: 0, readings: 1 })
-      // The two that lie on either side of a border.
-      expect(read({ triggers: ['chat'] })).toEqual({ count: 2, readings: 3 })
-      expect(read({ minCost: 7 })).toEqual({ count: 2, readings: 3 })
-      expect(read({ minCost: 8 })).toEqual({ count: 0, readings: 1 })
-      expect(read({ startDate: startMs + rowCount * 1_000 })).toEqual({ count: 0, readings: 1 })
-      expect(read({ endDate: startMs - 3_600_000 })).toEqual({ count: 0, readings: 1 })
-      expect(read({ workflowIds: ['unknown'] })).toEqual({ count: 0, readings: 0 })
-      expect(readingsOf(worlds.tail, { minCost: 8 }, order)).toEqual({ count: 0, readings: 8 })
+      const read = (filter: Partial<LogFilter>) => readsOf(worlds.zones, filter, order)
+      expect(read({ model: 'rare' })).toEqual({ count: 8, reads: 2 })
+      expect(read({ workflowIds: ['w4'] })).toEqual({ count: 19, reads: 2 })
+      expect(read({ workflowIds: ['w4', 'w9'], level: 'error' }).reads).toBe(2)
+      expect(read({ workflowIds: ['w4'], model: 'rare' })).toEqual({ count: 0, reads: 1 })
+      // The two entries are on either side of a border.
+      expect(read({ triggers: ['chat'] })).toEqual({ count: 2, reads: 3 })
+      expect(read({ minCost: 7 })).toEqual({ count: 2, reads: 3 })
+      expect(read({ minCost: 8 })).toEqual({ count: 0, reads: 1 })
+      expect(read({ startDate: startMs + rowCount * 1_000 })).toEqual({ count: 0, reads: 1 })
+      expect(read({ endDate: startMs - 3_600_000 })).toEqual({ count: 0, reads: 1 })
+      expect(read({ workflowIds: ['unknown'] })).toEqual({ count: 0, reads: 0 })
+      expect(readsOf(worlds.tail, { minCost: 8 }, order)).toEqual({ count: 0, reads: 8 })
     }
   })
 

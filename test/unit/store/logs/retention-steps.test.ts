@@ -34,7 +34,7 @@ describe('by time', () => {
           const goneTo = chunksIn(connection).findLast((chunk) => chunk.last_sequence < before)?.last_sequence ?? 0
           const left = rows.filter(({ sequence }) => sequence > goneTo)
           expect(sweep(here, before)).toBe(rows.length - left.length)
-          // Nothing younger goes; what is older stays only beside something younger, and not much older than that.
+          // Nothing younger is deleted. Older entries remain only next to younger ones, and at most for an hour.
           expect(left.filter((row) => row.sequence >= before)).toEqual(rows.filter((row) => row.sequence >= before))
           for (const { sequence } of left)
             expect(sequence).toBeGreaterThanOrEqual(before - (sequenceAt(3_600_000) - sequenceAt(0)))
@@ -207,7 +207,7 @@ describe('by size', () => {
     for (let n = 0; n < 20; n += 1) {
       const before = count('page')
       here.step(0)
-      // One more where the end of the file has a page that says what the others are.
+      // Every second or third step also frees the page at the end that lists the others.
       expect(before - count('page')).toBeWithin(8, 10)
     }
     here.connection.close()

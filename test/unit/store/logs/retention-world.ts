@@ -12,11 +12,14 @@ import { appendLogs } from '../../../../src/store/sqlite/writes/logs.ts'
 import { logRow, newKey } from '../../../support/store/installed.ts'
 import { entriesOf, logQuery } from '../../../support/store/log-model.ts'
 
-/** More than a step asks one by one: where so many have entries, it reads in chunks whose they are. */
+/**
+ * More workspaces than retention queries one by one. With this many, it reads the workspace of each entry from the
+ * chunks.
+ */
 export const workspaceCount = 20
 export const start = Date.UTC(2025, 5, 1)
 
-/** A database with some workspaces, and entries recorded at times that a test chooses. */
+/** A database with some workspaces, and entries that are recorded at times chosen by a test. */
 export function world(path: string) {
   const connection = openConnection({ path: `${path}/millrace.db`, sync: 'normal' })
   const userId = 'user'
@@ -62,10 +65,10 @@ export function world(path: string) {
   }
 }
 
-/** An asynchronous run; each has left an output of its own. */
+/** Whether a run is asynchronous. Each asynchronous run has a stored output. */
 export const isJob = ({ createdAt }: LogRow) => createdAt !== null
 
-/** Until nothing is left to do; at least one chunk, or some pages, a step. */
+/** Runs steps until nothing is left to do. Each step deletes at least one chunk or frees some pages. */
 export function sweep({ step }: ReturnType<typeof world>, before: number, bytesMax?: number): number {
   let entries = 0
   for (let steps = 0; steps < 10_000; steps += 1) {
@@ -88,7 +91,7 @@ export const listed = (connection: Connection) =>
     .map(({ id }) => sequenceOf(id)!)
     .toSorted((a, b) => a - b)
 
-/** Text that does not become smaller. */
+/** Text that cannot be compressed. */
 function noise(chars: number): string {
   return crypto.getRandomValues(new Uint8Array(Math.ceil(chars * 0.75))).toBase64()
 }

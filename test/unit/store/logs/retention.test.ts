@@ -49,7 +49,7 @@ describe('retention', () => {
       Array.from({ length: count }, (_, index) => logRow(home, sequenceAt(atMs) + index)),
     )
   const left = async () => entriesOf(await store.queryLogs(logQuery(home.workspaceId))).map(({ id }) => sequenceOf(id))
-  /** Moves the clock to the next step, again and again, until a round has ended. */
+  /** Advances the clock from step to step until a round has ended. */
   const round = async () => {
     const { lastRoundAt } = retention.counters
     do {
@@ -59,11 +59,11 @@ describe('retention', () => {
     } while (retention.counters.lastRoundAt === lastRoundAt)
   }
 
-  test('keeps an entry for its days, to the millisecond', async () => {
+  test('keeps an entry for the configured days, exact to the millisecond', async () => {
     for (const offset of [0, 1, 2, 3]) await recordAt(start + offset)
-    // One step a round, so that the clock stands still during it.
+    // One step per round, so that the clock does not move during it.
     begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 10_000 }) } })
-    // The first round comes soon after the start, the others a minute apart.
+    // The first round starts soon after the start, the others follow every minute.
     await round()
     expect(await left()).toHaveLength(4)
     const toRound = clock.nextInMs!
@@ -75,7 +75,7 @@ describe('retention', () => {
     expect(retention.counters.heldMsMax).toBeGreaterThan(0)
   })
 
-  test('begins a round once a minute, and does nothing in between', async () => {
+  test('starts a round once a minute, and does nothing in between', async () => {
     begin()
     await round()
     expect(clock.pending).toBe(1)
@@ -85,7 +85,7 @@ describe('retention', () => {
     expect(swept).toEqual([])
   })
 
-  /** A store whose steps take what a test says. */
+  /** A store whose steps return the results that a test gives. */
   const steps = (taken: (workMs: number) => Partial<RetentionStep>) => {
     const asked: number[] = []
     const nothing = { entries: 1, bytesFreed: 0, usedBytes: 1, heldMs: 1, heldTo: 0, leftBytes: 1, done: false }
@@ -95,7 +95,7 @@ describe('retention', () => {
     }
     return { store: { retain }, asked }
   }
-  /** Moves the clock from step to step; answers the pause behind the last one. */
+  /** Advances the clock from step to step. Returns the pause after the last one. */
   const take = async (count: number): Promise<number> => {
     for (let n = 0; n < count; n += 1) {
       clock.advance(clock.nextInMs!)
@@ -106,7 +106,7 @@ describe('retention', () => {
 
   test('shortens steps when commits take longer, within reason, and makes longer pauses', async () => {
     let commitMs = 0
-    // Enough goes that pauses stay as they are.
+    // So much is deleted that the pauses stay the same.
     let leftBytes = 1e12
     const { store, asked } = steps((workMs) => {
       leftBytes *= 0.9
@@ -133,17 +133,17 @@ describe('retention', () => {
     let heldMs = 19
     const { store, asked } = steps(() => ({ heldMs }))
     begin({ store })
-    /** The budget of each step. */
+    /** The time budget of each step. */
     const allowed = async (count: number, eachMs: number) => {
       heldMs = eachMs
       asked.length = 0
       await take(count)
       return asked
     }
-    // Steps that are worth their commit, as long as they may be.
+    // Steps of the maximum length, with proportionate commits.
     expect((await allowed(100, 19)).slice(20)).toEqual(Array.from({ length: 80 }, () => 5))
     expect(await allowed(6, 77)).toEqual([5, 2.5, 1.25, 1.25, 1.25, 1.25])
-    // A long one amid short ones is one too many.
+    // One slow step among short ones restarts the count.
     await allowed(31, 15)
     expect(asked.slice(1)).toEqual(Array.from({ length: 30 }, () => 1.25))
     await allowed(1, 77)
@@ -161,11 +161,11 @@ describe('retention', () => {
     })
     begin({ store })
     expect(await take(2)).toBe(16)
-    // As much comes as goes. Each scanRange that it looks at takes some 15 seconds.
+    // Nothing is gained. Retention measures its progress over about 15 seconds.
     expect(await take(1_000)).toBe(8)
     expect(await take(2_000)).toBe(4)
     expect(await take(10_000)).toBe(4)
-    // It will be gone in 100 seconds: that is soon, and well.
+    // Everything will be deleted in 100 seconds, which is soon enough.
     bytesEach = leftBytes / 100 / 250
     expect(await take(6_000)).toBe(4)
     leftBytes = 20 * 250 * bytesEach
@@ -212,11 +212,11 @@ describe('retention', () => {
   })
 
   test('stops between two steps', async () => {
-    // Each is a chunk of its own, also when they are taken in together.
+    // Each row gets a chunk of its own, although they are recorded together.
     const finalOutput = JSON.stringify('x'.repeat(20_000))
     const rows = Array.from({ length: 10 }, (_, n) => logRow(home, sequenceAt(start - 40 * dayMs) + n, { finalOutput }))
     await appendLogs(store, rows)
-    // Its work is over as soon as it has begun: one chunk a step.
+    // With no time budget, each step deletes one chunk.
     begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 0 }) } })
     clock.advance(clock.nextInMs!)
     const stopping = retention.stop()
@@ -225,7 +225,7 @@ describe('retention', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('lets entries and pages through while it deletes, and no page fails, repeats or omits entries', async () => {
+  test('does not delay new entries and pages while it deletes, and no page fails, repeats or omits entries', async () => {
     const count = 3_000
     for (let n = 0; n < count; n += 30) await recordAt(start - 40 * dayMs + n, 30)
     for (let n = 0; n < count; n += 30) await recordAt(start + n, 30)

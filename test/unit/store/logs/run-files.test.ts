@@ -13,7 +13,7 @@ const drafts = Array.from({ length: 200 }, (_, index) => ({
   ...(hasFiles(index) && { files: { text: textOf(index), folder: null } }),
 }))
 
-test('the files of entries are found with each, in both orders, whatever lies between', () => {
+test('the files of entries are returned with each entry, in both orders, with any gaps', () => {
   using folder = temporaryFolder()
   const { connection } = filledTable(folder.path, drafts)
   for (const order of orders) {
@@ -30,7 +30,7 @@ test('the files of entries are found with each, in both orders, whatever lies be
   connection.close()
 })
 
-test('one look is enough where no entry has files, however far apart those of a page are', () => {
+test('a page without files needs one look-up, however far apart its entries are', () => {
   using folder = temporaryFolder()
   const { connection } = filledTable(
     folder.path,

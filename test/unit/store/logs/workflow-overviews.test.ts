@@ -30,7 +30,7 @@ function countedFrom(rows: readonly LogRow[], workflowId: string, hours: number)
 
 const shown = ({ runs, errors, lastRun }: WorkflowOverview) => ({ runs, errors, last: lastRun?.executionId ?? null })
 
-test('a glance counts every run of the last hours once, however much of the log is summarised', async () => {
+test('an overview counts every run of the last hours once, whether it is in a zone map or not', async () => {
   const run = fc.record({
     workflow: fc.nat(2),
     minutesAgo: fc.integer({ min: -10, max: 60 * 60 }),
@@ -49,7 +49,7 @@ test('a glance counts every run of the last hours once, however much of the log 
           }),
         )
         const ids = [home.workflowId, ...others.map(({ id }) => id)]
-        // Enough of them for the zones that are wanted, and some behind.
+        // Enough rows for the requested number of zone maps, and some more.
         const all = Array.from({ length: zones * zoneRows }, (_, n) => runs[n % runs.length]).concat(runs)
         const rows = all.flatMap((each, n) => {
           if (!each) return []

@@ -72,7 +72,7 @@ function tableOf(directory: string): LogTable {
   return table
 }
 
-/** A yielder whose clock only moves when something is done. */
+/** A yielder whose clock moves only during work. */
 function world() {
   let nowMs = 0
   const rests: number[] = []
@@ -87,7 +87,7 @@ function world() {
     },
   )
   const work = (ms: number) => {
-    // Far from where a sum of fractions could fall on either side.
+    // Values that rounding errors cannot change.
     pass(ms * 1.01)
     yielder.yieldIfDue()
   }

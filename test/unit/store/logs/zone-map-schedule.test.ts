@@ -17,7 +17,7 @@ function zonesIn(directory: string): Zone[] {
   return database.query<Zone, []>('SELECT entries, last_sequence FROM log_zones ORDER BY first_sequence').all()
 }
 
-/** After each call the writer's thread has had a turn. */
+/** Waits for a number of zone maps. Each call gives the writer thread a turn. */
 async function zonesOnceThere(store: Store, directory: string, count: number): Promise<Zone[]> {
   for (let turn = 0; turn < 10_000; turn += 1) {
     const zones = zonesIn(directory)
@@ -30,11 +30,11 @@ async function zonesOnceThere(store: Store, directory: string, count: number): P
 const rowsOf = (home: Installed, first: number, count: number) =>
   Array.from({ length: count }, (_, index) => logRow(home, first + index))
 
-test('rows are summarised when a zone is full', async () => {
+test('a zone map is written when its rows are complete', async () => {
   using folder = temporaryFolder()
   const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'workers' })
   const home = await install(store)
-  // One by one in the service's thread, as long as that takes them, and in groups by the writer's.
+  // Single rows are written in the service's thread, groups in the writer thread.
   for (let n = 0; n < 300; n += 1) await appendLogs(store, rowsOf(home, 1 + n, 1))
   await appendLogs(store, rowsOf(home, 301, 3 * zoneRows - 300 - 1))
   expect(await zonesOnceThere(store, folder.path, 2)).toEqual([
@@ -46,7 +46,7 @@ test('rows are summarised when a zone is full', async () => {
   await store.close()
 })
 
-test('rows without a zone map get one when the service starts', async () => {
+test('rows without a zone map get one at the start of the service', async () => {
   using folder = temporaryFolder()
   const open = (mode: 'direct' | 'workers') => openSqliteStore({ directory: folder.path, sync: 'normal', mode })
   const before = await open('direct')
@@ -59,7 +59,7 @@ test('rows without a zone map get one when the service starts', async () => {
   await store.close()
 })
 
-test('a step that fails is repeated the next time', async () => {
+test('a step that fails is repeated later', async () => {
   const asked: (string | undefined)[] = []
   let fails = true
   let written = 0
