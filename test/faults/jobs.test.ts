@@ -95,17 +95,17 @@ describe('asynchronous runs of the executable', () => {
   })
 
   test('that were in progress at three crashes fail as INTERRUPTED, with their ended blocks in the log', async () => {
-    using holder = holdingServer()
+    using held = holdingServer()
     service = await serve(folder.path, environment)
-    const id = await begin(await deploy(service.url, apiKey, holding(holder.url)))
+    const id = await begin(await deploy(service.url, apiKey, holding(held.url)))
     for (let death = 1; death <= 3; death += 1) {
-      await holder.arrivals(death)
+      await held.arrivals(death)
       expect(await stateOf(service.url, id)).toBe('processing')
       await service.kill('SIGKILL')
       service = await serve(folder.path, environment)
     }
     expect(await endOf(service.url, id)).toMatchObject({ status: 'failed', error: { code: 'INTERRUPTED' } })
-    expect(holder.state.arrived).toBe(3)
+    expect(held.state.arrived).toBe(3)
     const { body: list } = await call(
       `${service.url}/api/v1/logs?${new URLSearchParams({ workspaceId: await workspaceOf(service.url), includeTraceSpans: 'true' })}`,
       apiKey,
@@ -116,40 +116,40 @@ describe('asynchronous runs of the executable', () => {
   })
 
   test('that were cancelled while running stay cancelled when the process is killed after the response', async () => {
-    using holder = holdingServer()
+    using held = holdingServer()
     service = await serve(folder.path, environment)
-    const endpoint = await deploy(service.url, apiKey, holding(holder.url))
+    const endpoint = await deploy(service.url, apiKey, holding(held.url))
     const id = await begin(endpoint)
-    await holder.arrivals(1)
+    await held.arrivals(1)
     const cancelUrl = endpoint.replace('/execute', `/executions/${id}/cancel`)
     const responses = await Promise.all([call(cancelUrl, apiKey, 'POST'), call(cancelUrl, apiKey, 'POST')])
     await service.kill('SIGKILL')
     expect(responses.map(({ status }) => status)).toContain(200)
     service = await serve(folder.path, environment)
     expect(await endOf(service.url, id)).toMatchObject({ status: 'cancelled', error: { code: 'CANCELLED' } })
-    expect(holder.state.arrived).toBe(1)
+    expect(held.state.arrived).toBe(1)
   })
 
   test('resume after an orderly stop, any number of times, with the same results', async () => {
-    using holder = holdingServer()
+    using held = holdingServer()
     const settings = { ...environment, MILLRACE_STOP_GRACE_MS: '10', MILLRACE_JOBS_CONCURRENCY: '1' }
     service = await serve(folder.path, settings)
-    const endpoint = await deploy(service.url, apiKey, holding(holder.url))
+    const endpoint = await deploy(service.url, apiKey, holding(held.url))
     const running = await begin(endpoint)
-    await holder.arrivals(1)
+    await held.arrivals(1)
     const waiting = await begin(endpoint)
     for (let stop = 1; stop <= 4; stop += 1) {
-      await holder.arrivals(stop)
+      await held.arrivals(stop)
       expect(await service.kill('SIGTERM')).toBe(0)
       service = await serve(folder.path, settings)
     }
-    await holder.arrivals(5)
+    await held.arrivals(5)
     expect(await stateOf(service.url, waiting)).toBe('queued')
-    holder.respondToAll()
+    held.respondToAll()
     const first = await endOf(service.url, running)
     expect(first).toMatchObject({ status: 'completed', output: { result: expect.any(Number) } })
-    await holder.arrivals(6)
-    holder.respondToAll()
+    await held.arrivals(6)
+    held.respondToAll()
     expect((await endOf(service.url, waiting)).status).toBe('completed')
   })
 })

@@ -78,8 +78,8 @@ test('histogram buckets cover the range, stay below the maximum, and start at ro
         expect(buckets.from + buckets.bucketMs * buckets.count).toBeGreaterThan(to)
         expect(buckets.from).toBeGreaterThan(from - buckets.bucketMs)
         if (spanMs < 100 * 86_400_000) expect(buckets.count).toBeLessThanOrEqual(most + 1)
-        const zoneMs = new Date(from).getTimezoneOffset() * 60_000
-        expect((buckets.from - zoneMs) % Math.min(buckets.bucketMs, 86_400_000)).toBe(0)
+        const offsetMs = new Date(from).getTimezoneOffset() * 60_000
+        expect((buckets.from - offsetMs) % Math.min(buckets.bucketMs, 86_400_000)).toBe(0)
       },
     ),
   )

@@ -12,7 +12,7 @@ const lockModule = join(import.meta.dir, '../../../src/store/lock.ts')
  * Another process that takes the lock, reports it, and runs until it is killed. It keeps a reference to the lock, which
  * would otherwise be garbage-collected.
  */
-async function holder(directory: string) {
+async function lockInOtherProcess(directory: string) {
   const script = `globalThis.kept = require(${JSON.stringify(lockModule)}).takeLock(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
   const reader = child.stdout.getReader()
@@ -31,7 +31,7 @@ function refusal(directory: string): AppError {
 
 test('a directory that another process serves is refused, with the ID of that process', async () => {
   using folder = temporaryFolder()
-  const child = await holder(folder.path)
+  const child = await lockInOtherProcess(folder.path)
   const error = refusal(folder.path)
   expect(error.code).toBe('CONFLICT')
   expect(error.message).toContain(`process ${child.pid} `)
@@ -49,7 +49,7 @@ test('a full disk does not prevent the lock, and leaves no empty process-ID file
 
 test('the lock of a killed process is free immediately, even if its process ID is in use again', async () => {
   using folder = temporaryFolder()
-  const child = await holder(folder.path)
+  const child = await lockInOtherProcess(folder.path)
   child.kill('SIGKILL')
   await child.exited
   writeFileSync(join(folder.path, 'millrace.pid'), '1\n')

@@ -5,7 +5,7 @@ import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-wor
 const delaysMs = [5_000, 15_000, 60_000, 180_000]
 const stepMs = 25
 
-/** The random responses of a receiver: an upper limit in percent, and whether another attempt follows. */
+/** The random responses of a receiver: an upper limit in percent, the outcome, and whether another attempt follows. */
 const outcomes: [below: number, posted: OutboundPosted, retried: boolean][] = [
   [55, taken, false],
   [80, responded(503), true],
@@ -16,7 +16,7 @@ const outcomes: [below: number, posted: OutboundPosted, retried: boolean][] = [
   [100, { ok: false, code: 'CONNECTION_FAILED', message: 'refused' }, false],
 ]
 
-/** Numbers between 0 and 1, the same every time. */
+/** Pseudo-random numbers from 0 to 1. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -32,7 +32,7 @@ test('100,000 deliveries go through the whole schedule: every attempt is on time
   const subscriptions: number[] = []
   for (let n = 0; n < 20; n += 1) subscriptions.push(await world.subscribe(`r${n}`))
 
-  /** By delivery: when its attempts were made, what was said, and the most that its last delay may have been. */
+  /** By delivery: the times of its attempts, whether it is retried, and the delays that Retry-After asked for. */
   const histories = new Map<string, { at: number[]; retried: boolean; asked: number[] }>()
   world.post = (_, key) => {
     const at = random() * 100
@@ -80,8 +80,8 @@ test('100,000 deliveries go through the whole schedule: every attempt is on time
       if (asked[n - 1] === 0 && n > 2) tenths[Math.min(9, Math.floor(over * 100))]! += 1
     }
   }
-  // The jitter is uniform: each tenth of it holds a tenth of the attempts, but for chance and the step, which is small
-  // beside the longer delays.
+  // The jitter is uniform: each tenth of its range has a tenth of the attempts, except for chance and for the step,
+  // which is short compared with the longer delays.
   const jittered = tenths.reduce((sum, count) => sum + count)
   for (const count of tenths) expect(Math.abs(count / jittered - 0.1)).toBeLessThan(0.02)
   let listed = 0

@@ -23,7 +23,7 @@ export function span(more: Partial<Span> = {}): Span {
   }
 }
 
-/** A run of one block that went well. */
+/** A successful run of one block. */
 export function runRecord(more: Partial<RunRecord> = {}): RunRecord {
   const output = { waitedMs: 5 }
   return {

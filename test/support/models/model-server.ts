@@ -10,7 +10,7 @@ export type ScriptedResponse = {
   refusal?: string
   /** Null: the response reports no tokens. */
   usage?: { prompt: number; cached?: number; completion: number } | null
-  /** `length`: cut off at the limit. */
+  /** `length`: truncated at the limit. */
   finish?: 'stop' | 'length'
   /** The status of an error response. */
   status?: number

@@ -51,7 +51,7 @@ async function recordAll(): Promise<void> {
 
 const together = () => Array.from({ length: Number(atOnce) }, record)
 
-/** One after the other for a while, then all at once for a while: groups of all sizes. */
+/** Appends one by one for a while, then all at once for a while, so that groups have all sizes. */
 async function recordUnevenly(): Promise<void> {
   while (left > 0) {
     for (let alone = Math.random() * 150; alone > 0; alone -= 1) await record()

@@ -5,11 +5,11 @@ import { entriesOf, logQuery } from './log-model.ts'
 export type AppendingProcess = {
   pid: number
   acknowledged: Set<string>
-  /** Refused runs, with the code they were refused with. */
+  /** Refused runs, with their error codes. */
   refused: Map<string, string>
   /** `!true`, `!false`: changes of the writer's health. */
   health: string[]
-  /** Resolves when `isIt` is true of what the process has said. */
+  /** Resolves when `isIt` is true for the output so far. */
   until(isIt: () => boolean): Promise<void>
   kill(signal: NodeJS.Signals): void
   exited: Promise<number>

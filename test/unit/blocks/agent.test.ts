@@ -134,10 +134,10 @@ describe('when the model fails', () => {
 
   test('a cancelled run ends the request', async () => {
     using peer = await hanging()
-    const leaving = new AbortController()
-    const running = world.run(asking({ url: `${peer.url}v1` }), {}, { callerSignal: () => leaving.signal })
+    const abort = new AbortController()
+    const running = world.run(asking({ url: `${peer.url}v1` }), {}, { callerSignal: () => abort.signal })
     while (peer.open === 0) await new Promise((resolve) => setImmediate(resolve))
-    leaving.abort()
+    abort.abort()
     const { record } = await running
     expect(record.failure?.code).toBe('CLIENT_CLOSED')
     while (peer.open > 0) await new Promise((resolve) => setImmediate(resolve))

@@ -75,8 +75,8 @@ describe('keys', () => {
     const create = (date: string) =>
       json<{ apiKey: string }>(folder.path, 'keys', 'create', '--name', 'x', '--expires', date)
     expect((await findKey(folder.path, (await create('2999-01-31')).apiKey))?.expiresAt).toBe(Date.UTC(2999, 0, 31))
-    const zoned = await create('2999-01-31T12:00:00+02:00')
-    expect((await findKey(folder.path, zoned.apiKey))?.expiresAt).toBe(Date.UTC(2999, 0, 31, 10))
+    const withOffset = await create('2999-01-31T12:00:00+02:00')
+    expect((await findKey(folder.path, withOffset.apiKey))?.expiresAt).toBe(Date.UTC(2999, 0, 31, 10))
   })
 
   test.each([

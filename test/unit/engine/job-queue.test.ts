@@ -72,8 +72,8 @@ test('every job gets exactly one turn, in the order of its workflow, however few
         const numbers = taken.map(({ createdAt }) => createdAt)
         expect(new Set(numbers).size).toBe(numbers.length)
         expect(numbers.length + cancelled.size).toBe(made)
-        for (const lane of Map.groupBy(taken, ({ workflowId }) => workflowId).values()) {
-          const order = lane.map(({ createdAt }) => createdAt)
+        for (const jobs of Map.groupBy(taken, ({ workflowId }) => workflowId).values()) {
+          const order = jobs.map(({ createdAt }) => createdAt)
           expect(order).toEqual(order.toSorted((a, b) => a - b))
         }
         expect(queue.size).toBe(0)

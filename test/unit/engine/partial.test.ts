@@ -161,8 +161,8 @@ describe('a run from a block', () => {
     })
     const first = (await world.run(failing, { text: 'fails' })).record
     expect(first.failure?.blockId).toBe('b')
-    const mended = { ...failing, blocks: { ...failing.blocks, b: call('b', 'b/<a.data.path>') } }
-    const second = await again(mended, { from: { blockId: 'b' } }, pastOf(first))
+    const repaired = { ...failing, blocks: { ...failing.blocks, b: call('b', 'b/<a.data.path>') } }
+    const second = await again(repaired, { from: { blockId: 'b' } }, pastOf(first))
     expect(second.failure).toBeNull()
     expect(requests.map((path) => path.split('/')[1])).toEqual(['b', 'c'])
   })

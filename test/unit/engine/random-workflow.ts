@@ -94,11 +94,11 @@ function documentOf(list: readonly Piece[]): WorkflowDocument {
           onError: fails === 'continue' ? 'continue' : 'stop',
         })
         if (fails !== 'edge') return { out: [id], here: reading(`<${id}.data.path>`) }
-        const mended = add('api', here, [`${id}:error`, id], {
+        const recovered = add('api', here, [`${id}:error`, id], {
           url: `http://example.org/<${id}.error.code>`,
           retries: 0,
         })
-        return { out: [mended], here: reading(`<${id}.data.path>`) }
+        return { out: [recovered], here: reading(`<${id}.data.path>`) }
       }
       case 'set': {
         const name = `v${count + 1}`

@@ -45,13 +45,13 @@ describe('the addresses of a host', () => {
 
   test('are looked up for at most ten seconds, and no longer than the caller waits', async () => {
     const clock = new ManualClock()
-    const leaving = new AbortController()
+    const abort = new AbortController()
     const options = { lookup: () => new Promise<string[]>(() => {}), clock }
     const waiting = resolve('slow.example', options, never)
-    const left = resolve('slow.example', options, leaving.signal)
-    leaving.abort(new Error('left'))
+    const left = resolve('slow.example', options, abort.signal)
+    abort.abort(new Error('left'))
     await expect(left).rejects.toThrow('left')
-    await expect(resolve('slow.example', options, leaving.signal)).rejects.toThrow('left')
+    await expect(resolve('slow.example', options, abort.signal)).rejects.toThrow('left')
     expect(clock.pending).toBe(1)
     clock.advance(10_000)
     await expect(waiting).rejects.toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('slow.example') })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { include } from '../../../src/domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../../src/store/store.ts'
-import { OutboxWorld, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld } from '../../support/webhooks/outbox-world.ts'
 
 const deliveries = 200
 
@@ -27,7 +27,7 @@ async function readAheadOf(outputChars: number): Promise<{ together: number; ahe
   }
   world.post = async () => {
     for (let turns = 0; turns < 20; turns += 1) await world.turn()
-    return taken
+    return accepted
   }
   await world.start({ store: { ...world.store, readDeliveries } })
   await world.pass(1_000)

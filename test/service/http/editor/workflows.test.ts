@@ -10,17 +10,17 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const glance = async (id: string) =>
+const overview = async (id: string) =>
   (await page.get('/api/editor/workflows')).json.data.find((row: Parsed) => row.id === id)
 
 test("the overview shows each workflow's state, last run and last 24 hours", async () => {
   const id = await world.deployed({ folder: 'a' })
-  expect(await glance(id)).toMatchObject({ folder: 'a', version: 1, hasChanges: false, lastRun: null })
+  expect(await overview(id)).toMatchObject({ folder: 'a', version: 1, hasChanges: false, lastRun: null })
   const now = Date.now()
   await world.log(id, { startedAt: now - 3 * 3_600_000, endedAt: now, level: 'error' })
   const { executionId } = await world.log(id, { startedAt: now, endedAt: now })
   await page.call('PUT', `/api/workflows/${id}`, { ...sampleDocument(), blocks: {}, edges: [] })
-  const seen = await glance(id)
+  const seen = await overview(id)
   expect(seen).toMatchObject({ hasChanges: true, revision: 2, updatedBy: 'owner@example.com' })
   expect(seen.lastRun).toMatchObject({ executionId, level: 'info', startedAt: new Date(now).toISOString() })
   expect([seen.runs.length, seen.runs.at(-1), seen.runs.at(-4)]).toEqual([24, 1, 1])
@@ -43,7 +43,7 @@ test('a workflow can be renamed, moved and described without sending its documen
     undefined,
     ['start', 'end'],
   ])
-  const taken = (await glance(await world.workflow())).name
+  const taken = (await overview(await world.workflow())).name
   expect((await patch({ name: taken })).json.code).toBe('CONFLICT')
   expect((await patch({ name: '' })).status).toBe(400)
 })
@@ -69,7 +69,7 @@ test('undoing a deletion restores the workflow and its deployment', async () => 
   expect(json.data[0]).toMatchObject({ id, deletedAt: expect.any(String) })
   const restored = await page.post(`/api/editor/workflows/${id}/restore`)
   expect(restored.json).toEqual({ id, version: 1, reason: null })
-  expect(await glance(id)).toMatchObject({ version: 1, hasChanges: false })
+  expect(await overview(id)).toMatchObject({ version: 1, hasChanges: false })
   expect((await page.post(`/api/editor/workflows/${id}/restore`)).status).toBe(404)
 })
 
@@ -90,6 +90,6 @@ test('a folder moves with all its workflows', async () => {
   const move = (path: string, to: string | null) =>
     page.post('/api/editor/folders/move', { workspaceId: world.workspaceId, path, to })
   expect((await move(folder, '/sales/')).json).toEqual({ moved: 1 })
-  expect((await glance(id)).folder).toBe('sales/eu')
+  expect((await overview(id)).folder).toBe('sales/eu')
   expect((await move(folder, 'x')).status).toBe(404)
 })

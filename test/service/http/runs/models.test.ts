@@ -80,11 +80,11 @@ test('without selected outputs the text of the last agent is streamed', async ()
 test('a caller that leaves ends the request to the model', async () => {
   const gates = [Promise.resolve(), new Promise<void>(() => undefined)]
   respond = () => ({ text: ['a', 'b'], gate: () => gates.shift() ?? Promise.resolve() })
-  const leaving = new AbortController()
+  const abort = new AbortController()
   const seen = server.requests.length
-  const { first, reading } = await stream(await world.deploy(asking()), {}, leaving.signal)
+  const { first, reading } = await stream(await world.deploy(asking()), {}, abort.signal)
   await first
-  leaving.abort()
+  abort.abort()
   await reading.catch(() => undefined)
   await server.requests[seen]!.left
 })

@@ -232,11 +232,11 @@ describe('a streamed run', () => {
     const id = await world.deploy(
       document({ name: 'Left', blocks: [start(), api('slow', '/slow/left')], edges: ['start > slow'] }),
     )
-    const leaving = new AbortController()
-    const stream = await open(id, { stream: true, selectedOutputs: ['slow.data'] }, leaving.signal)
+    const abort = new AbortController()
+    const stream = await open(id, { stream: true, selectedOutputs: ['slow.data'] }, abort.signal)
     const upstreamRequest = await request('/slow/left')
     const aborted = new Promise<void>((resolve) => upstreamRequest.signal.addEventListener('abort', () => resolve()))
-    leaving.abort()
+    abort.abort()
     await aborted
     const executionId = stream.response.headers.get('x-execution-id')
     for (;;) {

@@ -20,9 +20,9 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
       const { id } = await create('Ada', 'a/b')
       await store.deploy(id, document({ name: 'Ada', blocks: [] }), 20, home.userId)
       await store.deleteWorkflow((await create('Gone')).id, 30)
-      const glances = await store.listWorkflowOverviews(home.workspaceId, 40, 3)
-      expect(glances.map(({ name }) => name)).toEqual(['Ada', 'Test workflow'])
-      expect(glances[0]).toEqual({
+      const overviews = await store.listWorkflowOverviews(home.workspaceId, 40, 3)
+      expect(overviews.map(({ name }) => name)).toEqual(['Ada', 'Test workflow'])
+      expect(overviews[0]).toEqual({
         ...{ id, name: 'Ada', description: null, folder: 'a/b', createdAt: 10, updatedAt: 10, revision: 1 },
         ...{ updatedBy: `${home.userId}@example.org`, activeVersion: 1, deployedAt: 20, hasChanges: false },
         ...{ lastRun: null, runs: [0, 0, 0], errors: [0, 0, 0] },
@@ -43,9 +43,9 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
         run(5, 0, 'error'),
       ]
       await appendLogs(store, rows)
-      const [glance] = await store.listWorkflowOverviews(home.workspaceId, at + 600_000, 3)
-      expect(glance).toMatchObject({ runs: [1, 1, 2], errors: [1, 1, 1] })
-      expect(glance?.lastRun).toMatchObject({ sequence: 5, level: 'error', executionId: rows[4]?.executionId })
+      const [overview] = await store.listWorkflowOverviews(home.workspaceId, at + 600_000, 3)
+      expect(overview).toMatchObject({ runs: [1, 1, 2], errors: [1, 1, 1] })
+      expect(overview?.lastRun).toMatchObject({ sequence: 5, level: 'error', executionId: rows[4]?.executionId })
     })
   })
 

@@ -31,7 +31,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     await appendLogs(world().store, [row])
     return row
   }
-  const owes = (...subscriptions: number[]) => ({
+  const pendingTo = (...subscriptions: number[]) => ({
     deliveries: subscriptions.map((subscription) => ({ subscription, include: 0 })),
   })
   const list = (state?: DeliveryState, after?: DeliveryKey, limit = 100) =>
@@ -43,7 +43,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('is recorded with its run, and due immediately', async () => {
       const { store, home } = world()
       const [one, two] = [await subscribe('a'), await subscribe('b')]
-      const { executionId } = await record(5, owes(one, two))
+      const { executionId } = await record(5, pendingTo(one, two))
       const due = { sequence: 5, include: 0, attempts: 0, attemptsBefore: 0, dueAt: endedAt }
       expect(await store.nextDeliveries(one, null, 10)).toEqual([{ ...due, subscription: one }])
       expect(await store.pendingSubscriptions()).toEqual([one, two])
@@ -65,7 +65,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('does not exist when its run could not be recorded', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
-      const good = logRow(home, 5, { webhooks: { ...owes(subscription), skipped: [], facts: '{}' } })
+      const good = logRow(home, 5, { webhooks: { ...pendingTo(subscription), skipped: [], facts: '{}' } })
       const twice = { ...good, sequence: 6 }
       expect(await rejectionOf(appendLogs(store, [good, twice]))).toBeDefined()
       expect(await store.pendingSubscriptions()).toEqual([])
@@ -77,7 +77,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const subscription = await subscribe('a')
       const other = await subscribe('b')
       for (const [sequence, at] of [30, 10, 20, 20].entries()) {
-        await record(sequence + 1, owes(subscription, other), { endedAt: at })
+        await record(sequence + 1, pendingTo(subscription, other), { endedAt: at })
       }
       const next = async (after: { dueAt: number; sequence: number } | null, limit: number) =>
         (await store.nextDeliveries(subscription, after, limit)).map(({ sequence }) => sequence)
@@ -92,8 +92,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const subscription = await subscribe('a')
       const facts = '{"rateLimits":{},"usage":{}}'
       const more = { cost: '{"total":1}', costTotal: 1, files: { text: '[]', folder: null } }
-      const { webhooks: _, ...row } = await record(7, { ...owes(subscription), facts }, more)
-      await record(9, owes(subscription))
+      const { webhooks: _, ...row } = await record(7, { ...pendingTo(subscription), facts }, more)
+      await record(9, pendingTo(subscription))
       const [source, plain, ...rest] = await store.readDeliveries([
         { sequence: 9, include: 0 },
         { sequence: 8, include: 15 },
@@ -113,7 +113,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('keeps every attempt, and has the state that follows from the last one', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
-      await record(5, owes(subscription))
+      await record(5, pendingTo(subscription))
       const key = { sequence: 5, subscription }
       const response = 'Café – "no"\n'
       const first = endedAttempt(key, pendingAt(endedAt + 5_000), { answer: response })
@@ -138,10 +138,10 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('keeps an attempt that is recorded immediately after the run', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
-      const webhooks = { ...owes(subscription), skipped: [], facts: null }
-      const owing = (sequence: number) => logWrite(logRow(home, sequence, { webhooks }))
+      const webhooks = { ...pendingTo(subscription), skipped: [], facts: null }
+      const rowWithDelivery = (sequence: number) => logWrite(logRow(home, sequence, { webhooks }))
       for (let sequence = 5; sequence < 30; sequence += 1) {
-        await store.append([owing(sequence)])
+        await store.append([rowWithDelivery(sequence)])
         await store.endAttempts([endedAttempt({ sequence, subscription }, delivered)])
       }
       expect((await list('delivered')).deliveries).toHaveLength(25)
@@ -150,7 +150,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
 
     test('exists for each recipient of a run, however many there are', async () => {
       const numbers = Array.from({ length: 45 }, (_, index) => 100 + index)
-      await record(5, owes(...numbers))
+      await record(5, pendingTo(...numbers))
       expect(await world().store.pendingSubscriptions()).toEqual(numbers)
       const due = { sequence: 5, subscription: 144, include: 0, attempts: 0, attemptsBefore: 0 }
       expect(await world().store.nextDeliveries(144, null, 9)).toMatchObject([due])
@@ -165,7 +165,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('is sent again with all its attempts if it failed, and with the remaining ones if it is pending', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
-      await record(5, owes(subscription))
+      await record(5, pendingTo(subscription))
       const key = { sequence: 5, subscription }
       await store.endAttempts([endedAttempt(key, pendingAt(endedAt + 5_000))])
       expect(await store.sendAgain(key, 77)).toBe(true)
@@ -182,7 +182,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('stays cancelled, unless the attempt in progress succeeds', async () => {
       const { store } = world()
       const subscription = await subscribe('a')
-      await record(5, owes(subscription))
+      await record(5, pendingTo(subscription))
       const key = { sequence: 5, subscription }
       expect(await store.cancelDelivery(key)).toBe(true)
       expect(await store.cancelDelivery(key)).toBe(false)
@@ -203,8 +203,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       const others = document({ name: 'Other', blocks: [] })
       const other = await store.createWorkflow({ id: null, workspaceId: home.workspaceId, document: others, at: 1 })
       const foreign = await subscribe('a', other.id)
-      for (let sequence = 1; sequence <= 9; sequence += 1) await record(sequence, owes(subscription))
-      await record(10, owes(foreign), { workflowId: other.id })
+      for (let sequence = 1; sequence <= 9; sequence += 1) await record(sequence, pendingTo(subscription))
+      await record(10, pendingTo(foreign), { workflowId: other.id })
       const end = (sequence: number, outcome: AttemptOutcome) => endedAttempt({ sequence, subscription }, outcome)
       await store.endAttempts([end(2, failed), end(4, failed), end(5, delivered), end(6, failed)])
       expect(await sequences()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
@@ -221,7 +221,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     test('are due again together when they failed since a given time', async () => {
       const { store, home } = world()
       const subscription = await subscribe('a')
-      for (let sequence = 1; sequence <= 5; sequence += 1) await record(sequence, owes(subscription))
+      for (let sequence = 1; sequence <= 5; sequence += 1) await record(sequence, pendingTo(subscription))
       await store.endAttempts(
         [1, 2, 3, 5].map((sequence) =>
           endedAttempt({ sequence, subscription }, sequence === 3 ? delivered : failed, { number: 4 }),
@@ -248,7 +248,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       { subscription: one, reason: 'inactive' as const },
       { subscription: three, reason: 'level' as const },
     ]
-    await record(5, { ...owes(two), skipped })
+    await record(5, { ...pendingTo(two), skipped })
     await store.endAttempts([endedAttempt({ sequence: 5, subscription: two }, delivered)])
     const about = (number: number, id: string) => ({ number, id, url: 'https://example.org/hook' })
     expect(await store.listRunWebhooks(5)).toMatchObject([
@@ -265,7 +265,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
     const subscription = await subscribe('a')
     const long = { traceSpans: JSON.stringify(['x'.repeat(40_000)]) }
     for (let sequence = 1; sequence <= 4; sequence += 1) {
-      await record(sequence, sequence === 2 ? { ...owes(subscription), facts: '{}' } : {}, long)
+      await record(sequence, sequence === 2 ? { ...pendingTo(subscription), facts: '{}' } : {}, long)
     }
     const sweep = async () => {
       let after = 0

@@ -20,13 +20,13 @@ const failed: AttemptOutcome = { state: 'failed', dueAt: null }
 export function fanOutContract(world: () => { store: Store; home: Installed }): void {
   const subscribe = async (id: string) =>
     (await world().store.createSubscription(world().home.workflowId, newSubscription(id), 1)).number
-  const owing = (...subscriptions: number[]): RunWebhooks => ({
+  const pendingTo = (...subscriptions: number[]): RunWebhooks => ({
     deliveries: subscriptions.map((subscription) => ({ subscription, include: 0 })),
     skipped: [],
     facts: null,
   })
   const row = (sequence: number, subscriptions: readonly number[], at = endedAt) =>
-    logRow(world().home, sequence, { endedAt: at, webhooks: owing(...subscriptions) })
+    logRow(world().home, sequence, { endedAt: at, webhooks: pendingTo(...subscriptions) })
   const record = (sequence: number, subscriptions: readonly number[], at = endedAt) =>
     appendLogs(world().store, [row(sequence, subscriptions, at)])
   const stateOf = async (sequence: number, subscription: number) =>

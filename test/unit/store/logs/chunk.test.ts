@@ -33,7 +33,7 @@ const webhooks = fc.record({
 })
 const row = fc.oneof(
   facts,
-  fc.tuple(facts, webhooks).map(([each, owed]): LogRow => ({ ...each, webhooks: owed })),
+  fc.tuple(facts, webhooks).map(([each, deliveries]): LogRow => ({ ...each, webhooks: deliveries })),
   fc.tuple(facts, files).map(([each, held]): LogRow => ({ ...each, files: held })),
 )
 

@@ -104,11 +104,11 @@ describe('by time', () => {
     while (here.connection.write(() => zones.step(here.connection, 'w0'))) {}
     const count = (table: string) =>
       here.connection.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)!.count
-    const facets = count('log_zone_facets')
+    const indexedValues = count('log_zone_facets')
     expect(count('log_zones')).toBe(11)
     sweep(here, sequenceAt(start + 1_000))
     expect(count('log_zones')).toBeLessThan(8)
-    expect(count('log_zone_facets')).toBe((facets / 11) * count('log_zones'))
+    expect(count('log_zone_facets')).toBe((indexedValues / 11) * count('log_zones'))
     here.connection.close()
   })
 

@@ -62,9 +62,9 @@ test('an overview counts every run of the last hours once, whether it is in a zo
         const maker = new ZoneMapMaker()
         for (let n = 0; n < zones; n += 1) connection.write(() => maker.step(connection, home.workspaceId))
         connection.close()
-        const glances = await store.listWorkflowOverviews(home.workspaceId, now, 24)
-        expect(glances.map(({ id }) => id).sort()).toEqual(ids.toSorted())
-        for (const glance of glances) expect(shown(glance)).toEqual(countedFrom(rows, glance.id, 24))
+        const overviews = await store.listWorkflowOverviews(home.workspaceId, now, 24)
+        expect(overviews.map(({ id }) => id).sort()).toEqual(ids.toSorted())
+        for (const overview of overviews) expect(shown(overview)).toEqual(countedFrom(rows, overview.id, 24))
       } finally {
         await store.close()
       }

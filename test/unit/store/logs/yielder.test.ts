@@ -40,27 +40,27 @@ describe('a yielder', () => {
 test('searching, counting and reading entries yields at least once per zone, or every 32 entries', () => {
   using folder = temporaryFolder()
   const { connection } = tableOf(folder.path)
-  let breaths = 0
+  let yields = 0
   const sql: Sql = {
     workflows: connection.workflows,
     all: (text, ...values) => connection.all(text, ...values),
     run: (text, ...values) => connection.run(text, ...values),
     get: (text, ...values) => connection.get(text, ...values),
     yieldIfDue() {
-      breaths += 1
+      yields += 1
     },
   }
-  const breathsOf = (run: () => unknown) => {
-    breaths = 0
+  const yieldsOf = (run: () => unknown) => {
+    yields = 0
     run()
-    return breaths
+    return yields
   }
   const still = () => 0
   const filter = logFilter({ minDurationMs: 1_000_000 })
-  expect(breathsOf(() => queryLogs(sql, logQuery('home', { filter }), still))).toBeGreaterThanOrEqual(zones)
+  expect(yieldsOf(() => queryLogs(sql, logQuery('home', { filter }), still))).toBeGreaterThanOrEqual(zones)
   const counts = { workspaceId: 'home', filter: logFilter(), from: 0, bucketMs: 1e13, count: 1, before: undefined }
-  expect(breathsOf(() => countLogs(sql, counts, still))).toBeGreaterThanOrEqual(zones)
-  expect(breathsOf(() => queryLogs(sql, logQuery('home', { limit: 640 }), still))).toBeGreaterThanOrEqual(20)
+  expect(yieldsOf(() => countLogs(sql, counts, still))).toBeGreaterThanOrEqual(zones)
+  expect(yieldsOf(() => queryLogs(sql, logQuery('home', { limit: 640 }), still))).toBeGreaterThanOrEqual(20)
   connection.close()
 })
 

@@ -18,7 +18,7 @@ function zonesIn(directory: string): Zone[] {
 }
 
 /** Waits for a number of zone maps. Each call gives the writer thread a turn. */
-async function zonesOnceThere(store: Store, directory: string, count: number): Promise<Zone[]> {
+async function waitForZones(store: Store, directory: string, count: number): Promise<Zone[]> {
   for (let turn = 0; turn < 10_000; turn += 1) {
     const zones = zonesIn(directory)
     if (zones.length >= count) return zones
@@ -37,12 +37,12 @@ test('a zone map is written when its rows are complete', async () => {
   // Single rows are written in the service's thread, groups in the writer thread.
   for (let n = 0; n < 300; n += 1) await appendLogs(store, rowsOf(home, 1 + n, 1))
   await appendLogs(store, rowsOf(home, 301, 3 * zoneRows - 300 - 1))
-  expect(await zonesOnceThere(store, folder.path, 2)).toEqual([
+  expect(await waitForZones(store, folder.path, 2)).toEqual([
     { entries: zoneRows, last_sequence: zoneRows },
     { entries: zoneRows, last_sequence: 2 * zoneRows },
   ])
   await appendLogs(store, rowsOf(home, 3 * zoneRows, zoneRows))
-  expect(await zonesOnceThere(store, folder.path, 3)).toHaveLength(3)
+  expect(await waitForZones(store, folder.path, 3)).toHaveLength(3)
   await store.close()
 })
 
@@ -55,7 +55,7 @@ test('rows without a zone map get one at the start of the service', async () => 
   await before.close()
   expect(zonesIn(folder.path)).toEqual([])
   const store = await open('workers')
-  expect(await zonesOnceThere(store, folder.path, 4)).toHaveLength(4)
+  expect(await waitForZones(store, folder.path, 4)).toHaveLength(4)
   await store.close()
 })
 
