@@ -19,7 +19,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
       `variable ${at}`,
     )
   return (
-    <Dialog open onClose={onClose} title="Variables and description">
+    <Dialog onClose={onClose} title="Variables and description">
       <DialogBody>
         <Field label="Description" optional>
           {(tied) => (

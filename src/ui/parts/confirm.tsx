@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api/message-of.ts'
 import { Button } from './button.tsx'
 import { Dialog, DialogActions, DialogBody } from './dialog.tsx'
+import { ErrorNote } from './states.tsx'
 
 /** Asks for confirmation of an action that cannot be undone. Shows the error if it fails. */
 export function Confirm({
@@ -29,11 +29,7 @@ export function Confirm({
     <Dialog open={open} onClose={close} title={title} width="small">
       <DialogBody>
         <div className="text-sm text-muted">{children}</div>
-        {work.isError && (
-          <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-            {messageOf(work.error)}
-          </p>
-        )}
+        <ErrorNote error={work.error} />
       </DialogBody>
       <DialogActions>
         <Button onClick={close}>Cancel</Button>

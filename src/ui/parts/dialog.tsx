@@ -1,22 +1,24 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog'
+import { useMutation } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import type { FormEvent, ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { classes } from './class-names.ts'
+import { ErrorNote } from './states.tsx'
 
 type Width = 'small' | 'normal' | 'wide'
 const widths: Record<Width, string> = { small: 'max-w-104', normal: 'max-w-136', wide: 'max-w-208' }
 
 /** A modal dialog. Escape and a click outside close it. The focus returns to where it was. */
 export function Dialog({
-  open,
+  open = true,
   onClose,
   title,
   description,
   width = 'normal',
   children,
 }: {
-  open: boolean
+  open?: boolean
   onClose: () => void
   title: string
   description?: ReactNode
@@ -61,39 +63,32 @@ export function DialogActions({ children }: { children: ReactNode }) {
   return <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{children}</footer>
 }
 
-/** A dialog with a form. Enter submits it. */
+/** A dialog with a form. Enter submits it. Shows the error if `onSubmit` fails. */
 export function FormDialog({
   onSubmit,
   submit,
-  busy,
-  error,
   children,
   ...dialog
-}: Omit<Parameters<typeof Dialog>[0], 'children'> & {
-  onSubmit: () => void
+}: Omit<Parameters<typeof Dialog>[0], 'open'> & {
+  /** Closes the dialog, or replaces it. */
+  onSubmit: () => Promise<unknown>
   submit: string
-  busy?: boolean
-  error?: string | null | undefined
-  children: ReactNode
 }) {
+  const work = useMutation({ mutationFn: onSubmit })
   const send = (event: FormEvent) => {
     event.preventDefault()
-    onSubmit()
+    work.mutate()
   }
   return (
     <Dialog {...dialog}>
       <form onSubmit={send} className="flex min-h-0 flex-1 flex-col">
         <DialogBody>
           {children}
-          {error && (
-            <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-              {error}
-            </p>
-          )}
+          <ErrorNote error={work.error} />
         </DialogBody>
         <DialogActions>
           <Button onClick={dialog.onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={busy ?? false}>
+          <Button look="primary" type="submit" busy={work.isPending}>
             {submit}
           </Button>
         </DialogActions>

@@ -77,3 +77,49 @@ export function Field({
     </div>
   )
 }
+
+type Labelled = {
+  label: string
+  note?: ReactNode
+  error?: ReactNode
+  optional?: boolean
+}
+
+/** A labelled line of text. Without `value`, the form reads it by its `name`. */
+export function TextField({
+  label,
+  note,
+  error,
+  optional = false,
+  onChange,
+  ...input
+}: Labelled & Omit<ComponentProps<'input'>, 'onChange'> & { onChange?: (text: string) => void }) {
+  return (
+    <Field label={label} note={note} error={error} optional={optional}>
+      {(tied) => <Input {...tied} {...input} onChange={(event) => onChange?.(event.target.value)} />}
+    </Field>
+  )
+}
+
+/** A labelled select. */
+export function SelectField<Value extends string>({
+  label,
+  note,
+  value,
+  options,
+  onChange,
+}: {
+  label: string
+  note?: ReactNode
+  value: Value
+  options: readonly { value: Value; label: string }[]
+  onChange: (value: Value) => void
+}) {
+  return (
+    <Field label={label} note={note}>
+      {(tied) => (
+        <Select {...tied} value={value} options={options} onChange={(event) => onChange(event.target.value as Value)} />
+      )}
+    </Field>
+  )
+}

@@ -17,7 +17,7 @@ export function ShownOnceDialog({
   onClose: () => void
 }) {
   return (
-    <Dialog open onClose={onClose} title={title} description={description}>
+    <Dialog onClose={onClose} title={title} description={description}>
       <DialogBody>
         <ShownOnce label={label} text={text} />
       </DialogBody>

@@ -25,7 +25,7 @@ export function DeployDialog({
 }) {
   const name = useDraft(({ document }) => document.name)
   return (
-    <Dialog open onClose={onClose} title={name} width="wide">
+    <Dialog onClose={onClose} title={name} width="wide">
       <Tabs
         label="Deployment"
         value={view}

@@ -1,6 +1,6 @@
 import { Globe, Workflow } from 'lucide-react'
 import { useMemo } from 'react'
-import { Field, Input } from '../../parts/field.tsx'
+import { Field, TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
@@ -77,18 +77,16 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
           />
         </div>
       )}
-      <Field label="Name" error={errorOf('name')} note="The name the model uses: letters, digits, _ and -.">
-        {(tied) => (
-          <Input
-            {...tied}
-            maxLength={64}
-            value={tool.name}
-            readOnly={readOnly}
-            onChange={(event) => change({ name: event.target.value.replaceAll(' ', '_') })}
-            className="font-mono text-xs"
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        error={errorOf('name')}
+        note="The name the model uses: letters, digits, _ and -."
+        maxLength={64}
+        value={tool.name}
+        readOnly={readOnly}
+        onChange={(text) => change({ name: text.replaceAll(' ', '_') })}
+        className="font-mono text-xs"
+      />
       <Field label="Description" optional error={errorOf('description')}>
         {(tied) => (
           <TemplateField

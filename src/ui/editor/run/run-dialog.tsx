@@ -2,7 +2,7 @@ import { Play } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
-import { Field, Select } from '../../parts/field.tsx'
+import { SelectField } from '../../parts/field.tsx'
 import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
 import { exampleInput } from '../document/example-input.ts'
@@ -79,27 +79,22 @@ export function RunDialog({
   }, [])
   return (
     <Dialog
-      open
       onClose={onClose}
       title="Run with custom input"
       description="Runs the draft once with this input. Omitted fields use their values from the input format."
     >
       <DialogBody>
         {triggers.length > 1 && trigger && (
-          <Field label="Trigger">
-            {(tied) => (
-              <Select
-                {...tied}
-                value={trigger.type}
-                options={triggers.map(({ type, name }) => ({ value: type, label: name }))}
-                onChange={({ target }) => {
-                  written.trigger = target.value
-                  setWanted(target.value)
-                  setError(undefined)
-                }}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Trigger"
+            value={trigger.type}
+            options={triggers.map(({ type, name }) => ({ value: type, label: name }))}
+            onChange={(next) => {
+              written.trigger = next
+              setWanted(next)
+              setError(undefined)
+            }}
+          />
         )}
         {trigger ? (
           <div className="flex flex-col gap-1">

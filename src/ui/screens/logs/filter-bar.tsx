@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
-import { Field, Input } from '../../parts/field.tsx'
+import { Field, Input, TextField } from '../../parts/field.tsx'
 import { Hint } from '../../parts/hint.tsx'
 import { type Choice, MultiPick } from '../../parts/multi-pick.tsx'
 import { Popover } from '../../parts/popover.tsx'
@@ -159,9 +159,7 @@ function MorePick({ filter, onChange }: Change) {
       }
     >
       <form onSubmit={send} className="flex flex-col gap-3">
-        <Field label="Execution ID">
-          {(tied) => <Input {...tied} name="executionId" defaultValue={executionId} className="font-mono" />}
-        </Field>
+        <TextField label="Execution ID" name="executionId" defaultValue={executionId} className="font-mono" />
         <Between label="Duration" unit="ms" name="DurationMs" min={minDurationMs} max={maxDurationMs} />
         <Between label="Cost" unit="USD" name="Cost" min={minCost} max={maxCost} />
         <Field label="Model">

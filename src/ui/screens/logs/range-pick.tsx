@@ -2,7 +2,7 @@ import { CalendarRange, ChevronDown } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
-import { Field, Input } from '../../parts/field.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { Popover } from '../../parts/popover.tsx'
 import { momentText } from '../../parts/time-text.ts'
 import type { LogFilter, RangeName } from './log-filter.ts'
@@ -63,12 +63,15 @@ export function RangePick({
         </button>
       ))}
       <form onSubmit={send} className="mt-1 flex flex-col gap-2 border-t border-line p-2 pt-2.5">
-        <Field label="From">
-          {(tied) => <Input {...tied} name="from" type="datetime-local" step={1} defaultValue={localOf(given?.from)} />}
-        </Field>
-        <Field label="To" error={problem}>
-          {(tied) => <Input {...tied} name="to" type="datetime-local" step={1} defaultValue={localOf(given?.to)} />}
-        </Field>
+        <TextField label="From" name="from" type="datetime-local" step={1} defaultValue={localOf(given?.from)} />
+        <TextField
+          label="To"
+          error={problem}
+          name="to"
+          type="datetime-local"
+          step={1}
+          defaultValue={localOf(given?.to)}
+        />
         <Button type="submit">Apply</Button>
       </form>
     </Popover>

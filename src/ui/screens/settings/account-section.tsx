@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { LogOut } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { sessionKey, useMe, useSignOut } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Field, Input } from '../../parts/field.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
+import { ErrorNote } from '../../parts/states.tsx'
 import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
@@ -95,28 +95,19 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
   return (
     <form ref={form} onSubmit={send} className="flex max-w-88 flex-col gap-3">
       {hasPassword && (
-        <Field label="Current password">
-          {(tied) => <Input {...tied} name="current" type="password" autoComplete="current-password" required />}
-        </Field>
+        <TextField label="Current password" name="current" type="password" autoComplete="current-password" required />
       )}
-      <Field label="New password" note="8 characters or more.">
-        {(tied) => (
-          <Input
-            {...tied}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={8}
-            maxLength={1000}
-          />
-        )}
-      </Field>
-      {set.isError && (
-        <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-          {messageOf(set.error)}
-        </p>
-      )}
+      <TextField
+        label="New password"
+        note="8 characters or more."
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={8}
+        maxLength={1000}
+      />
+      <ErrorNote error={set.error} />
       <div>
         <Button type="submit" busy={set.isPending}>
           {hasPassword ? 'Change password' : 'Set password'}

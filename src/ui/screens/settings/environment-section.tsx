@@ -1,13 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Braces, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call, type ResponseOf } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input, TextArea } from '../../parts/field.tsx'
+import { Field, TextArea, TextField } from '../../parts/field.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
@@ -120,39 +119,31 @@ function VariableForm({
   const [name, setName] = useState(variable?.name ?? '')
   const [value, setValue] = useState('')
   const [plain, setPlain] = useState(variable?.plain ?? false)
-  const save = useMutation({
-    mutationFn: () =>
-      call('PUT /api/workspaces/:id/environment/:name', { params: { id, name: name.trim() }, body: { value, plain } }),
-    onSuccess: async () => {
-      await onSaved()
-      onClose()
-    },
-  })
+  const save = async () => {
+    const params = { id, name: name.trim() }
+    await call('PUT /api/workspaces/:id/environment/:name', { params, body: { value, plain } })
+    await onSaved()
+    onClose()
+  }
   return (
     <FormDialog
-      open
-      onClose={onClose}
       title={variable ? `Set ${variable.name}` : 'New variable'}
       submit="Save"
-      busy={save.isPending}
-      error={save.isError ? messageOf(save.error) : null}
-      onSubmit={() => save.mutate()}
+      onClose={onClose}
+      onSubmit={save}
     >
       {!variable && (
-        <Field label="Name" note="Letters, digits and _, such as WEATHER_TOKEN.">
-          {(tied) => (
-            <Input
-              {...tied}
-              autoFocus
-              required
-              pattern="[A-Za-z_][A-Za-z0-9_]*"
-              maxLength={100}
-              className="font-mono"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          note="Letters, digits and _, such as WEATHER_TOKEN."
+          autoFocus
+          required
+          pattern="[A-Za-z_][A-Za-z0-9_]*"
+          maxLength={100}
+          className="font-mono"
+          value={name}
+          onChange={setName}
+        />
       )}
       <Field label="Value" note={variable && 'The current value cannot be shown. This value replaces it.'}>
         {(tied) => (

@@ -1,15 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call, type ResponseOf } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { useMe } from '../../api/session.ts'
 import { countOf } from '../../parts/amount-text.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input, Select } from '../../parts/field.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
 import { ShownOnceDialog } from '../../parts/shown-once.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
@@ -124,78 +123,57 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [workspaceId, setWorkspaceId] = useState('')
   const [days, setDays] = useState('')
-  const make = useMutation({
-    mutationFn: () => {
-      const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
-      const body = { name: name.trim(), workspaceId: workspaceId || null, expiresAt }
-      return call('POST /api/editor/keys', { body })
-    },
-    onSuccess: () => queries.invalidateQueries({ queryKey }),
-  })
-  if (make.data) {
+  const [apiKey, setApiKey] = useState<string>()
+  const create = async () => {
+    const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
+    const body = { name: name.trim(), workspaceId: workspaceId || null, expiresAt }
+    setApiKey((await call('POST /api/editor/keys', { body })).apiKey)
+    await queries.invalidateQueries({ queryKey })
+  }
+  if (apiKey !== undefined) {
     return (
       <ShownOnceDialog
         title="Copy your API key now"
         description="It is shown only once. Millrace stores only its hash."
         label="New API key"
-        text={make.data.apiKey}
+        text={apiKey}
         onClose={onClose}
       />
     )
   }
   return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title="New API key"
-      submit="Create key"
-      width="small"
-      busy={make.isPending}
-      error={make.isError ? messageOf(make.error) : null}
-      onSubmit={() => make.mutate()}
-    >
-      <Field label="Name" note="What uses this key, so you know later which one to revoke.">
-        {(tied) => (
-          <Input
-            {...tied}
-            autoFocus
-            required
-            maxLength={200}
-            placeholder="Shop backend"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Access">
-        {(tied) => (
-          <Select
-            {...tied}
-            value={workspaceId}
-            onChange={(event) => setWorkspaceId(event.target.value)}
-            options={[
-              { value: '', label: 'All your workspaces' },
-              ...workspaces.map(({ id, name: label }) => ({ value: id, label: `Only ${label}` })),
-            ]}
-          />
-        )}
-      </Field>
-      <Field label="Expires">
-        {(tied) => (
-          <Select
-            {...tied}
-            value={days}
-            onChange={(event) => setDays(event.target.value)}
-            options={[
-              { value: '', label: 'Never' },
-              { value: '7', label: 'In 7 days' },
-              { value: '30', label: 'In 30 days' },
-              { value: '90', label: 'In 90 days' },
-              { value: '365', label: 'In one year' },
-            ]}
-          />
-        )}
-      </Field>
+    <FormDialog title="New API key" width="small" submit="Create key" onClose={onClose} onSubmit={create}>
+      <TextField
+        label="Name"
+        note="What uses this key, so you know later which one to revoke."
+        autoFocus
+        required
+        maxLength={200}
+        placeholder="Shop backend"
+        value={name}
+        onChange={setName}
+      />
+      <SelectField
+        label="Access"
+        value={workspaceId}
+        onChange={setWorkspaceId}
+        options={[
+          { value: '', label: 'All your workspaces' },
+          ...workspaces.map(({ id, name: label }) => ({ value: id, label: `Only ${label}` })),
+        ]}
+      />
+      <SelectField
+        label="Expires"
+        value={days}
+        onChange={setDays}
+        options={[
+          { value: '', label: 'Never' },
+          { value: '7', label: 'In 7 days' },
+          { value: '30', label: 'In 30 days' },
+          { value: '90', label: 'In 90 days' },
+          { value: '365', label: 'In one year' },
+        ]}
+      />
     </FormDialog>
   )
 }

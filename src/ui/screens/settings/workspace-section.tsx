@@ -8,7 +8,7 @@ import { sessionKey, useMe } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input, Select } from '../../parts/field.tsx'
+import { Select, SelectField, TextField } from '../../parts/field.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { useToast } from '../../parts/toast.tsx'
@@ -66,18 +66,15 @@ function RenameForm({ isOwner }: { isOwner: boolean }) {
   return (
     <form onSubmit={send} className="flex max-w-104 items-end gap-2">
       <div className="flex-1">
-        <Field label="Name" error={rename.isError ? messageOf(rename.error) : undefined}>
-          {(tied) => (
-            <Input
-              {...tied}
-              required
-              maxLength={200}
-              readOnly={!isOwner}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          error={rename.isError ? messageOf(rename.error) : undefined}
+          required
+          maxLength={200}
+          readOnly={!isOwner}
+          value={name}
+          onChange={setName}
+        />
       </div>
       {isOwner && (
         <Button type="submit" busy={rename.isPending} disabled={name.trim() === before || name.trim() === ''}>
@@ -190,47 +187,23 @@ function AddMember({ onClose, onAdded }: { onClose: () => void; onAdded: () => P
   const { id } = useWorkspace()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<SharedRole>('editor')
-  const add = useMutation({
-    mutationFn: () =>
-      call('POST /api/editor/workspaces/:id/members', { params: { id }, body: { email: email.trim(), role } }),
-    onSuccess: async () => {
-      await onAdded()
-      onClose()
-    },
-  })
+  const add = async () => {
+    await call('POST /api/editor/workspaces/:id/members', { params: { id }, body: { email: email.trim(), role } })
+    await onAdded()
+    onClose()
+  }
   return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title="Add member"
-      width="small"
-      submit="Add"
-      busy={add.isPending}
-      error={add.isError ? messageOf(add.error) : null}
-      onSubmit={() => add.mutate()}
-    >
-      <Field label="Email" note="The account must already exist. The administrator of this service creates accounts.">
-        {(tied) => (
-          <Input
-            {...tied}
-            type="email"
-            required
-            autoFocus
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Role">
-        {(tied) => (
-          <Select
-            {...tied}
-            value={role}
-            options={roles}
-            onChange={(event) => setRole(event.target.value as SharedRole)}
-          />
-        )}
-      </Field>
+    <FormDialog title="Add member" width="small" submit="Add" onClose={onClose} onSubmit={add}>
+      <TextField
+        label="Email"
+        note="The account must already exist. The administrator of this service creates accounts."
+        type="email"
+        required
+        autoFocus
+        value={email}
+        onChange={setEmail}
+      />
+      <SelectField label="Role" value={role} options={roles} onChange={setRole} />
     </FormDialog>
   )
 }
@@ -239,37 +212,15 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const queries = useQueryClient()
   const [, navigate] = useLocation()
-  const make = useMutation({
-    mutationFn: () => call('POST /api/editor/workspaces', { body: { name: name.trim() } }),
-    onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: sessionKey })
-      onClose()
-      navigate(`/w/${id}/workflows`)
-    },
-  })
+  const create = async () => {
+    const { id } = await call('POST /api/editor/workspaces', { body: { name: name.trim() } })
+    await queries.invalidateQueries({ queryKey: sessionKey })
+    onClose()
+    navigate(`/w/${id}/workflows`)
+  }
   return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title="New workspace"
-      width="small"
-      submit="Create workspace"
-      busy={make.isPending}
-      error={make.isError ? messageOf(make.error) : null}
-      onSubmit={() => make.mutate()}
-    >
-      <Field label="Name">
-        {(tied) => (
-          <Input
-            {...tied}
-            required
-            autoFocus
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+    <FormDialog title="New workspace" width="small" submit="Create workspace" onClose={onClose} onSubmit={create}>
+      <TextField label="Name" required autoFocus maxLength={200} value={name} onChange={setName} />
     </FormDialog>
   )
 }

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useSearch } from 'wouter'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { sessionKey } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Field, Input } from '../../parts/field.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { ErrorNote } from '../../parts/states.tsx'
 import { Mark } from '../../shell/mark.tsx'
 import { useTitle } from '../../shell/page.tsx'
 
@@ -36,17 +36,9 @@ export function SignInScreen() {
           </p>
         )}
         <form onSubmit={send} className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm">
-          <Field label="Email">
-            {(tied) => <Input {...tied} name="email" type="email" autoComplete="username" required autoFocus />}
-          </Field>
-          <Field label="Password">
-            {(tied) => <Input {...tied} name="password" type="password" autoComplete="current-password" required />}
-          </Field>
-          {signIn.isError && (
-            <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-              {messageOf(signIn.error)}
-            </p>
-          )}
+          <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+          <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+          <ErrorNote error={signIn.error} />
           <Button look="primary" type="submit" busy={signIn.isPending}>
             Sign in
           </Button>

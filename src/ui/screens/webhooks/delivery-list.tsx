@@ -1,14 +1,13 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { RotateCcw, Send } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { countOf } from '../../parts/amount-text.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Select } from '../../parts/field.tsx'
+import { SelectField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
@@ -129,50 +128,36 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
   const [hours, setHours] = useState('24')
   const queries = useQueryClient()
   const toast = useToast()
-  const resend = useMutation({
-    mutationFn: () =>
-      call('POST /api/workflows/:id/deliveries/resend-failed', {
-        params: { id: workflowId },
-        body: { since: new Date(Date.now() - Number(hours) * 3_600_000).toISOString() },
-      }),
-    onSuccess: async ({ resent }) => {
-      await queries.invalidateQueries({ queryKey: ['deliveries', workflowId] })
-      toast.show({
-        text:
-          resent === 0
-            ? 'No deliveries failed in that time.'
-            : `${countOf(resent, 'delivery', 'deliveries')} queued again.`,
-      })
-      onClose()
-    },
-  })
+  const resend = async () => {
+    const { resent } = await call('POST /api/workflows/:id/deliveries/resend-failed', {
+      params: { id: workflowId },
+      body: { since: new Date(Date.now() - Number(hours) * 3_600_000).toISOString() },
+    })
+    await queries.invalidateQueries({ queryKey: ['deliveries', workflowId] })
+    const queued = `${countOf(resent, 'delivery', 'deliveries')} queued again.`
+    toast.show({ text: resent === 0 ? 'No deliveries failed in that time.' : queued })
+    onClose()
+  }
   return (
     <FormDialog
-      open
-      onClose={onClose}
       title="Resend failed deliveries"
       description="Sends them again, with the same IDs and bodies, to all webhook subscriptions of this workflow."
       width="small"
       submit="Resend"
-      busy={resend.isPending}
-      error={resend.isError ? messageOf(resend.error) : null}
-      onSubmit={() => resend.mutate()}
+      onClose={onClose}
+      onSubmit={resend}
     >
-      <Field label="Runs that ended">
-        {(tied) => (
-          <Select
-            {...tied}
-            value={hours}
-            onChange={(event) => setHours(event.target.value)}
-            options={[
-              { value: '1', label: 'In the last hour' },
-              { value: '24', label: 'In the last 24 hours' },
-              { value: '168', label: 'In the last 7 days' },
-              { value: '720', label: 'In the last 30 days' },
-            ]}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Runs that ended"
+        value={hours}
+        onChange={setHours}
+        options={[
+          { value: '1', label: 'In the last hour' },
+          { value: '24', label: 'In the last 24 hours' },
+          { value: '168', label: 'In the last 7 days' },
+          { value: '720', label: 'In the last 30 days' },
+        ]}
+      />
     </FormDialog>
   )
 }

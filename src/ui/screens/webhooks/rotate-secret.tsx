@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input, Select } from '../../parts/field.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
 import { newSecret } from './new-secret.ts'
 import { SecretShown } from './webhook-form.tsx'
 import { type Webhook, webhooksQuery } from './webhook-queries.ts'
@@ -20,58 +19,47 @@ export function RotateSecret({
 }) {
   const [secret, setSecret] = useState(newSecret)
   const [keepS, setKeepS] = useState('3600')
+  const [isRotated, setIsRotated] = useState(false)
   const queries = useQueryClient()
   const hasOne = webhook.secret === 'set'
-  const rotate = useMutation({
-    mutationFn: () =>
-      call('POST /api/editor/workflows/:id/webhooks/:webhookId/rotate-secret', {
-        params: { id: workflowId, webhookId: webhook.id },
-        body: { secret, ...(hasOne && { keepPreviousForS: Number(keepS) }) },
-      }),
-    onSuccess: () => queries.invalidateQueries(webhooksQuery(workflowId)),
-  })
-  if (rotate.isSuccess) return <SecretShown secret={secret} onClose={onClose} />
+  const rotate = async () => {
+    await call('POST /api/editor/workflows/:id/webhooks/:webhookId/rotate-secret', {
+      params: { id: workflowId, webhookId: webhook.id },
+      body: { secret, ...(hasOne && { keepPreviousForS: Number(keepS) }) },
+    })
+    setIsRotated(true)
+    await queries.invalidateQueries(webhooksQuery(workflowId))
+  }
+  if (isRotated) return <SecretShown secret={secret} onClose={onClose} />
   return (
     <FormDialog
-      open
-      onClose={onClose}
       title={hasOne ? 'Rotate secret' : 'Sign deliveries'}
       submit={hasOne ? 'Rotate secret' : 'Set secret'}
-      busy={rotate.isPending}
-      error={rotate.isError ? messageOf(rotate.error) : null}
-      onSubmit={() => rotate.mutate()}
+      onClose={onClose}
+      onSubmit={rotate}
     >
-      <Field label="Secret" note="Randomly generated. Enter your own if the receiver already has one.">
-        {(tied) => (
-          <Input
-            {...tied}
-            required
-            maxLength={1000}
-            className="font-mono text-xs"
-            value={secret}
-            onChange={(event) => setSecret(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Secret"
+        note="Randomly generated. Enter your own if the receiver already has one."
+        required
+        maxLength={1000}
+        className="font-mono text-xs"
+        value={secret}
+        onChange={setSecret}
+      />
       {hasOne && (
-        <Field
+        <SelectField
           label="Previous secret"
           note="While it is valid, svc-signature carries two signatures, the previous one first."
-        >
-          {(tied) => (
-            <Select
-              {...tied}
-              value={keepS}
-              onChange={(event) => setKeepS(event.target.value)}
-              options={[
-                { value: '0', label: 'Expires immediately' },
-                { value: '3600', label: 'Valid for 1 hour' },
-                { value: '21600', label: 'Valid for 6 hours' },
-                { value: '86400', label: 'Valid for 24 hours' },
-              ]}
-            />
-          )}
-        </Field>
+          value={keepS}
+          onChange={setKeepS}
+          options={[
+            { value: '0', label: 'Expires immediately' },
+            { value: '3600', label: 'Valid for 1 hour' },
+            { value: '21600', label: 'Valid for 6 hours' },
+            { value: '86400', label: 'Valid for 24 hours' },
+          ]}
+        />
       )}
     </FormDialog>
   )

@@ -16,12 +16,7 @@ export function TestDeliveryDialog({
 }) {
   const { delivered, status, error, answer, durationMs, body, deliveryId } = result
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={delivered ? 'Test delivery succeeded' : 'Test delivery failed'}
-      description={url}
-    >
+    <Dialog onClose={onClose} title={delivered ? 'Test delivery succeeded' : 'Test delivery failed'} description={url}>
       <DialogBody>
         <p
           role="status"

@@ -1,10 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { Check } from '../../parts/check.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input } from '../../parts/field.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { ShownOnceDialog } from '../../parts/shown-once.tsx'
 import { Switch } from '../../parts/switch.tsx'
@@ -38,53 +37,46 @@ export function WebhookForm({
   const [options, setOptions] = useState<Options>(() => optionsOf(webhook))
   const [isSigned, setIsSigned] = useState(true)
   const [secret] = useState(newSecret)
+  const [isCreated, setIsCreated] = useState(false)
   const queries = useQueryClient()
   const set = (change: Partial<Options>) => setOptions((before) => ({ ...before, ...change }))
-  const save = useMutation({
-    mutationFn: async () => {
-      const { levelFilter, triggerFilter, ...rest } = options
-      const url = options.url.trim()
-      if (!webhook) {
-        const filters = { ...(levelFilter && { levelFilter }), ...(triggerFilter && { triggerFilter }) }
-        const body = { ...rest, ...filters, url, ...(isSigned && { secret }) }
-        return await call('POST /api/editor/workflows/:id/webhooks', { params: { id: workflowId }, body })
-      }
+  const save = async () => {
+    const { levelFilter, triggerFilter, ...rest } = options
+    const url = options.url.trim()
+    if (webhook) {
       // Null removes a filter; omitting it would keep it.
       const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
       const body = { ...rest, ...filters, url } as Partial<Saved>
       const params = { id: workflowId, webhookId: webhook.id }
-      return await call('PATCH /api/editor/workflows/:id/webhooks/:webhookId', { params, body })
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries(webhooksQuery(workflowId))
-      if (webhook || !isSigned) onClose()
-    },
-  })
-  if (save.isSuccess && !webhook && isSigned) return <SecretShown secret={secret} onClose={onClose} />
+      await call('PATCH /api/editor/workflows/:id/webhooks/:webhookId', { params, body })
+    } else {
+      const filters = { ...(levelFilter && { levelFilter }), ...(triggerFilter && { triggerFilter }) }
+      const body = { ...rest, ...filters, url, ...(isSigned && { secret }) }
+      await call('POST /api/editor/workflows/:id/webhooks', { params: { id: workflowId }, body })
+      setIsCreated(isSigned)
+    }
+    await queries.invalidateQueries(webhooksQuery(workflowId))
+    if (webhook || !isSigned) onClose()
+  }
+  if (isCreated) return <SecretShown secret={secret} onClose={onClose} />
   return (
     <FormDialog
-      open
-      onClose={onClose}
       title={webhook ? 'Edit webhook subscription' : 'New webhook subscription'}
       description={!webhook && 'Sends a POST request with JSON to your URL when a run ends.'}
       submit={webhook ? 'Save' : 'Create subscription'}
-      busy={save.isPending}
-      error={save.isError ? messageOf(save.error) : null}
-      onSubmit={() => save.mutate()}
+      onClose={onClose}
+      onSubmit={save}
     >
-      <Field label="URL" note="Can contain environment variables, such as {{NAME}}.">
-        {(tied) => (
-          <Input
-            {...tied}
-            required
-            autoFocus={!webhook}
-            placeholder="https://example.com/hooks/millrace"
-            maxLength={2000}
-            value={options.url}
-            onChange={(event) => set({ url: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="URL"
+        note="Can contain environment variables, such as {{NAME}}."
+        required
+        autoFocus={!webhook}
+        placeholder="https://example.com/hooks/millrace"
+        maxLength={2000}
+        value={options.url}
+        onChange={(text) => set({ url: text })}
+      />
       <Group label="Runs to deliver">
         <Segments
           label="Result"

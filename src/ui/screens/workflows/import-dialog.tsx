@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { FileUp } from 'lucide-react'
 import { type DragEvent, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
@@ -34,37 +34,32 @@ export function ImportDialog({
   const queries = useQueryClient()
   const toast = useToast()
   const [, navigate] = useLocation()
-  const take = useMutation({
-    mutationFn: async () => {
-      const texts = await Promise.all(chosen.map(async (file) => ({ from: `${file.name}: `, text: await file.text() })))
-      if (text.trim() !== '') texts.push({ from: '', text })
-      if (texts.length === 0) throw new Error('Choose a file or paste a document.')
-      // Reads all documents before creating the first workflow, so that an invalid one leaves no partial import.
-      const documents = texts.flatMap(({ from, text: content }) => {
-        try {
-          return readImport(content)
-        } catch (error) {
-          throw new Error(from + messageOf(error))
-        }
-      })
-      const names = taken.map(({ name }) => name)
-      const ids: string[] = []
-      for (const document of documents) {
-        const name = freeName(document.name, names)
-        names.push(name)
-        const { workspaceId: _, ...rest } = document
-        const body = { ...rest, name, workspaceId } as unknown as Parameters<typeof create>[0]
-        ids.push((await create(body)).id)
+  const importAll = async () => {
+    const texts = await Promise.all(chosen.map(async (file) => ({ from: `${file.name}: `, text: await file.text() })))
+    if (text.trim() !== '') texts.push({ from: '', text })
+    if (texts.length === 0) throw new Error('Choose a file or paste a document.')
+    // Reads all documents before creating the first workflow, so that an invalid one leaves no partial import.
+    const documents = texts.flatMap(({ from, text: content }) => {
+      try {
+        return readImport(content)
+      } catch (error) {
+        throw new Error(from + messageOf(error))
       }
-      return ids
-    },
-    onSuccess: async (ids) => {
-      await queries.invalidateQueries(workflowsQuery(workspaceId))
-      toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })
-      if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
-      else onClose()
-    },
-  })
+    })
+    const names = taken.map(({ name }) => name)
+    const ids: string[] = []
+    for (const document of documents) {
+      const name = freeName(document.name, names)
+      names.push(name)
+      const { workspaceId: _, ...rest } = document
+      const body = { ...rest, name, workspaceId } as unknown as Parameters<typeof create>[0]
+      ids.push((await create(body)).id)
+    }
+    await queries.invalidateQueries(workflowsQuery(workspaceId))
+    toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })
+    if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
+    else onClose()
+  }
   const drop = (event: DragEvent) => {
     event.preventDefault()
     setIsOver(false)
@@ -72,14 +67,11 @@ export function ImportDialog({
   }
   return (
     <FormDialog
-      open
-      onClose={onClose}
       title="Import workflows"
       description="Import exported workflow documents: one document or a list of them."
       submit="Import"
-      busy={take.isPending}
-      error={take.isError ? messageOf(take.error) : null}
-      onSubmit={() => take.mutate()}
+      onClose={onClose}
+      onSubmit={importAll}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
       <div

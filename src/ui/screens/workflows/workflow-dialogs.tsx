@@ -2,10 +2,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogBody, FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input } from '../../parts/field.tsx'
+import { Field, Input, TextField } from '../../parts/field.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
@@ -24,32 +23,21 @@ export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOvervi
     ),
   )
   const [folder, setFolder] = useState('')
-  const make = useMutation({
-    mutationFn: () => {
-      const start = {
-        id: 'start',
-        type: 'api_trigger',
-        name: 'Start',
-        position: { x: 0, y: 0 },
-        params: { inputFormat: [] },
-      }
-      const path = tidied(folder)
-      const body = { workspaceId, name: name.trim(), ...(path ? { folder: path } : {}), blocks: { start }, edges: [] }
-      return call('POST /api/workflows', { body })
-    },
-    onSuccess: ({ id }) => navigate(`/workflows/${id}`),
-  })
+  const create = async () => {
+    const start = {
+      id: 'start',
+      type: 'api_trigger',
+      name: 'Start',
+      position: { x: 0, y: 0 },
+      params: { inputFormat: [] },
+    }
+    const path = tidied(folder)
+    const body = { workspaceId, name: name.trim(), ...(path ? { folder: path } : {}), blocks: { start }, edges: [] }
+    const { id } = await call('POST /api/workflows', { body })
+    navigate(`/workflows/${id}`)
+  }
   return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title="New workflow"
-      width="small"
-      submit="Create workflow"
-      busy={make.isPending}
-      error={make.isError ? messageOf(make.error) : null}
-      onSubmit={() => make.mutate()}
-    >
+    <FormDialog title="New workflow" width="small" submit="Create workflow" onClose={onClose} onSubmit={create}>
       <NameField name={name} onChange={setName} />
       <FolderField folder={folder} onChange={setFolder} workflows={taken} />
     </FormDialog>
@@ -130,24 +118,13 @@ function ChangeDialog({
 }) {
   const { id } = useWorkspace()
   const queries = useQueryClient()
-  const change = useMutation({
-    mutationFn: onSubmit,
-    onSuccess: async () => {
-      await queries.invalidateQueries(workflowsQuery(id))
-      onClose()
-    },
-  })
+  const change = async () => {
+    await onSubmit()
+    await queries.invalidateQueries(workflowsQuery(id))
+    onClose()
+  }
   return (
-    <FormDialog
-      open
-      onClose={onClose}
-      title={title}
-      width="small"
-      submit={submit}
-      busy={change.isPending}
-      error={change.isError ? messageOf(change.error) : null}
-      onSubmit={() => change.mutate()}
-    >
+    <FormDialog title={title} width="small" submit={submit} onClose={onClose} onSubmit={change}>
       {children}
     </FormDialog>
   )
@@ -177,7 +154,6 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog
-      open
       onClose={onClose}
       title="Deleted workflows"
       description="You can restore them until the retention period ends."
@@ -217,19 +193,15 @@ export function DeletedWorkflows({ onClose }: { onClose: () => void }) {
 
 function NameField({ name, onChange }: { name: string; onChange: (name: string) => void }) {
   return (
-    <Field label="Name">
-      {(tied) => (
-        <Input
-          {...tied}
-          autoFocus
-          required
-          maxLength={200}
-          value={name}
-          onFocus={(event) => event.target.select()}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label="Name"
+      autoFocus
+      required
+      maxLength={200}
+      value={name}
+      onFocus={(event) => event.target.select()}
+      onChange={onChange}
+    />
   )
 }
 
