@@ -15,7 +15,7 @@ let installation: { apiKey: string; workspaceId: string }
 let service: Serving
 let model: ModelServer
 let browser: Browser
-let answer: (question: string) => ScriptedResponse = (question) => ({ text: [`You said: ${question}`] })
+let response: (question: string) => ScriptedResponse = (question) => ({ text: [`You said: ${question}`] })
 
 beforeAll(async () => {
   folder = temporaryFolder()

@@ -21,7 +21,7 @@ export class DeclaredResponses {
   }
 
   /** Throws when the document does not declare this response. Ignores paths and methods without an operation. */
-  assert(method: string, address: string, answer: SeenResponse): void {
+  assert(method: string, address: string, response: SeenResponse): void {
     const operation = this.#operationAt(method === 'HEAD' ? 'get' : method.toLowerCase(), pathIn(address))
     if (!operation) return
     // A workflow's response block may return anything.

@@ -56,7 +56,7 @@ if (import.meta.main) {
     else told.push({ status: outcome.response.status, body: new TextDecoder().decode(outcome.response.body) })
   }
   webhooks.stop()
-  abort.abort()
+  leaving.abort()
   await Promise.all(hung)
   console.log(JSON.stringify(told))
 }

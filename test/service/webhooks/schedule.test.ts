@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
-import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld, responded } from '../../support/webhooks/outbox-world.ts'
 
 const delaysMs = [5_000, 15_000, 60_000, 180_000]
 const stepMs = 25
 
 /** The random responses of a receiver: an upper limit in percent, the outcome, and whether another attempt follows. */
 const outcomes: [below: number, posted: OutboundPosted, retried: boolean][] = [
-  [55, taken, false],
+  [55, accepted, false],
   [80, responded(503), true],
   [90, responded(500), true],
   [94, responded(429, '30'), true],

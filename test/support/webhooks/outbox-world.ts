@@ -133,4 +133,4 @@ export const responded = (status: number, retryAfter?: string): OutboundPosted =
   retryAfter,
   responseStart: new Uint8Array(),
 })
-export const taken = responded(200)
+export const accepted = responded(200)

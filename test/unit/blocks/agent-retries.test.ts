@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ManualClock } from '../../support/clock.ts'
 import { block, document } from '../../support/make.ts'
-import { ModelServer, type ScriptedAnswer } from '../../support/models/model-server.ts'
+import { ModelServer, type ScriptedResponse } from '../../support/models/model-server.ts'
 import { outboundOf, until } from '../../support/outbound/peers.ts'
 import { spansOf, World } from '../engine/world.ts'
 
@@ -9,7 +9,7 @@ import { spansOf, World } from '../engine/world.ts'
  * Asks a model whose responses fail, except for the last one. Advances the clock by hand: by `timeoutMs` when a request
  * has arrived, and by the pause before each retry.
  */
-async function ask(script: readonly ScriptedAnswer[], timeoutMs?: number) {
+async function ask(script: readonly ScriptedResponse[], timeoutMs?: number) {
   await using server = await ModelServer.start(script)
   const params = {
     ...{ provider: 'openai-compatible', model: 'm', baseUrl: server.url, userPrompt: 'Say hello' },

@@ -42,7 +42,8 @@ function asking(server: { url: string }, params: Record<string, unknown> = {}): 
 }
 
 async function ask(script: readonly ScriptedResponse[], { params }: { params?: Record<string, unknown> } = {}) {
-  await using server = await ModelServer.start(script)
+  const { promise: hasArrived, resolve: arrived } = Promise.withResolvers<void>()
+  await using server = await ModelServer.start(script.map((answer) => ({ ...answer, hasArrived })))
   const chunks: string[] = []
   const observer = {
     chunk(_: unknown, text: string) {
@@ -134,10 +135,10 @@ describe('when the model fails', () => {
 
   test('a cancelled run ends the request', async () => {
     using peer = await hanging()
-    const abort = new AbortController()
-    const running = world.run(asking({ url: `${peer.url}v1` }), {}, { callerSignal: () => abort.signal })
+    const leaving = new AbortController()
+    const running = world.run(asking({ url: `${peer.url}v1` }), {}, { callerSignal: () => leaving.signal })
     while (peer.open === 0) await new Promise((resolve) => setImmediate(resolve))
-    abort.abort()
+    leaving.abort()
     const { record } = await running
     expect(record.failure?.code).toBe('CLIENT_CLOSED')
     while (peer.open > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -152,8 +153,8 @@ describe('structured output', () => {
     test(`that fits is the parsed value (${each})`, async () => {
       const [provider, model = 'm'] = each.split(' ')
       const call = { id: 'c1', name: 'json', arguments: '{"n":3}' }
-      const response = model === 'other' ? { toolCalls: [call] } : { text: ['{"n":', ' 3}'] }
-      const { output, requests } = await ask([response], { params: { provider, model, responseFormat } })
+      const answer = model === 'other' ? { toolCalls: [call] } : { text: ['{"n":', ' 3}'] }
+      const { output, requests } = await ask([answer], { params: { provider, model, responseFormat } })
       expect([output['content'], output['toolCalls']]).toEqual([{ n: 3 }, []])
       expect(JSON.stringify(requests[0]?.body)).toContain('"integer"')
     })

@@ -58,10 +58,10 @@ let server: ModelServer
 const deployed: Record<string, WorkflowDocument> = {}
 const outbound = outboundOf(['loopback'])
 const world = new World({ open: outbound.open, prices, deployed, clock: hasty })
-let respond: (request: SeenRequest) => ScriptedResponse
+let answer: (request: SeenRequest) => ScriptedResponse
 
 beforeAll(async () => {
-  server = await ModelServer.start((request) => respond(request))
+  server = await ModelServer.start((request) => answer(request))
 })
 afterAll(async () => {
   await world.stop()
@@ -187,7 +187,7 @@ test('costs and tokens equal an independent recount over random trees of workflo
   deployed['helper'] = builder.workflow([{ kind: 'ask', model: 'small', tool: false, retries: 1 }])
   const property = fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 3 }), fc.nat(), async (parts, seed) => {
     const recount = new Recount()
-    respond = saying(seed, recount)
+    answer = saying(seed, recount)
     const { record } = await world.run(builder.workflow(parts))
     expect(record.cost).toEqual(recount.cost)
     const spans = usageOf(record.root)
@@ -199,7 +199,7 @@ test('costs and tokens equal an independent recount over random trees of workflo
 
 test('a run resumed after crashes includes the cost from before them, also of blocks that run again', async () => {
   const recount = new Recount()
-  respond = ({ body }) => {
+  answer = ({ body }) => {
     const usage = { prompt: 7, completion: 3 }
     recount.add(String(body['model']), usage)
     return { text: ['ok'], usage }
@@ -230,8 +230,8 @@ test('a run resumed after crashes includes the cost from before them, also of bl
 })
 
 test('a failed run includes its cost', async () => {
-  const responses: ScriptedResponse[] = [{ text: ['ok'], usage: { prompt: 10, completion: 10 } }, { status: 400 }]
-  respond = () => responses.shift() ?? {}
+  const answers: ScriptedResponse[] = [{ text: ['ok'], usage: { prompt: 10, completion: 10 } }, { status: 400 }]
+  answer = () => answers.shift() ?? {}
   const ask = (id: string) =>
     block(id, 'agent', { provider: 'openai-compatible', baseUrl: server.url, userPrompt: 'Go', model: 'large' })
   const { record } = await world.run(

@@ -59,7 +59,7 @@ export class World {
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
         files: noFiles,
-        models: createLanguageModels({ open: options.open ?? closed, clock: systemClock, responseBytesMax }),
+        models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
         priceOf: this.#priceOf,
       },
       record: async () => {

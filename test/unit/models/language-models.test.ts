@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/domain/clock.ts'
 import type { OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import { createLanguageModels } from '../../../src/models/language-models.ts'
 import { ManualClock } from '../../support/clock.ts'
-import { answering, eachOf, outboundOf, RawPeer, until } from '../../support/outbound/peers.ts'
+import { eachOf, outboundOf, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
 
 /** Delivers a whole body in the moment in which it ends. */
 function inOneMoment(open: OutboundOpen): OutboundOpen {
@@ -43,13 +43,13 @@ async function breaking(bytes: string): Promise<{ url: string; open: OutboundOpe
   const open: OutboundOpen = async (request) => {
     const outcome = await outbound.open(request)
     if (!outcome.ok) return outcome
-    const { body, ...head } = outcome.answer
+    const { body, ...head } = outcome.response
     const read = async () => {
       const part = await body.read()
       connection?.destroy()
       return part
     }
-    return { ok: true, answer: { ...head, body: { read, close: () => body.close() } } }
+    return { ok: true, response: { ...head, body: { read, close: () => body.close() } } }
   }
   const dispose = () => {
     outbound.stop()
@@ -62,7 +62,7 @@ async function breaking(bytes: string): Promise<{ url: string; open: OutboundOpe
  * Calls a peer that sends these bytes, and collects the streamed text. `then`: what the peer does with the connection.
  */
 async function asked(response: string, then: 'end' | 'keep' = 'end') {
-  using peer = await answering(response, then)
+  using peer = await respondingWith(response, then)
   using outbound = outboundOf(['loopback'])
   const clock = new ManualClock()
   let streamed = ''
@@ -77,8 +77,12 @@ async function asked(response: string, then: 'end' | 'keep' = 'end') {
   return { outcome, streamed }
 }
 
-function outcomeOf(open: OutboundOpen, baseUrl: string, onText: (text: string) => void = () => undefined) {
-  const { call } = createLanguageModels({ open, clock: systemClock, responseBytesMax: 1_000_000 })
+function outcomeOf(
+  open: OutboundOpen,
+  baseUrl: string,
+  { clock = new ManualClock(), onText = () => undefined }: { clock?: Clock; onText?(text: string): void } = {},
+) {
+  const { call } = createLanguageModels({ open, clock, responseBytesMax: 1_000_000 })
   return call({
     provider: 'openai-compatible',
     model: 'm',
@@ -123,8 +127,8 @@ test.each([
     `${head}Transfer-Encoding: chunked\r\n\r\n${chunked(streamOf(said, finished, spent))}0\r\n\r\n`,
     'end',
   ],
-] as const)('a response is complete when it says so %s', async (_, response, then) => {
-  const { outcome, streamed } = await asked(response, then)
+] as const)('a response is complete when it says so %s', async (_, answer, then) => {
+  const { outcome, streamed } = await asked(answer, then)
   expect(outcome).toMatchObject({ ok: true, response: { text: 'All of it', finish: 'stop' }, tokens: counted })
   expect(streamed).toBe('All of it')
 })
@@ -137,9 +141,9 @@ test('the tokens of a response count even if the connection breaks right after t
 })
 
 test('a connection is reused when its response ends shortly after the last event', async () => {
-  const response = chunked(streamOf(said, finished, '[DONE]'))
+  const answer = chunked(streamOf(said, finished, '[DONE]'))
   using peer = await new RawPeer((socket) => {
-    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${response}`)
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${answer}`)
     setTimeout(() => socket.write('0\r\n\r\n'), 20)
   }).listen()
   using outbound = outboundOf(['loopback'])
@@ -179,13 +183,9 @@ test('the tokens that a response reported count, even if it breaks off in the sa
   const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage }
   const opening = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n'
-  using peer = await new RawPeer((socket) => writeThenCut(socket, head + opening)).listen()
-  using outbound = outboundOf(['loopback'])
-  const { call } = createLanguageModels({
-    open: inOneMoment(outbound.open),
-    clock: systemClock,
-    responseBytesMax: 1_000_000,
-  })
+  using peer = await breaking(head + opening)
+  const open = inOneMoment(peer.open)
+  const { call } = createLanguageModels({ open, clock: new ManualClock(), responseBytesMax: 1_000_000 })
   const outcome = await call({
     provider: 'anthropic',
     model: 'm',

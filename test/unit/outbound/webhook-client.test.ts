@@ -2,6 +2,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import type { OutboundPost, OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import { WebhookClient, type WebhookClientOptions } from '../../../src/outbound/webhook-client.ts'
+import { ManualClock } from '../../support/clock.ts'
 import { allowList, hanging, httpPeer, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
 
 function clientOf(allow: readonly string[] = ['loopback'], more: Partial<WebhookClientOptions> = {}) {
@@ -86,7 +87,7 @@ describe('a webhook request', () => {
 
   test('is resent at once when the receiver had closed the reused connection', async () => {
     using client = clientOf()
-    // Accepts the second request of its first connection and closes the connection.
+    // Takes the second request of its first connection and hangs up.
     using peer = await new RawPeer((socket, piece, connection) => {
       if (connection === 0 && piece > 0) socket.destroy()
       else socket.write(fine)
@@ -140,14 +141,20 @@ describe('a webhook request', () => {
     using client = clientOf()
     const head = 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 10\r\n\r\nabc'
     using slow = await respondingWith(head, 'keep')
-    // `fetch` drops what arrives together with the end of the connection.
-    using broken = await new RawPeer((socket) => {
-      socket.write(head)
-      setTimeout(() => socket.destroy(), 30)
-    }).listen()
     const refused = { ok: true, status: 503, retryAfter: '7', responseStart: Buffer.from('abc') }
-    expect(await client.post(message(slow.url, { timeoutMs: 150 }))).toMatchObject(refused)
-    expect(await client.post(message(broken.url))).toMatchObject(refused)
+    const clock = new ManualClock()
+    using timed = clientOf(['loopback'], { clock })
+    const late = await begun(() => timed.post(message(slow.url)))
+    clock.advance(20_000)
+    expect(await late.outcome).toMatchObject(refused)
+    const sockets: Socket[] = []
+    using broken = await new RawPeer((socket) => {
+      sockets.push(socket)
+      socket.write(head)
+    }).listen()
+    const cut = await begun(() => client.post(message(broken.url)))
+    sockets[0]!.destroy()
+    expect(await cut.outcome).toMatchObject(refused)
     const caller = new AbortController()
     const sent = client.post(message(slow.url, { signal: caller.signal }))
     await until(() => (slow.received[1] ?? '') !== '')

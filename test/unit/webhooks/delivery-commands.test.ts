@@ -3,7 +3,7 @@ import { AppError } from '../../../src/domain/errors.ts'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import type { DeliveryKey } from '../../../src/domain/webhook/delivery.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
-import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld, responded } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
 beforeEach(async () => {
@@ -75,7 +75,7 @@ test('a delivery is retried when its cancellation failed on disk and its attempt
   await world.record([row])
   while (world.attempts.length === 0) await world.turn()
   expect(await rejectionOf(world.dispatcher.commands.cancel(key))).toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
-  world.post = () => taken
+  world.post = () => accepted
   held.resolve(responded(500))
   await world.quiet()
   await world.pass(10_000, 1_000)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/domain/errors.ts'
 import type { OutboundPosted } from '../../../src/domain/outbound-request.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
-import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld, responded } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
 beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('a webhook delivery', () => {
   test('is attempted at once, and then by the schedule until the receiver accepts it', async () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
-    world.post = () => (world.attempts.length < 3 ? responded(500) : taken)
+    world.post = () => (world.attempts.length < 3 ? responded(500) : accepted)
     await world.record([row])
     await world.quiet()
     expect(world.attempts).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('a webhook delivery', () => {
   test('goes to the current URL of a changed subscription, and continues after its subscription is deleted', async () => {
     const workflow = { id: world.home.workflowId, workspaceId: world.home.workspaceId }
     const subscription = await world.subscribe('a')
-    world.post = () => (world.attempts.length < 3 ? responded(500) : taken)
+    world.post = () => (world.attempts.length < 3 ? responded(500) : accepted)
     await world.record([world.row([subscription])])
     await world.quiet()
     await world.subscriptions.change(workflow, 'a', { url: 'https://moved.example/hook' })
@@ -126,7 +126,7 @@ describe('a delivery command', () => {
     const subscription = await world.subscribe('a')
     const row = world.row([subscription])
     const key = { sequence: row.sequence, subscription }
-    world.post = () => (world.attempts.length === 1 ? responded(500) : taken)
+    world.post = () => (world.attempts.length === 1 ? responded(500) : accepted)
     await world.record([row])
     await world.quiet()
     await world.pass(1_000)

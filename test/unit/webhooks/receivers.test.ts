@@ -5,7 +5,7 @@ import type { SubscriptionRow } from '../../../src/domain/webhook/subscription.t
 import { Receivers } from '../../../src/webhooks/receivers.ts'
 import { signatureOf } from '../../../src/webhooks/sign.ts'
 import { TestDeliveries } from '../../../src/webhooks/test-delivery.ts'
-import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld, responded } from '../../support/webhooks/outbox-world.ts'
 
 let world: OutboxWorld
 let workflow: { id: string; workspaceId: string }
@@ -56,7 +56,7 @@ function isSignedWith(...secrets: string[]): boolean {
 
 test('the secrets of a receiver are in memory only while it has pending deliveries', async () => {
   const { number } = await subscribe()
-  world.post = () => (sent.length <= 3 ? responded(500) : taken)
+  world.post = () => (sent.length <= 3 ? responded(500) : accepted)
   await world.record([world.row([number]), world.row([number]), world.row([number])])
   await world.quiet()
   await world.pass(5_500)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OutboxWorld, responded, taken } from '../../support/webhooks/outbox-world.ts'
+import { accepted, OutboxWorld, responded } from '../../support/webhooks/outbox-world.ts'
 
 test('pending deliveries on disk continue at once when the system clock is set back', async () => {
   const world = await OutboxWorld.open()

@@ -7,7 +7,7 @@ import { ExecutionWorld, start } from '../execution-world.ts'
 const key = 'sk-very-secret-key-of-a-model'
 let world: ExecutionWorld
 let server: ModelServer
-let answer: () => ScriptedResponse = () => ({})
+let respond: () => ScriptedResponse = () => ({})
 
 beforeAll(async () => {
   world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })
