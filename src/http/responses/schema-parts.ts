@@ -7,14 +7,6 @@ export const Time = t.String({ format: 'date-time', description: 'ISO 8601, UTC,
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 export const listOf = <Schema extends TSchema>(schema: Schema) => t.Object({ data: t.Array(schema) })
 
-/**
- * The responses of a route, by status. The service does not check them: a response that does not match its schema would
- * turn a readable document into a 500. The tests check them instead.
- */
-export function responses<const Schemas extends Record<number, TSchema>>(schemas: Schemas): Schemas {
-  return Object.fromEntries(Object.entries(schemas).map(([status, schema]) => [status, documented(schema)])) as Schemas
-}
-
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

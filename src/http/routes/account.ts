@@ -4,10 +4,10 @@ import type { RateState } from '../../accounts/limits.ts'
 import { foldersOf } from '../../domain/workflow/folders.ts'
 import { chooseWorkspace, roleOf } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { Parameters } from '../requests/parameters.ts'
 import { FolderList, UsageLimits, WorkspaceList } from '../responses/account-schemas.ts'
-import { isoTime, responses } from '../responses/schema-parts.ts'
+import { isoTime } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The workspaces and folders that a caller can see, and the limits of its account. */
@@ -27,17 +27,15 @@ export function accountRoutes(services: Services, door: Door) {
           usage: { currentPeriodCost, limit, plan },
         } as const
       },
-      {
-        response: responses({ 200: UsageLimits }),
-        detail: operation({
-          name: 'getUsageLimits',
-          summary: 'Get the limits of your account',
-          description:
-            'Executions left in the current minute, and the cost of this month (UTC). Executions count for the account ' +
-            'that owns the workspace, whichever key starts them.',
-          tag: 'Account',
-        }),
-      },
+      route({
+        name: 'getUsageLimits',
+        summary: 'Get the limits of your account',
+        description:
+          'Executions left in the current minute, and the cost of this month (UTC). Executions count for the account ' +
+          'that owns the workspace, whichever key starts them.',
+        tag: 'Account',
+        responses: { 200: UsageLimits },
+      }),
     )
     .get(
       '/workspaces',
@@ -51,14 +49,12 @@ export function accountRoutes(services: Services, door: Door) {
           }),
         }
       },
-      {
-        response: responses({ 200: WorkspaceList }),
-        detail: operation({
-          name: 'listWorkspaces',
-          summary: 'List the workspaces that you can see',
-          tag: 'Account',
-        }),
-      },
+      route({
+        name: 'listWorkspaces',
+        summary: 'List the workspaces that you can see',
+        tag: 'Account',
+        responses: { 200: WorkspaceList },
+      }),
     )
     .get(
       '/folders',
@@ -70,25 +66,21 @@ export function accountRoutes(services: Services, door: Door) {
         const rows = await store.listWorkflows(chooseWorkspace(key, named, 'read'))
         return { data: foldersOf(rows.flatMap(({ document }) => document.folder ?? [])) }
       },
-      {
-        query: documented(
-          t.Object({
-            workspaceId: t.Optional(
-              t.String({
-                description: 'When absent: the only workspace that you can see, or the only one that you own.',
-              }),
-            ),
-          }),
-        ),
-        response: responses({ 200: FolderList }),
-        detail: operation({
-          name: 'listFolders',
-          summary: 'List the folders of a workspace',
-          description: 'A folder exists while it contains workflows. The ids are those of the filter `folderIds`.',
-          tag: 'Account',
-          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      route({
+        name: 'listFolders',
+        summary: 'List the folders of a workspace',
+        description: 'A folder exists while it contains workflows. The ids are those of the filter `folderIds`.',
+        tag: 'Account',
+        query: t.Object({
+          workspaceId: t.Optional(
+            t.String({
+              description: 'When absent: the only workspace that you can see, or the only one that you own.',
+            }),
+          ),
         }),
-      },
+        responses: { 200: FolderList },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      }),
     )
 }
 

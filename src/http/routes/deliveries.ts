@@ -9,12 +9,11 @@ import { deliveryStates } from '../../domain/webhook/delivery.ts'
 import type { DeliveryRow } from '../../store/store.ts'
 import { assertMayOfRuns } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { readJsonBody } from '../requests/body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../requests/cursor.ts'
 import { Parameters } from '../requests/parameters.ts'
 import { attemptResponse, deliveryResponse } from '../responses/delivery-response.ts'
-import { responses } from '../responses/schema-parts.ts'
 import { DeliveryDetail, DeliveryList, Resent } from '../responses/webhook-responses.ts'
 import type { Services } from '../services.ts'
 
@@ -38,20 +37,18 @@ export function deliveryRoutes(services: Services, door: Door) {
         const nextCursor = position && writeCursor([position.sequence, position.subscription], scope)
         return { data: page.deliveries.map(deliveryResponse), nextCursor }
       },
-      {
-        query: documented(DeliveryQueryParameters),
-        response: responses({ 200: DeliveryList }),
-        detail: operation({
-          name: 'listDeliveries',
-          summary: 'List deliveries',
-          description:
-            'The webhook deliveries of the workflow, those of the newest runs first. A page may be short or empty and still ' +
-            'have a cursor. Deliveries are kept as long as the log entries of their runs, even after the workflow is ' +
-            'deleted: they can still be listed, sent again and cancelled by its id.',
-          tag: 'Webhooks',
-          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'listDeliveries',
+        summary: 'List deliveries',
+        description:
+          'The webhook deliveries of the workflow, those of the newest runs first. A page may be short or empty and still ' +
+          'have a cursor. Deliveries are kept as long as the log entries of their runs, even after the workflow is ' +
+          'deleted: they can still be listed, sent again and cancelled by its id.',
+        tag: 'Webhooks',
+        query: DeliveryQueryParameters,
+        responses: { 200: DeliveryList },
+        errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
     )
     .get(
       '/:deliveryId',
@@ -60,15 +57,13 @@ export function deliveryRoutes(services: Services, door: Door) {
         await assertMayOfRuns(services, caller, id, 'read')
         return detailOf(await findDelivery(id, deliveryId))
       },
-      {
-        response: responses({ 200: DeliveryDetail }),
-        detail: operation({
-          name: 'getDelivery',
-          summary: 'Get a delivery, with its attempts',
-          tag: 'Webhooks',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getDelivery',
+        summary: 'Get a delivery, with its attempts',
+        tag: 'Webhooks',
+        responses: { 200: DeliveryDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .post(
       '/:deliveryId/resend',
@@ -79,19 +74,16 @@ export function deliveryRoutes(services: Services, door: Door) {
         await deliveries.resend(await findDelivery(id, deliveryId))
         return detailOf(await findDelivery(id, deliveryId))
       },
-      {
-        parse: 'none',
-        response: responses({ 200: DeliveryDetail }),
-        detail: operation({
-          name: 'resendDelivery',
-          summary: 'Send a delivery again',
-          description:
-            'Sends it now with the same ids and body, whatever its state. A pending delivery keeps its remaining attempts; ' +
-            'an ended one gets the full number again. Refused while an attempt is in progress.',
-          tag: 'Webhooks',
-          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'resendDelivery',
+        summary: 'Send a delivery again',
+        description:
+          'Sends it now with the same ids and body, whatever its state. A pending delivery keeps its remaining attempts; ' +
+          'an ended one gets the full number again. Refused while an attempt is in progress.',
+        tag: 'Webhooks',
+        responses: { 200: DeliveryDetail },
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/:deliveryId/cancel',
@@ -103,17 +95,14 @@ export function deliveryRoutes(services: Services, door: Door) {
         if (!(await deliveries.cancel(found))) throw notPending(await findDelivery(id, deliveryId))
         return detailOf(await findDelivery(id, deliveryId))
       },
-      {
-        parse: 'none',
-        response: responses({ 200: DeliveryDetail }),
-        detail: operation({
-          name: 'cancelDelivery',
-          summary: 'Cancel a delivery',
-          description: 'No further attempts are made. An attempt in progress may still reach the receiver.',
-          tag: 'Webhooks',
-          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'cancelDelivery',
+        summary: 'Cancel a delivery',
+        description: 'No further attempts are made. An attempt in progress may still reach the receiver.',
+        tag: 'Webhooks',
+        responses: { 200: DeliveryDetail },
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/resend-failed',
@@ -124,19 +113,16 @@ export function deliveryRoutes(services: Services, door: Door) {
         const since = readSince(await readJsonBody(request, settings.bodyBytesMax))
         return { resent: await deliveries.resendFailed(id, Math.max(0, sequenceAt(since))) }
       },
-      {
-        parse: 'none',
-        body: documented(FailedSince),
-        response: responses({ 200: Resent }),
-        detail: operation({
-          name: 'resendFailedDeliveries',
-          summary: 'Send failed deliveries again',
-          description:
-            'Sends all failed deliveries of runs that ended at or after the given time, to every webhook of the workflow.',
-          tag: 'Webhooks',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'resendFailedDeliveries',
+        summary: 'Send failed deliveries again',
+        description:
+          'Sends all failed deliveries of runs that ended at or after the given time, to every webhook of the workflow.',
+        tag: 'Webhooks',
+        body: FailedSince,
+        responses: { 200: Resent },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
 
   async function findDelivery(workflowId: string, deliveryId: string): Promise<DeliveryRow> {

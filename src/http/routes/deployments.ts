@@ -5,11 +5,11 @@ import { runAlike } from '../../domain/workflow/redeployment.ts'
 import type { DeploymentRow } from '../../store/store.ts'
 import { findWorkflow } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
 import { assertRevision } from '../requests/revision.ts'
 import { findingsError } from '../responses/findings-error.ts'
-import { isoTime, responses } from '../responses/schema-parts.ts'
+import { isoTime } from '../responses/schema-parts.ts'
 import { triggerFacts } from '../responses/trigger-facts.ts'
 import { savedResponse } from '../responses/workflow-response.ts'
 import {
@@ -49,19 +49,16 @@ export function deploymentRoutes(services: Services, door: Door) {
           ...triggerFacts(check, settings),
         }
       },
-      {
-        parse: 'none',
-        response: responses({ 200: DeployResponse }),
-        detail: operation({
-          name: 'deployWorkflow',
-          summary: 'Deploy a workflow',
-          description:
-            'Copies the draft to a new version and makes it the active one, unless a finding prevents it, or the path of ' +
-            'a webhook or the identifier of a chat belongs to another workflow.',
-          tag: 'Deployments',
-          errors: ['INVALID_PARAMETERS', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'deployWorkflow',
+        summary: 'Deploy a workflow',
+        description:
+          'Copies the draft to a new version and makes it the active one, unless a finding prevents it, or the path of ' +
+          'a webhook or the identifier of a chat belongs to another workflow.',
+        tag: 'Deployments',
+        responses: { 200: DeployResponse },
+        errors: ['INVALID_PARAMETERS', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .delete(
       '/deploy',
@@ -73,17 +70,14 @@ export function deploymentRoutes(services: Services, door: Door) {
         services.deployments.forget(id)
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void({ description: 'No version is active any more.' }) }),
-        detail: operation({
-          name: 'undeployWorkflow',
-          summary: 'Undeploy a workflow',
-          description: 'No version is active afterwards; the versions are kept.',
-          tag: 'Deployments',
-          errors: ['FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'undeployWorkflow',
+        summary: 'Undeploy a workflow',
+        description: 'No version is active afterwards; the versions are kept.',
+        tag: 'Deployments',
+        responses: { 204: t.Void({ description: 'No version is active any more.' }) },
+        errors: ['FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
     .get(
       '/status',
@@ -100,18 +94,16 @@ export function deploymentRoutes(services: Services, door: Door) {
           ...(check && triggerFacts(check, settings)),
         }
       },
-      {
-        response: responses({ 200: StatusResponse }),
-        detail: operation({
-          name: 'getWorkflowStatus',
-          summary: 'Get the deployment status of a workflow',
-          description:
-            '`needsRedeployment`: the draft would run differently from the active version. Positions and sample values ' +
-            'of input fields do not count.',
-          tag: 'Deployments',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getWorkflowStatus',
+        summary: 'Get the deployment status of a workflow',
+        description:
+          '`needsRedeployment`: the draft would run differently from the active version. Positions and sample values ' +
+          'of input fields do not count.',
+        tag: 'Deployments',
+        responses: { 200: StatusResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/deployments',
@@ -121,15 +113,13 @@ export function deploymentRoutes(services: Services, door: Door) {
         const rows = await store.listDeployments(id)
         return { data: rows.map(factsOf) }
       },
-      {
-        response: responses({ 200: DeploymentList }),
-        detail: operation({
-          name: 'listVersions',
-          summary: 'List the versions of a workflow',
-          tag: 'Deployments',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'listVersions',
+        summary: 'List the versions of a workflow',
+        tag: 'Deployments',
+        responses: { 200: DeploymentList },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/deployments/:version',
@@ -138,15 +128,13 @@ export function deploymentRoutes(services: Services, door: Door) {
         await findWorkflow(services, key, params.id, 'read')
         return responseOf(await findVersion(params.id, params.version))
       },
-      {
-        response: responses({ 200: DeploymentResponse }),
-        detail: operation({
-          name: 'getVersion',
-          summary: 'Get a version of a workflow',
-          tag: 'Deployments',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getVersion',
+        summary: 'Get a version of a workflow',
+        tag: 'Deployments',
+        responses: { 200: DeploymentResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .patch(
       '/deployments/:version',
@@ -158,18 +146,15 @@ export function deploymentRoutes(services: Services, door: Door) {
         await store.describeDeployment(params.id, version, texts)
         return responseOf(await findVersion(params.id, params.version))
       },
-      {
-        parse: 'none',
-        body: documented(Texts),
-        response: responses({ 200: DeploymentResponse }),
-        detail: operation({
-          name: 'describeVersion',
-          summary: 'Name or describe a version',
-          description: 'An absent member stays as it is; null removes it.',
-          tag: 'Deployments',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'describeVersion',
+        summary: 'Name or describe a version',
+        description: 'An absent member stays as it is; null removes it.',
+        tag: 'Deployments',
+        body: Texts,
+        responses: { 200: DeploymentResponse },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
     .post(
       '/deployments/:version/activate',
@@ -187,16 +172,13 @@ export function deploymentRoutes(services: Services, door: Door) {
         services.deployments.forget(id)
         return { version, deployedAt: isoTime(at), warnings: findings, ...triggerFacts(check, settings) }
       },
-      {
-        parse: 'none',
-        response: responses({ 200: DeployResponse }),
-        detail: operation({
-          name: 'activateVersion',
-          summary: 'Make a version the active one',
-          tag: 'Deployments',
-          errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'activateVersion',
+        summary: 'Make a version the active one',
+        tag: 'Deployments',
+        responses: { 200: DeployResponse },
+        errors: ['INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/deployments/:version/revert',
@@ -213,17 +195,14 @@ export function deploymentRoutes(services: Services, door: Door) {
         })
         return savedResponse(services, row)
       },
-      {
-        parse: 'none',
-        response: responses({ 200: SavedWorkflow }),
-        detail: operation({
-          name: 'revertToVersion',
-          summary: 'Load a version back into the draft',
-          description: "The active version keeps running. The workflow's name, folder and webhooks stay as they are.",
-          tag: 'Deployments',
-          errors: ['FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'revertToVersion',
+        summary: 'Load a version back into the draft',
+        description: "The active version keeps running. The workflow's name, folder and webhooks stay as they are.",
+        tag: 'Deployments',
+        responses: { 200: SavedWorkflow },
+        errors: ['FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
 
   async function findVersion(id: string, text: string): Promise<DeploymentRow> {

@@ -4,9 +4,9 @@ import { AppError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { assertMay } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { readJsonBody } from '../requests/body.ts'
-import { isoTime, listOf, responses, Time } from '../responses/schema-parts.ts'
+import { isoTime, listOf, Time } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 const Variable = t.Object({
@@ -32,16 +32,14 @@ export function environmentRoutes(services: Services, door: Door) {
         const rows = await store.listEnvironment(id)
         return { data: rows.map(({ name, plain, updatedAt }) => ({ name, plain, updatedAt: isoTime(updatedAt) })) }
       },
-      {
-        response: responses({ 200: EnvironmentList }),
-        detail: operation({
-          name: 'listEnvironment',
-          summary: 'List environment variables',
-          description: 'The variables of a workspace, sorted by name. Values are never returned.',
-          tag: 'Environment',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'listEnvironment',
+        summary: 'List environment variables',
+        description: 'The variables of a workspace, sorted by name. Values are never returned.',
+        tag: 'Environment',
+        responses: { 200: EnvironmentList },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .put(
       '/:name',
@@ -51,20 +49,17 @@ export function environmentRoutes(services: Services, door: Door) {
         const { updatedAt } = await environments.set({ workspaceId: id, name, value, plain })
         return { name, plain, updatedAt: isoTime(updatedAt) }
       },
-      {
-        parse: 'none',
-        body: documented(NewValue),
-        response: responses({ 200: VariableResponse }),
-        detail: operation({
-          name: 'setVariable',
-          summary: 'Set an environment variable',
-          description:
-            'Workflows of the workspace read it as `{{NAME}}`, starting with the next run. The value is encrypted at rest. ' +
-            'Logs show `{{NAME}}` instead of a value of six or more characters, unless it is `plain`.',
-          tag: 'Environment',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'setVariable',
+        summary: 'Set an environment variable',
+        description:
+          'Workflows of the workspace read it as `{{NAME}}`, starting with the next run. The value is encrypted at rest. ' +
+          'Logs show `{{NAME}}` instead of a value of six or more characters, unless it is `plain`.',
+        tag: 'Environment',
+        body: NewValue,
+        responses: { 200: VariableResponse },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
     .delete(
       '/:name',
@@ -75,17 +70,14 @@ export function environmentRoutes(services: Services, door: Door) {
         }
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void({ description: 'Deleted.' }) }),
-        detail: operation({
-          name: 'unsetVariable',
-          summary: 'Delete an environment variable',
-          description: 'Runs that read it fail from then on.',
-          tag: 'Environment',
-          errors: ['FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'unsetVariable',
+        summary: 'Delete an environment variable',
+        description: 'Runs that read it fail from then on.',
+        tag: 'Environment',
+        responses: { 204: t.Void({ description: 'Deleted.' }) },
+        errors: ['FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
 }
 

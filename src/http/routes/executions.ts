@@ -2,11 +2,10 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { assertMay, type Caller, type Need } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { findJob, type Job } from '../responses/jobs.ts'
 import { respondWith } from '../responses/json-text.ts'
 import { CancelResponse, JobResponse } from '../responses/run-schemas.ts'
-import { responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The outcome of runs, and cancelling them. */
@@ -20,18 +19,16 @@ export function executionRoutes(services: Services, door: Door) {
         const { text } = await find(key, params.executionId, 'read', params.id)
         return respondWith<JobResponse>(set, text)
       },
-      {
-        response: responses({ 200: JobResponse }),
-        detail: operation({
-          name: 'getExecution',
-          summary: 'Get a run',
-          description:
-            'The status is `queued` for an asynchronous run that has not started, `processing` for a run in flight. An ' +
-            'ended run has its output or its error. A run can be found as long as its log entry is kept.',
-          tag: 'Executions',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getExecution',
+        summary: 'Get a run',
+        description:
+          'The status is `queued` for an asynchronous run that has not started, `processing` for a run in flight. An ' +
+          'ended run has its output or its error. A run can be found as long as its log entry is kept.',
+        tag: 'Executions',
+        responses: { 200: JobResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .post(
       '/api/workflows/:id/executions/:executionId/cancel',
@@ -47,17 +44,14 @@ export function executionRoutes(services: Services, door: Door) {
         }
         return { success: true, status: 'cancelled' } as const
       },
-      {
-        parse: 'none',
-        response: responses({ 200: CancelResponse }),
-        detail: operation({
-          name: 'cancelExecution',
-          summary: 'Cancel a run',
-          description: 'Stops its blocks; the run fails with `CANCELLED`. A queued asynchronous run never starts.',
-          tag: 'Executions',
-          errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'cancelExecution',
+        summary: 'Cancel a run',
+        description: 'Stops its blocks; the run fails with `CANCELLED`. A queued asynchronous run never starts.',
+        tag: 'Executions',
+        responses: { 200: CancelResponse },
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .get(
       '/api/jobs/:id',
@@ -67,16 +61,14 @@ export function executionRoutes(services: Services, door: Door) {
         const { text } = await find(key, id, 'read')
         return respondWith<JobResponse>(set, text)
       },
-      {
-        response: responses({ 200: JobResponse }),
-        detail: operation({
-          name: 'getJob',
-          summary: 'Get a run by its id alone',
-          description: "The same response as at the workflow's address. Asynchronous executions return this address.",
-          tag: 'Executions',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getJob',
+        summary: 'Get a run by its id alone',
+        description: "The same response as at the workflow's address. Asynchronous executions return this address.",
+        tag: 'Executions',
+        responses: { 200: JobResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
 
   async function find(key: Caller, executionId: string, need: Need, workflowId?: string): Promise<Job> {

@@ -2,8 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import type { Door } from '../access/door.ts'
-import { operation } from '../openapi/operation.ts'
-import { responses } from '../responses/schema-parts.ts'
+import { route } from '../openapi/route.ts'
 import type { Services } from '../services.ts'
 
 const HealthResponse = t.Object({ status: t.Literal('ok'), version: t.String() })
@@ -32,16 +31,14 @@ export function healthRoutes(services: Services, door: Door) {
         await assertReady()
         return alive()
       },
-      {
-        response: responses({ 200: HealthResponse }),
-        detail: operation({
-          name: 'checkHealth',
-          summary: 'Check the health of the service',
-          tag: 'Operations',
-          access: 'everyone',
-          errors: ['STORAGE_UNAVAILABLE'],
-        }),
-      },
+      route({
+        name: 'checkHealth',
+        summary: 'Check the health of the service',
+        tag: 'Operations',
+        access: 'everyone',
+        responses: { 200: HealthResponse },
+        errors: ['STORAGE_UNAVAILABLE'],
+      }),
     )
     .get(
       '/live',
@@ -49,16 +46,14 @@ export function healthRoutes(services: Services, door: Door) {
         door.allowAnonymous(request, set)
         return alive()
       },
-      {
-        response: responses({ 200: HealthResponse }),
-        detail: operation({
-          name: 'checkLive',
-          summary: 'Check that the process is alive',
-          description: 'Restart the process when this fails.',
-          tag: 'Operations',
-          access: 'everyone',
-        }),
-      },
+      route({
+        name: 'checkLive',
+        summary: 'Check that the process is alive',
+        description: 'Restart the process when this fails.',
+        tag: 'Operations',
+        access: 'everyone',
+        responses: { 200: HealthResponse },
+      }),
     )
     .get(
       '/ready',
@@ -67,18 +62,16 @@ export function healthRoutes(services: Services, door: Door) {
         const { waiting } = await assertReady()
         return { status: 'ok', store: 'ok', writer: { waiting } } as const
       },
-      {
-        response: responses({ 200: ReadyResponse }),
-        detail: operation({
-          name: 'checkReady',
-          summary: 'Check that the service can accept work',
-          description:
-            'Send it no requests while this fails: the disk is full or failing, or log entries cannot be written.',
-          tag: 'Operations',
-          access: 'everyone',
-          errors: ['STORAGE_UNAVAILABLE'],
-        }),
-      },
+      route({
+        name: 'checkReady',
+        summary: 'Check that the service can accept work',
+        description:
+          'Send it no requests while this fails: the disk is full or failing, or log entries cannot be written.',
+        tag: 'Operations',
+        access: 'everyone',
+        responses: { 200: ReadyResponse },
+        errors: ['STORAGE_UNAVAILABLE'],
+      }),
     )
 
   async function assertReady(): Promise<{ waiting: number }> {

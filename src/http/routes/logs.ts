@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { oneOf } from '../../domain/one-of.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { logsPageDefault, logsPageMax } from '../requests/log-query.ts'
 import {
   respondWithExecution,
@@ -12,7 +12,6 @@ import {
   respondWithRunWebhooks,
 } from '../responses/log-responses.ts'
 import { ExecutionDetail, LogDetail, LogList, RunWebhooks } from '../responses/log-schemas.ts'
-import { responses } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 /** The external API: `/api/v1/logs`. */
@@ -24,23 +23,21 @@ export function logRoutes(services: Services, door: Door) {
         const key = await door.requireApiKey(request, set, server)
         return respondWithLogs(services, door, { request, set }, key)
       },
-      {
-        query: documented(LogQueryParameters),
-        response: responses({ 200: LogList }),
-        detail: operation({
-          name: 'queryLogs',
-          summary: 'Query log entries',
-          description:
-            'Entries are in the order in which they were recorded. To follow new entries, use `order=asc` and repeat the ' +
-            'query with the last `nextCursor` that was not null. A cursor continues its own query: `limit`, `details` and ' +
-            'the `include…` parameters may change, others may not. A rare filter may return a short or empty page with a ' +
-            'cursor. A page with final outputs or trace spans may be long and is sent while it is read: if the connection ' +
-            'breaks before its end, request the page again.',
-          tag: 'Logs',
-          access: 'external',
-          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'queryLogs',
+        summary: 'Query log entries',
+        description:
+          'Entries are in the order in which they were recorded. To follow new entries, use `order=asc` and repeat the ' +
+          'query with the last `nextCursor` that was not null. A cursor continues its own query: `limit`, `details` and ' +
+          'the `include…` parameters may change, others may not. A rare filter may return a short or empty page with a ' +
+          'cursor. A page with final outputs or trace spans may be long and is sent while it is read: if the connection ' +
+          'breaks before its end, request the page again.',
+        tag: 'Logs',
+        access: 'external',
+        query: LogQueryParameters,
+        responses: { 200: LogList },
+        errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
     )
     .get(
       '/:id',
@@ -48,16 +45,14 @@ export function logRoutes(services: Services, door: Door) {
         const key = await door.requireApiKey(request, set, server)
         return respondWithLog(services, set, key, id)
       },
-      {
-        response: responses({ 200: LogDetail }),
-        detail: operation({
-          name: 'getLogEntry',
-          summary: 'Get a log entry',
-          tag: 'Logs',
-          access: 'external',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getLogEntry',
+        summary: 'Get a log entry',
+        tag: 'Logs',
+        access: 'external',
+        responses: { 200: LogDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/:id/webhooks',
@@ -65,18 +60,16 @@ export function logRoutes(services: Services, door: Door) {
         const key = await door.requireApiKey(request, set, server)
         return respondWithRunWebhooks(services, key, id)
       },
-      {
-        response: responses({ 200: RunWebhooks }),
-        detail: operation({
-          name: 'listRunWebhooks',
-          summary: 'Get the webhook decisions of a run',
-          description:
-            'What was decided about each webhook subscription when the run ended, and the outcome of each delivery.',
-          tag: 'Logs',
-          access: 'external',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'listRunWebhooks',
+        summary: 'Get the webhook decisions of a run',
+        description:
+          'What was decided about each webhook subscription when the run ended, and the outcome of each delivery.',
+        tag: 'Logs',
+        access: 'external',
+        responses: { 200: RunWebhooks },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/workflow/pt-BR/executions/:executionId',
@@ -84,17 +77,15 @@ export function logRoutes(services: Services, door: Door) {
         const key = await door.requireApiKey(request, set, server)
         return respondWithExecution(services, set, key, params.executionId)
       },
-      {
-        response: responses({ 200: ExecutionDetail }),
-        detail: operation({
-          name: 'getExecutionDetails',
-          summary: 'Get execution details',
-          description: '`workflowState` is the deployment that ran, not the draft.',
-          tag: 'Logs',
-          access: 'external',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getExecutionDetails',
+        summary: 'Get execution details',
+        description: '`workflowState` is the deployment that ran, not the draft.',
+        tag: 'Logs',
+        access: 'external',
+        responses: { 200: ExecutionDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/executions/:executionId',
@@ -102,17 +93,15 @@ export function logRoutes(services: Services, door: Door) {
         const key = await door.requireApiKey(request, set, server)
         return respondWithExecution(services, set, key, params.executionId)
       },
-      {
-        response: responses({ 200: ExecutionDetail }),
-        detail: operation({
-          name: 'getExecutionDetailsShort',
-          summary: 'Get execution details (short path)',
-          description: 'The same response as at the longer path.',
-          tag: 'Logs',
-          access: 'external',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'getExecutionDetailsShort',
+        summary: 'Get execution details (short path)',
+        description: 'The same response as at the longer path.',
+        tag: 'Logs',
+        access: 'external',
+        responses: { 200: ExecutionDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
 }
 

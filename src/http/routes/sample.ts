@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
-import { listOf, responses } from '../responses/schema-parts.ts'
+import { route } from '../openapi/route.ts'
+import { listOf } from '../responses/schema-parts.ts'
 
 const QuoteList = listOf(t.Object({ author: t.String(), text: t.String(), tag: t.String() }, { $id: 'Quote' }))
 
@@ -22,17 +22,15 @@ export function sampleRoutes(door: Door) {
       const tag = new URL(request.url).searchParams.get('tag')?.trim().toLowerCase() ?? ''
       return { data: quotes.filter((quote) => tag === '' || quote.tag === tag) }
     },
-    {
-      query: documented(t.Object({ tag: t.Optional(t.String({ description: 'work, time or learning.' })) })),
-      response: responses({ 200: QuoteList }),
-      detail: operation({
-        name: 'getQuotes',
-        summary: 'Get a few quotes',
-        description: 'Sample data to try requests with. An unknown tag gives an empty list.',
-        tag: 'Operations',
-        access: 'everyone',
-      }),
-    },
+    route({
+      name: 'getQuotes',
+      summary: 'Get a few quotes',
+      description: 'Sample data to try requests with. An unknown tag gives an empty list.',
+      tag: 'Operations',
+      access: 'everyone',
+      query: t.Object({ tag: t.Optional(t.String({ description: 'work, time or learning.' })) }),
+      responses: { 200: QuoteList },
+    }),
   )
 }
 

@@ -4,9 +4,9 @@ import { addressOf } from '../access/connection.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
 import { assertSameOrigin } from '../access/same-origin.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
-import { responses, Time } from '../responses/schema-parts.ts'
+import { Time } from '../responses/schema-parts.ts'
 import type { OpenedSession, Services } from '../services.ts'
 
 const Credentials = t.Object({
@@ -34,24 +34,21 @@ export function sessionRoutes(services: Services, door: Door) {
         services.logger.info('signed in', { userId: session.userId, by: 'password', address })
         return { userId: session.userId, expiresAt: new Date(session.expiresAt).toISOString() }
       },
-      {
-        parse: 'none',
-        body: documented(Credentials),
-        response: responses({ 200: SessionResponse }),
-        detail: operation({
-          name: 'signIn',
-          summary: 'Sign in to the dashboard',
-          description:
-            'Sets the session cookie. Attempts per minute are limited per account and address, per address, and per ' +
-            'account. This is for pages of this service; programs use a key.',
-          tag: 'Account',
-          access: 'everyone',
-          errors: [
-            ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN'] as const),
-            ...(['RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
-          ],
-        }),
-      },
+      route({
+        name: 'signIn',
+        summary: 'Sign in to the dashboard',
+        description:
+          'Sets the session cookie. Attempts per minute are limited per account and address, per address, and per ' +
+          'account. This is for pages of this service; programs use a key.',
+        tag: 'Account',
+        access: 'everyone',
+        body: Credentials,
+        responses: { 200: SessionResponse },
+        errors: [
+          ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN'] as const),
+          ...(['RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
+        ],
+      }),
     )
     .delete(
       '',
@@ -63,17 +60,14 @@ export function sessionRoutes(services: Services, door: Door) {
         set.headers['set-cookie'] = noCookie(isHttps(request, settings.baseUrl()))
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void({ description: 'Signed out. Also sent when nobody was signed in.' }) }),
-        detail: operation({
-          name: 'signOut',
-          summary: 'Sign out of the dashboard',
-          tag: 'Account',
-          access: 'everyone',
-          errors: ['FORBIDDEN', 'OVERLOADED', 'STORAGE_UNAVAILABLE'],
-        }),
-      },
+      route({
+        name: 'signOut',
+        summary: 'Sign out of the dashboard',
+        tag: 'Account',
+        access: 'everyone',
+        responses: { 204: t.Void({ description: 'Signed out. Also sent when nobody was signed in.' }) },
+        errors: ['FORBIDDEN', 'OVERLOADED', 'STORAGE_UNAVAILABLE'],
+      }),
     )
 }
 

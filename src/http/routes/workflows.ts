@@ -6,12 +6,12 @@ import { readDocument } from '../../domain/workflow/document.ts'
 import type { WorkflowRow } from '../../store/store.ts'
 import { chooseWorkspace, findWorkflow } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
-import { documented, operation } from '../openapi/operation.ts'
+import { route } from '../openapi/route.ts'
 import { workflowOpenApi } from '../openapi/workflow-openapi.ts'
 import { readJsonBody } from '../requests/body.ts'
 import { Parameters } from '../requests/parameters.ts'
 import { etagOf, revisionIn } from '../requests/revision.ts'
-import { isoTime, responses } from '../responses/schema-parts.ts'
+import { isoTime } from '../responses/schema-parts.ts'
 import { savedResponse, workflowResponse } from '../responses/workflow-response.ts'
 import {
   NewWorkflow,
@@ -41,17 +41,15 @@ export function workflowRoutes(services: Services, door: Door) {
         const rows = await store.listWorkflows(workspaceId)
         return { data: rows.map(summaryOf) }
       },
-      {
-        query: documented(WorkspaceQuery),
-        response: responses({ 200: WorkflowList }),
-        detail: operation({
-          name: 'listWorkflows',
-          summary: 'List workflows',
-          description: 'The workflows of a workspace, without their blocks.',
-          tag: 'Workflows',
-          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'listWorkflows',
+        summary: 'List workflows',
+        description: 'The workflows of a workspace, without their blocks.',
+        tag: 'Workflows',
+        query: WorkspaceQuery,
+        responses: { 200: WorkflowList },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      }),
     )
     .post(
       '',
@@ -74,21 +72,18 @@ export function workflowRoutes(services: Services, door: Door) {
         set.status = 201
         return savedResponse(services, row, warnings)
       },
-      {
-        parse: 'none',
-        body: documented(NewWorkflow),
-        query: documented(WorkspaceQuery),
-        response: responses({ 201: SavedWorkflow }),
-        detail: operation({
-          name: 'createWorkflow',
-          summary: 'Create a workflow',
-          description:
-            'Takes a workflow document, with the workspace as its member `workspaceId` or as a parameter. Only an invalid ' +
-            'shape is refused; `findings` lists what would prevent a deployment. An `id` is kept when it is free.',
-          tag: 'Workflows',
-          errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'createWorkflow',
+        summary: 'Create a workflow',
+        description:
+          'Takes a workflow document, with the workspace as its member `workspaceId` or as a parameter. Only an invalid ' +
+          'shape is refused; `findings` lists what would prevent a deployment. An `id` is kept when it is free.',
+        tag: 'Workflows',
+        query: WorkspaceQuery,
+        body: NewWorkflow,
+        responses: { 201: SavedWorkflow },
+        errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .get(
       '/:id',
@@ -98,10 +93,13 @@ export function workflowRoutes(services: Services, door: Door) {
         set.headers['etag'] = etagOf(row)
         return workflowResponse(services, row)
       },
-      {
-        response: responses({ 200: WorkflowResponse }),
-        detail: operation({ name: 'getWorkflow', summary: 'Get a workflow', tag: 'Workflows', errors: ['NOT_FOUND'] }),
-      },
+      route({
+        name: 'getWorkflow',
+        summary: 'Get a workflow',
+        tag: 'Workflows',
+        responses: { 200: WorkflowResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/:id/openapi.json',
@@ -111,18 +109,16 @@ export function workflowRoutes(services: Services, door: Door) {
         const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
         return workflowOpenApi(id, active?.document ?? document, active?.version ?? null, settings.baseUrl())
       },
-      {
-        response: responses({ 200: t.Record(t.String(), t.Unknown()) }),
-        detail: operation({
-          name: 'describeWorkflowEndpoint',
-          summary: "Describe a workflow's endpoint",
-          description:
-            'An OpenAPI document with the input format of the active version (of the draft when nothing is deployed) as ' +
-            'the schema of the body.',
-          tag: 'Workflows',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      route({
+        name: 'describeWorkflowEndpoint',
+        summary: "Describe a workflow's endpoint",
+        description:
+          'An OpenAPI document with the input format of the active version (of the draft when nothing is deployed) as ' +
+          'the schema of the body.',
+        tag: 'Workflows',
+        responses: { 200: t.Record(t.String(), t.Unknown()) },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .put(
       '/:id',
@@ -141,22 +137,19 @@ export function workflowRoutes(services: Services, door: Door) {
         set.headers['etag'] = etagOf(row)
         return savedResponse(services, row, warnings)
       },
-      {
-        parse: 'none',
-        body: documented(SentDocument),
-        response: responses({ 200: SavedWorkflow }),
-        detail: operation({
-          name: 'replaceWorkflow',
-          summary: 'Replace a workflow',
-          description:
-            'Replaces the whole document. The active deployment keeps running until the next one. `webhooks` are replaced at ' +
-            'once: an entry without `secret` keeps the stored secret of its `id`, and null removes the secret; without ' +
-            'the member, all entries stay as they are. With `If-Match` (the `ETag` of the changed document), a document ' +
-            'that was saved in the meantime is not overwritten: 409.',
-          tag: 'Workflows',
-          errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      route({
+        name: 'replaceWorkflow',
+        summary: 'Replace a workflow',
+        description:
+          'Replaces the whole document. The active deployment keeps running until the next one. `webhooks` are replaced at ' +
+          'once: an entry without `secret` keeps the stored secret of its `id`, and null removes the secret; without ' +
+          'the member, all entries stay as they are. With `If-Match` (the `ETag` of the changed document), a document ' +
+          'that was saved in the meantime is not overwritten: 409.',
+        tag: 'Workflows',
+        body: SentDocument,
+        responses: { 200: SavedWorkflow },
+        errors: [...inDocument, 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .delete(
       '/:id',
@@ -168,19 +161,16 @@ export function workflowRoutes(services: Services, door: Door) {
         services.deployments.forget(id)
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({
+      route({
+        name: 'deleteWorkflow',
+        summary: 'Delete a workflow',
+        description: 'Its log entries stay until retention removes them. Its name becomes free.',
+        tag: 'Workflows',
+        responses: {
           204: t.Void({ description: 'Deleted. Its log entries stay until retention removes them.' }),
-        }),
-        detail: operation({
-          name: 'deleteWorkflow',
-          summary: 'Delete a workflow',
-          description: 'Its log entries stay until retention removes them. Its name becomes free.',
-          tag: 'Workflows',
-          errors: ['FORBIDDEN', 'NOT_FOUND'],
-        }),
-      },
+        },
+        errors: ['FORBIDDEN', 'NOT_FOUND'],
+      }),
     )
 
   /** Reads a document, or refuses it with all errors. Its webhooks are stored separately; without any, they stay. */

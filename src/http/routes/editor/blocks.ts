@@ -5,9 +5,9 @@ import { oneOf } from '../../../domain/one-of.ts'
 import { Loop, Parallel } from '../../../domain/workflow/workflow.ts'
 import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
 import type { Door } from '../../access/door.ts'
-import { operation } from '../../openapi/operation.ts'
 import { plainSchema } from '../../openapi/plain-schema.ts'
-import { listOf, maybe, responses } from '../../responses/schema-parts.ts'
+import { editorRoute } from '../../openapi/route.ts'
+import { listOf, maybe } from '../../responses/schema-parts.ts'
 
 const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
 
@@ -94,10 +94,11 @@ export function blockRoutes(door: Door) {
       }
       return body
     },
-    {
-      response: responses({ 200: listOf(BlockType) }),
-      detail: operation({ name: 'listBlockTypes', summary: 'List the block types', tag: 'Editor', access: 'session' }),
-    },
+    editorRoute({
+      name: 'listBlockTypes',
+      summary: 'List the block types',
+      responses: { 200: listOf(BlockType) },
+    }),
   )
 }
 

@@ -7,9 +7,9 @@ import { readTime } from '../../../domain/text/iso-time.ts'
 import type { KeyRow, NewKey } from '../../../store/store.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
-import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Key = t.Object({
@@ -48,16 +48,12 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         const now = clock.now()
         return { data: (await store.listKeys(userId)).map((row) => responseOf(row, now)) }
       },
-      {
-        response: responses({ 200: listOf(Key) }),
-        detail: operation({
-          name: 'listKeys',
-          summary: 'List keys',
-          description: "The account's own keys, and other accounts' keys for workspaces that it owns; newest first.",
-          tag: 'Editor',
-          access: 'session',
-        }),
-      },
+      editorRoute({
+        name: 'listKeys',
+        summary: 'List keys',
+        description: "The account's own keys, and other accounts' keys for workspaces that it owns; newest first.",
+        responses: { 200: listOf(Key) },
+      }),
     )
     .post(
       '',
@@ -74,18 +70,13 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         set.status = 201
         return { ...responseOf({ ...row, revokedAt: null, lastUsedAt: null, roles: {} }, now), apiKey: text }
       },
-      {
-        parse: 'none',
-        body: documented(NewKeyBody),
-        response: responses({ 201: MadeKey }),
-        detail: operation({
-          name: 'createKey',
-          summary: 'Create a key, which is shown only once',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'createKey',
+        summary: 'Create a key, which is shown only once',
+        body: NewKeyBody,
+        responses: { 201: MadeKey },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'],
+      }),
     )
     .delete(
       '/:id',
@@ -97,17 +88,12 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
         }
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void({ description: 'It stops working within 5 seconds.' }) }),
-        detail: operation({
-          name: 'revokeKey',
-          summary: 'Revoke a key',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'revokeKey',
+        summary: 'Revoke a key',
+        responses: { 204: t.Void({ description: 'It stops working within 5 seconds.' }) },
+        errors: ['NOT_FOUND'],
+      }),
     )
 }
 

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { LogCounts } from '../../../store/log-query.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { type HistogramRequest, readHistogramRequest } from '../../requests/log-query.ts'
 import {
   respondWithEditorLog,
@@ -12,7 +12,7 @@ import {
   respondWithRunWebhooks,
 } from '../../responses/log-responses.ts'
 import { EditorLogDetail, ExecutionDetail, LogList, RunWebhooks } from '../../responses/log-schemas.ts'
-import { isoTime, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Histogram = t.Object({
@@ -35,17 +35,13 @@ export function editorLogRoutes(services: Services, door: Door) {
       '',
       async ({ request, set }) =>
         respondWithLogs(services, door, { request, set }, await door.requireSession(request, set)),
-      {
-        response: responses({ 200: LogList }),
-        detail: operation({
-          name: 'listEditorLogs',
-          summary: 'Query log entries',
-          description: 'Parameters and responses are those of `GET /api/v1/logs`.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'listEditorLogs',
+        summary: 'Query log entries',
+        description: 'Parameters and responses are those of `GET /api/v1/logs`.',
+        responses: { 200: LogList },
+        errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
     )
     .get(
       '/histogram',
@@ -55,64 +51,48 @@ export function editorLogRoutes(services: Services, door: Door) {
         assertMay(caller, wanted.workspaceId, 'read', 'workspace')
         return await histogram(services, wanted, request.signal)
       },
-      {
-        response: responses({ 200: Histogram }),
-        detail: operation({
-          name: 'countLogs',
-          summary: 'Count log entries over time',
-          description:
-            'Takes `workspaceId`, `from`, `bucketMs`, `buckets` and the filters of `GET /api/v1/logs`. Counts from the ' +
-            'newest entry backwards for a bounded time.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'countLogs',
+        summary: 'Count log entries over time',
+        description:
+          'Takes `workspaceId`, `from`, `bucketMs`, `buckets` and the filters of `GET /api/v1/logs`. Counts from the ' +
+          'newest entry backwards for a bounded time.',
+        responses: { 200: Histogram },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      }),
     )
     .get(
       '/executions/:executionId',
       async ({ request, set, params }) =>
         respondWithExecution(services, set, await door.requireSession(request, set), params.executionId),
-      {
-        response: responses({ 200: ExecutionDetail }),
-        detail: operation({
-          name: 'getEditorExecution',
-          summary: 'Get the deployment that a run used',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'getEditorExecution',
+        summary: 'Get the deployment that a run used',
+        responses: { 200: ExecutionDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/:id',
       async ({ request, set, params }) =>
         respondWithEditorLog(services, set, await door.requireSession(request, set), params.id),
-      {
-        response: responses({ 200: EditorLogDetail }),
-        detail: operation({
-          name: 'getEditorLog',
-          summary: 'Get a log entry',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'getEditorLog',
+        summary: 'Get a log entry',
+        responses: { 200: EditorLogDetail },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .get(
       '/:id/webhooks',
       async ({ request, set, params }) =>
         respondWithRunWebhooks(services, await door.requireSession(request, set), params.id),
-      {
-        response: responses({ 200: RunWebhooks }),
-        detail: operation({
-          name: 'listEditorRunWebhooks',
-          summary: 'Get the webhook decisions of a run',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'listEditorRunWebhooks',
+        summary: 'Get the webhook decisions of a run',
+        responses: { 200: RunWebhooks },
+        errors: ['NOT_FOUND'],
+      }),
     )
 }
 

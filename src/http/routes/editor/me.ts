@@ -6,11 +6,11 @@ import type { UserRow } from '../../../store/store.ts'
 import { addressOf } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
 import { tokenOf } from '../../access/session-cookie.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
 import { LimitsResponse } from '../../responses/account-schemas.ts'
 import { limitsResponse } from '../../responses/limits-response.ts'
-import { isoTime, maybe, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Me = t.Object({
@@ -68,10 +68,11 @@ export function meRoutes(services: Services, door: Door) {
           service: { version: settings.version, noAuth: sessions.isOpen, baseUrl: settings.baseUrl() },
         }
       },
-      {
-        response: responses({ 200: Me }),
-        detail: operation({ name: 'getMe', summary: 'Get the signed-in account', tag: 'Editor', access: 'session' }),
-      },
+      editorRoute({
+        name: 'getMe',
+        summary: 'Get the signed-in account',
+        responses: { 200: Me },
+      }),
     )
     .put(
       '/email',
@@ -82,18 +83,13 @@ export function meRoutes(services: Services, door: Door) {
         await store.setEmail(userId, email)
         set.status = 204
       },
-      {
-        parse: 'none',
-        body: documented(NewEmail),
-        response: responses({ 204: t.Void() }),
-        detail: operation({
-          name: 'setEmail',
-          summary: 'Change the e-mail address of the account',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'setEmail',
+        summary: 'Change the e-mail address of the account',
+        body: NewEmail,
+        responses: { 204: t.Void() },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED', 'CONFLICT'],
+      }),
     )
     .delete(
       '/sessions',
@@ -102,16 +98,11 @@ export function meRoutes(services: Services, door: Door) {
         await sessions.endOthers(userId, tokenOf(request.headers))
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void() }),
-        detail: operation({
-          name: 'endOtherSessions',
-          summary: 'Sign out everywhere else',
-          tag: 'Editor',
-          access: 'session',
-        }),
-      },
+      editorRoute({
+        name: 'endOtherSessions',
+        summary: 'Sign out everywhere else',
+        responses: { 204: t.Void() },
+      }),
     )
     .put(
       '/password',
@@ -122,19 +113,14 @@ export function meRoutes(services: Services, door: Door) {
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
         set.status = 204
       },
-      {
-        parse: 'none',
-        body: documented(NewPassword),
-        response: responses({ 204: t.Void() }),
-        detail: operation({
-          name: 'setPassword',
-          summary: 'Set or change the password',
-          description: 'Ends all other sessions of the account, and its sign-in link.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
-        }),
-      },
+      editorRoute({
+        name: 'setPassword',
+        summary: 'Set or change the password',
+        description: 'Ends all other sessions of the account, and its sign-in link.',
+        body: NewPassword,
+        responses: { 204: t.Void() },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
+      }),
     )
 
   /** For changes that need more than a session: otherwise someone who finds an open browser could take the account. */

@@ -2,8 +2,8 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { Door } from '../../access/door.ts'
-import { operation } from '../../openapi/operation.ts'
-import { listOf, maybe, responses } from '../../responses/schema-parts.ts'
+import { editorRoute } from '../../openapi/route.ts'
+import { listOf, maybe } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Model = t.Object({
@@ -29,16 +29,12 @@ export function modelRoutes({ priceOf }: Services, door: Door) {
         }),
       }
     },
-    {
-      response: responses({ 200: listOf(Model) }),
-      detail: operation({
-        name: 'listModels',
-        summary: 'List the language models with a known price',
-        description: 'Other models can be used too; their cost is unknown.',
-        tag: 'Editor',
-        access: 'session',
-      }),
-    },
+    editorRoute({
+      name: 'listModels',
+      summary: 'List the language models with a known price',
+      description: 'Other models can be used too; their cost is unknown.',
+      responses: { 200: listOf(Model) },
+    }),
   )
 }
 

@@ -7,9 +7,9 @@ import { triggerKinds } from '../../../domain/workflow/workflow.ts'
 import type { WorkflowOverview } from '../../../store/dashboard-store.ts'
 import { chooseWorkspace } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Overview = t.Object({
@@ -56,18 +56,14 @@ export function overviewRoutes({ store, clock }: Services, door: Door) {
       const rows = await store.listWorkflowOverviews(chooseWorkspace(caller, named, 'read'), clock.now(), hours)
       return { data: rows.map(overviewOf) }
     },
-    {
-      response: responses({ 200: listOf(Overview) }),
-      detail: operation({
-        name: 'listWorkflowOverviews',
-        summary: 'List workflows with their state and their runs of the last 24 hours',
-        description:
-          'Takes `workspaceId`; when absent, the only workspace that you can see, or the only one that you own.',
-        tag: 'Editor',
-        access: 'session',
-        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
-      }),
-    },
+    editorRoute({
+      name: 'listWorkflowOverviews',
+      summary: 'List workflows with their state and their runs of the last 24 hours',
+      description:
+        'Takes `workspaceId`; when absent, the only workspace that you can see, or the only one that you own.',
+      responses: { 200: listOf(Overview) },
+      errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+    }),
   )
 }
 

@@ -16,12 +16,11 @@ import type { LogDetailRow, WorkflowRow } from '../../../store/store.ts'
 import { assertMay, findWorkflow } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
 import { chooseTrigger, manualInput, NewManualRun, previousInput } from '../../requests/manual-run.ts'
 import { findingsError } from '../../responses/findings-error.ts'
 import { endingOf } from '../../responses/log-entry.ts'
-import { responses } from '../../responses/schema-parts.ts'
 import { FindingResponse } from '../../responses/workflow-schemas.ts'
 import type { Services } from '../../services.ts'
 import { liveStream, pastStream } from '../../streams/live-stream.ts'
@@ -79,20 +78,15 @@ export function runRoutes(services: Services, door: Door) {
         const eventsUrl = `/api/editor/runs/${executionId}/events`
         return { success: true, executionId, trigger: 'manual', eventsUrl, warnings: findings } as const
       },
-      {
-        parse: 'none',
-        body: documented(NewManualRun),
-        response: responses({ 202: StartedRun }),
-        detail: operation({
-          name: 'startManualRun',
-          summary: 'Start a manual run',
-          description:
-            'Runs the draft, or a part of it. It counts against no limit. Blocks that the run cannot reach may be invalid.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'startManualRun',
+        summary: 'Start a manual run',
+        description:
+          'Runs the draft, or a part of it. It counts against no limit. Blocks that the run cannot reach may be invalid.',
+        body: NewManualRun,
+        responses: { 202: StartedRun },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .get(
       '/runs/:executionId/events',
@@ -118,18 +112,14 @@ export function runRoutes(services: Services, door: Door) {
         assertMay(caller, row?.workspaceId, 'read', 'run')
         return pastStream(await messagesOf(row as LogDetailRow), clock, headers)
       },
-      {
-        response: responses({ 200: t.Any({ description: 'A stream of server-sent events.' }) }),
-        detail: operation({
-          name: 'watchRun',
-          summary: 'Watch a run',
-          description:
-            'Sends past events first, then live ones. An ended run is sent at once; a queued run is sent when it starts.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND', 'OVERLOADED'],
-        }),
-      },
+      editorRoute({
+        name: 'watchRun',
+        summary: 'Watch a run',
+        description:
+          'Sends past events first, then live ones. An ended run is sent at once; a queued run is sent when it starts.',
+        responses: { 200: t.Any({ description: 'A stream of server-sent events.' }) },
+        errors: ['NOT_FOUND', 'OVERLOADED'],
+      }),
     )
 
   async function documentOf({ id, document }: WorkflowRow, version: number | undefined): Promise<WorkflowDocument> {

@@ -2,8 +2,8 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { Door } from '../../access/door.ts'
-import { operation } from '../../openapi/operation.ts'
-import { isoTime, maybe, responses, Time } from '../../responses/schema-parts.ts'
+import { editorRoute } from '../../openapi/route.ts'
+import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Bytes = t.Number({ description: 'Bytes.' })
@@ -48,15 +48,11 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
         storage: owner?.userId === userId ? await storageFacts() : null,
       }
     },
-    {
-      response: responses({ 200: Service }),
-      detail: operation({
-        name: 'getService',
-        summary: 'Get version, health, retention and disk usage',
-        tag: 'Editor',
-        access: 'session',
-      }),
-    },
+    editorRoute({
+      name: 'getService',
+      summary: 'Get version, health, retention and disk usage',
+      responses: { 200: Service },
+    }),
   )
 
   async function storageFacts() {

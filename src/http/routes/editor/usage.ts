@@ -2,11 +2,11 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ModelUsageRow } from '../../../store/dashboard-store.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { LimitsResponse } from '../../responses/account-schemas.ts'
 import { limitsResponse } from '../../responses/limits-response.ts'
-import { isoTime, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const Spent = {
@@ -52,20 +52,14 @@ export function usageRoutes(services: Services, door: Door) {
         models: totalsOf(rows),
       }
     },
-    {
-      query: documented(
-        t.Object({ days: t.Optional(t.Integer({ minimum: 1, maximum: daysMax, default: daysDefault })) }),
-      ),
-      response: responses({ 200: Usage }),
-      detail: operation({
-        name: 'getUsage',
-        summary: 'Get limits, and cost by day and model',
-        description: 'Covers the workspaces that the account owns, including runs that other members started.',
-        tag: 'Editor',
-        access: 'session',
-        errors: ['INVALID_PARAMETERS'],
-      }),
-    },
+    editorRoute({
+      name: 'getUsage',
+      summary: 'Get limits, and cost by day and model',
+      description: 'Covers the workspaces that the account owns, including runs that other members started.',
+      query: t.Object({ days: t.Optional(t.Integer({ minimum: 1, maximum: daysMax, default: daysDefault })) }),
+      responses: { 200: Usage },
+      errors: ['INVALID_PARAMETERS'],
+    }),
   )
 }
 

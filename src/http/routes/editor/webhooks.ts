@@ -12,10 +12,10 @@ import {
 import { findValidationErrors } from '../../../domain/workflow/shape.ts'
 import { findWorkflow } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { attemptResponse } from '../../responses/delivery-response.ts'
-import { isoTime, listOf, responses } from '../../responses/schema-parts.ts'
+import { isoTime, listOf } from '../../responses/schema-parts.ts'
 import { EditorWebhook, SentWebhook, TestDeliveryResponse } from '../../responses/webhook-responses.ts'
 import type { Services } from '../../services.ts'
 
@@ -50,16 +50,12 @@ export function webhookRoutes(services: Services, door: Door) {
         await findWorkflow(services, await door.requireSession(request, set), id, 'read')
         return { data: (await subscriptions.of(id)).map(webhookResponse) }
       },
-      {
-        response: responses({ 200: listOf(EditorWebhook) }),
-        detail: operation({
-          name: 'listWebhooks',
-          summary: 'List webhooks',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'listWebhooks',
+        summary: 'List webhooks',
+        responses: { 200: listOf(EditorWebhook) },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .post(
       '',
@@ -70,18 +66,13 @@ export function webhookRoutes(services: Services, door: Door) {
         set.status = 201
         return webhookResponse(await subscriptions.create(workflow, wanted as Subscription))
       },
-      {
-        parse: 'none',
-        body: documented(SentWebhook),
-        response: responses({ 201: EditorWebhook }),
-        detail: operation({
-          name: 'createWebhook',
-          summary: 'Add a webhook',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'createWebhook',
+        summary: 'Add a webhook',
+        body: SentWebhook,
+        responses: { 201: EditorWebhook },
+        errors: [...inBody, 'CONFLICT'],
+      }),
     )
     .patch(
       '/:webhookId',
@@ -92,20 +83,15 @@ export function webhookRoutes(services: Services, door: Door) {
         assertKnown(change)
         return webhookResponse(await subscriptions.change(workflow, webhookId, change))
       },
-      {
-        parse: 'none',
-        body: documented(Change),
-        response: responses({ 200: EditorWebhook }),
-        detail: operation({
-          name: 'changeWebhook',
-          summary: 'Change a webhook',
-          description:
-            'Absent members stay as they are. Null removes a filter or the secret, and resets any other member to its default.',
-          tag: 'Editor',
-          access: 'session',
-          errors: inBody,
-        }),
-      },
+      editorRoute({
+        name: 'changeWebhook',
+        summary: 'Change a webhook',
+        description:
+          'Absent members stay as they are. Null removes a filter or the secret, and resets any other member to its default.',
+        body: Change,
+        responses: { 200: EditorWebhook },
+        errors: inBody,
+      }),
     )
     .delete(
       '/:webhookId',
@@ -114,18 +100,13 @@ export function webhookRoutes(services: Services, door: Door) {
         await subscriptions.delete(id, webhookId)
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void() }),
-        detail: operation({
-          name: 'deleteWebhook',
-          summary: 'Delete a webhook',
-          description: 'Its pending deliveries continue.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'deleteWebhook',
+        summary: 'Delete a webhook',
+        description: 'Its pending deliveries continue.',
+        responses: { 204: t.Void() },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .post(
       '/:webhookId/rotate-secret',
@@ -134,21 +115,16 @@ export function webhookRoutes(services: Services, door: Door) {
         const { secret, keepPreviousForS = 0 } = await readShape(request, NewSecret, settings.bodyBytesMax)
         return webhookResponse(await subscriptions.rotate(workflow, webhookId, secret, keepPreviousForS * 1000))
       },
-      {
-        parse: 'none',
-        body: documented(NewSecret),
-        response: responses({ 200: EditorWebhook }),
-        detail: operation({
-          name: 'rotateWebhookSecret',
-          summary: 'Give a webhook a new secret',
-          description:
-            'While the previous secret is kept, `svc-signature` has two `v1=` parts, first that of the previous secret, so ' +
-            'that receivers can switch at any time.',
-          tag: 'Editor',
-          access: 'session',
-          errors: inBody,
-        }),
-      },
+      editorRoute({
+        name: 'rotateWebhookSecret',
+        summary: 'Give a webhook a new secret',
+        description:
+          'While the previous secret is kept, `svc-signature` has two `v1=` parts, first that of the previous secret, so ' +
+          'that receivers can switch at any time.',
+        body: NewSecret,
+        responses: { 200: EditorWebhook },
+        errors: inBody,
+      }),
     )
     .post(
       '/:webhookId/test',
@@ -159,20 +135,15 @@ export function webhookRoutes(services: Services, door: Door) {
         const { number: _, ...ended } = attemptResponse(attempt)
         return { delivered: attempt.failure === null, deliveryId, ...ended, body }
       },
-      {
-        parse: 'none',
-        response: responses({ 200: TestDeliveryResponse }),
-        detail: operation({
-          name: 'testWebhook',
-          summary: 'Send a test delivery to a webhook subscription',
-          description:
-            'Makes one attempt with a sample run that its filters admit, even when the webhook is switched off. The ' +
-            'execution id starts with `test_`. The test delivery is not stored and not retried.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'testWebhook',
+        summary: 'Send a test delivery to a webhook subscription',
+        description:
+          'Makes one attempt with a sample run that its filters admit, even when the webhook is switched off. The ' +
+          'execution id starts with `test_`. The test delivery is not stored and not retried.',
+        responses: { 200: TestDeliveryResponse },
+        errors: ['NOT_FOUND'],
+      }),
     )
 }
 

@@ -6,11 +6,11 @@ import { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { DeletedWorkflow } from '../../../store/dashboard-store.ts'
 import { assertMay, chooseWorkspace, findWorkflow } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { freshCopy, nameOfCopy } from '../../requests/workflow-copy.ts'
-import { isoTime, listOf, maybe, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 import { triggerFacts } from '../../responses/trigger-facts.ts'
 import { CheckResponse, SentDocument } from '../../responses/workflow-schemas.ts'
 import type { Services } from '../../services.ts'
@@ -52,19 +52,14 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const row = await store.updateWorkflow(id, withFacts(document, facts), clock.now(), undefined, save)
         return namedOf(row.document, id, row.revision)
       },
-      {
-        parse: 'none',
-        body: documented(Facts),
-        response: responses({ 200: Named }),
-        detail: operation({
-          name: 'describeWorkflow',
-          summary: 'Rename, move or describe a workflow',
-          description: 'An absent member stays as it is; null removes it.',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'describeWorkflow',
+        summary: 'Rename, move or describe a workflow',
+        description: 'An absent member stays as it is; null removes it.',
+        body: Facts,
+        responses: { 200: Named },
+        errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/workflows/:id/duplicate',
@@ -80,19 +75,14 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         set.status = 201
         return namedOf(row.document, row.id, row.revision)
       },
-      {
-        parse: 'none',
-        body: documented(Copy),
-        response: responses({ 201: Named }),
-        detail: operation({
-          name: 'duplicateWorkflow',
-          summary: 'Copy a workflow',
-          description: 'Copies the draft, with addresses of its own and without webhooks. The copy is not deployed.',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'duplicateWorkflow',
+        summary: 'Copy a workflow',
+        description: 'Copies the draft, with addresses of its own and without webhooks. The copy is not deployed.',
+        body: Copy,
+        responses: { 201: Named },
+        errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/workflows/:id/check',
@@ -104,18 +94,13 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const check = await services.checkWorkflow(reading.document, workspaceId)
         return { findings: [...check.findings, ...reading.warnings], ...triggerFacts(check, settings) }
       },
-      {
-        parse: 'none',
-        body: documented(SentDocument),
-        response: responses({ 200: CheckResponse }),
-        detail: operation({
-          name: 'checkWorkflow',
-          summary: 'Check a document without saving it',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'checkWorkflow',
+        summary: 'Check a document without saving it',
+        body: SentDocument,
+        responses: { 200: CheckResponse },
+        errors: [...inBody, 'NOT_FOUND'],
+      }),
     )
     .get(
       '/workflows/deleted',
@@ -131,17 +116,13 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
           }),
         }
       },
-      {
-        response: responses({ 200: listOf(Deleted) }),
-        detail: operation({
-          name: 'listDeletedWorkflows',
-          summary: 'List deleted workflows, newest first',
-          description: `The last ${deletedMax}. Takes \`workspaceId\`.`,
-          tag: 'Editor',
-          access: 'session',
-          errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'listDeletedWorkflows',
+        summary: 'List deleted workflows, newest first',
+        description: `The last ${deletedMax}. Takes \`workspaceId\`.`,
+        responses: { 200: listOf(Deleted) },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
+      }),
     )
     .post(
       '/workflows/:id/restore',
@@ -152,18 +133,13 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         await store.restoreWorkflow(id)
         return { id, ...(await activateAgain(deleted as DeletedWorkflow)) }
       },
-      {
-        parse: 'none',
-        response: responses({ 200: Restored }),
-        detail: operation({
-          name: 'restoreWorkflow',
-          summary: 'Undo the deletion of a workflow',
-          description: 'The previously active version is activated again, if that is still possible.',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'restoreWorkflow',
+        summary: 'Undo the deletion of a workflow',
+        description: 'The previously active version is activated again, if that is still possible.',
+        responses: { 200: Restored },
+        errors: ['NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .post(
       '/folders/move',
@@ -175,20 +151,15 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         if (moved === 0) throw new AppError('NOT_FOUND', `There is no folder ${path} in this workspace.`)
         return { moved }
       },
-      {
-        parse: 'none',
-        body: documented(FolderMove),
-        response: responses({
+      editorRoute({
+        name: 'moveFolder',
+        summary: 'Rename or move a folder with its subfolders',
+        body: FolderMove,
+        responses: {
           200: t.Object({ moved: t.Integer({ description: 'Number of workflows that were moved.' }) }),
-        }),
-        detail: operation({
-          name: 'moveFolder',
-          summary: 'Rename or move a folder with its subfolders',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND'],
-        }),
-      },
+        },
+        errors: [...inBody, 'NOT_FOUND'],
+      }),
     )
 
   async function activateAgain({ id, workspaceId, version }: DeletedWorkflow) {

@@ -5,9 +5,9 @@ import { newId } from '../../../domain/ids.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { assertMay, type Caller, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
-import { documented, operation } from '../../openapi/operation.ts'
+import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
-import { isoTime, listOf, responses, Time } from '../../responses/schema-parts.ts'
+import { isoTime, listOf, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const role = oneOf(['owner', 'editor', 'viewer'])
@@ -37,18 +37,13 @@ export function workspaceRoutes(services: Services, door: Door) {
         set.status = 201
         return { id: workspace.id, name: workspace.name, role: 'owner' as const, createdAt: isoTime(workspace.at) }
       },
-      {
-        parse: 'none',
-        body: documented(WorkspaceName),
-        response: responses({ 201: Workspace }),
-        detail: operation({
-          name: 'createWorkspace',
-          summary: 'Create a workspace',
-          tag: 'Editor',
-          access: 'session',
-          errors: inBody,
-        }),
-      },
+      editorRoute({
+        name: 'createWorkspace',
+        summary: 'Create a workspace',
+        body: WorkspaceName,
+        responses: { 201: Workspace },
+        errors: inBody,
+      }),
     )
     .patch(
       '/:id',
@@ -58,18 +53,13 @@ export function workspaceRoutes(services: Services, door: Door) {
         const row = await store.renameWorkspace(id, name.trim())
         return { id, name: row.name, role: 'owner' as const, createdAt: isoTime(row.createdAt) }
       },
-      {
-        parse: 'none',
-        body: documented(WorkspaceName),
-        response: responses({ 200: Workspace }),
-        detail: operation({
-          name: 'renameWorkspace',
-          summary: 'Rename a workspace',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'renameWorkspace',
+        summary: 'Rename a workspace',
+        body: WorkspaceName,
+        responses: { 200: Workspace },
+        errors: [...inBody, 'NOT_FOUND'],
+      }),
     )
     .get(
       '/:id/members',
@@ -77,16 +67,12 @@ export function workspaceRoutes(services: Services, door: Door) {
         assertMay(await door.requireSession(request, set), id, 'read', 'workspace')
         return { data: await store.listMembers(id) }
       },
-      {
-        response: responses({ 200: listOf(Member) }),
-        detail: operation({
-          name: 'listMembers',
-          summary: 'List the members of a workspace, owner first',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND'],
-        }),
-      },
+      editorRoute({
+        name: 'listMembers',
+        summary: 'List the members of a workspace, owner first',
+        responses: { 200: listOf(Member) },
+        errors: ['NOT_FOUND'],
+      }),
     )
     .post(
       '/:id/members',
@@ -101,18 +87,13 @@ export function workspaceRoutes(services: Services, door: Door) {
         set.status = 201
         return { userId: user.id, email: user.email, role }
       },
-      {
-        parse: 'none',
-        body: documented(NewMember),
-        response: responses({ 201: Member }),
-        detail: operation({
-          name: 'addMember',
-          summary: 'Add a member to a workspace, by e-mail',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'addMember',
+        summary: 'Add a member to a workspace, by e-mail',
+        body: NewMember,
+        responses: { 201: Member },
+        errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .patch(
       '/:id/members/:userId',
@@ -125,18 +106,13 @@ export function workspaceRoutes(services: Services, door: Door) {
         sessions.invalidate(userId)
         return { userId, email: member.email, role }
       },
-      {
-        parse: 'none',
-        body: documented(NewRole),
-        response: responses({ 200: Member }),
-        detail: operation({
-          name: 'changeRole',
-          summary: 'Change the role of a member',
-          tag: 'Editor',
-          access: 'session',
-          errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'changeRole',
+        summary: 'Change the role of a member',
+        body: NewRole,
+        responses: { 200: Member },
+        errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+      }),
     )
     .delete(
       '/:id/members/:userId',
@@ -148,17 +124,12 @@ export function workspaceRoutes(services: Services, door: Door) {
         sessions.invalidate(userId)
         set.status = 204
       },
-      {
-        parse: 'none',
-        response: responses({ 204: t.Void({ description: "The member's keys lose access within 5 seconds." }) }),
-        detail: operation({
-          name: 'removeMember',
-          summary: 'Remove a member, or leave a workspace',
-          tag: 'Editor',
-          access: 'session',
-          errors: ['NOT_FOUND', 'CONFLICT'],
-        }),
-      },
+      editorRoute({
+        name: 'removeMember',
+        summary: 'Remove a member, or leave a workspace',
+        responses: { 204: t.Void({ description: "The member's keys lose access within 5 seconds." }) },
+        errors: ['NOT_FOUND', 'CONFLICT'],
+      }),
     )
 }
 
