@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import { shareRecent } from '../domain/share-recent.ts'
 import { CommitMetrics } from './commit-metrics.ts'
 import { LoopLag } from './loop-lag.ts'
 import { type Counter, type Labelled, Metrics } from './metrics.ts'
@@ -7,13 +8,7 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { RunMetrics } from './run-metrics.ts'
 import { ScheduleMetrics } from './schedule-metrics.ts'
-import {
-  addRetentionCounts,
-  addServiceGauges,
-  addStoreGauges,
-  type StoreSizes,
-  type Watched,
-} from './service-gauges.ts'
+import { addRetentionCounts, addServiceGauges, addStoreGauges, type Watched } from './service-gauges.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
@@ -21,7 +16,7 @@ export type Build = { version: string; commit: string; bun: string }
 /** All metrics of the service, in display order. */
 export class ServiceMetrics {
   readonly #metrics: Metrics
-  readonly #monotonic: Clock['monotonic']
+  readonly #clock: Clock
   readonly requests: RequestMetrics
   readonly runs: RunMetrics
   readonly commits: CommitMetrics
@@ -34,7 +29,7 @@ export class ServiceMetrics {
   constructor({ clock, build }: { clock: Clock; build: Build }) {
     const metrics = new Metrics({ clock })
     this.#metrics = metrics
-    this.#monotonic = () => clock.monotonic()
+    this.#clock = clock
     this.requests = new RequestMetrics(metrics)
     this.#refusals = metrics.counters(
       'millrace_rate_limit_refusals_total',
@@ -64,7 +59,7 @@ export class ServiceMetrics {
   watch(watched: Watched): void {
     addServiceGauges(this.#metrics, watched)
     addRetentionCounts(this.#metrics, watched.retention)
-    addStoreGauges(this.#metrics, shared(watched.store, this.#monotonic))
+    addStoreGauges(this.#metrics, shareRecent(watched.store, readingAgeMaxMs, this.#clock))
   }
 
   text(): Promise<string> {
@@ -79,13 +74,3 @@ export class ServiceMetrics {
 
 /** How long one reading of the store is reused, because anyone may request the metrics. */
 const readingAgeMaxMs = 1_000
-
-/** Shares a recent or pending reading between all callers. */
-function shared(read: () => Promise<StoreSizes>, monotonic: () => number): () => Promise<StoreSizes> {
-  let latest: { reading: Promise<StoreSizes>; askedAt: number } | undefined
-  return () => {
-    const now = monotonic()
-    if (latest === undefined || now - latest.askedAt >= readingAgeMaxMs) latest = { reading: read(), askedAt: now }
-    return latest.reading
-  }
-}

@@ -41,18 +41,12 @@ export const ChatFactsResponse = t.Object(
   { $id: 'Chat' },
 )
 
-const stream = [
+const events = [
   'data: {"blockId":"answer","chunk":"Hello, "}',
   'data: {"blockId":"answer","chunk":"Ada."}',
   'data: {"event":"done","success":true,"output":{"content":"Hello, Ada."},"metadata":{"duration":212},"reply":"Hello, Ada.","conversationId":"0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11"}',
   'data: [DONE]',
 ]
-const events = {
-  'text/event-stream': {
-    schema: { type: 'string' } as unknown as Record<string, never>,
-    example: `${stream.join('\n\n')}\n\n`,
-  },
-}
 
 /** The chat routes in the OpenAPI document. The routes check and respond without schemas. */
 export const chatDetail = {
@@ -76,11 +70,11 @@ export const chatDetail = {
       ...(['STORAGE_UNAVAILABLE', 'EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],
   }),
-  requestBody: { content: json(ChatMessage) },
+  requestBody: { content: jsonContent(ChatMessage) },
   responses: {
     200: {
       description: 'The reply, or the start of its stream.',
-      content: { ...json(ChatResponse), ...events },
+      content: { ...jsonContent(ChatResponse), ...eventContent(events) },
     },
   },
 }
@@ -94,10 +88,5 @@ export const chatFactsDetail = {
     access: 'everyone',
     errors: ['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   }),
-  responses: { 200: { description: 'The chat.', content: json(ChatFactsResponse) } },
-}
-
-/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
-function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
-  return { 'application/json': { schema: schema as Record<string, never> } }
+  responses: { 200: { description: 'The chat.', content: jsonContent(ChatFactsResponse) } },
 }

@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { ErrorResponse } from '../errors.ts'
+import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
 
 const metadata = t.Object({
@@ -71,18 +72,12 @@ const Input = t.Object(
   },
 )
 
-const stream = [
+const events = [
   'data: {"blockId":"write","chunk":"Hello, "}',
   'data: {"blockId":"write","chunk":"Ada."}',
   'data: {"event":"done","success":true,"output":{"text":"Hello, Ada."},"metadata":{"duration":212}}',
   'data: [DONE]',
 ]
-const events = {
-  'text/event-stream': {
-    schema: { type: 'string' } as unknown as Record<string, never>,
-    example: `${stream.join('\n\n')}\n\n`,
-  },
-}
 
 /** The execute endpoint in the OpenAPI document. The route checks and responds without schemas. */
 export const executeDetail = {
@@ -120,15 +115,16 @@ export const executeDetail = {
       schema: { type: 'string' as const, enum: ['async', 'sync'] },
     },
   ],
-  requestBody: { content: json(Input) },
+  requestBody: { content: jsonContent(Input) },
   responses: {
-    200: { description: 'The run succeeded, or its stream starts.', content: { ...json(RunResponse), ...events } },
-    202: { description: 'The asynchronous run is on disk and waits for its turn.', content: json(AcceptedResponse) },
+    200: {
+      description: 'The run succeeded, or its stream starts.',
+      content: { ...jsonContent(RunResponse), ...eventContent(events) },
+    },
+    202: {
+      description: 'The asynchronous run is on disk and waits for its turn.',
+      content: jsonContent(AcceptedResponse),
+    },
     default: { description: "The status, headers and body of the workflow's response block." },
   },
-}
-
-/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
-function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
-  return { 'application/json': { schema: schema as Record<string, never> } }
 }

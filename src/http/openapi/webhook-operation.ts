@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { WebhookMethod } from '../../domain/webhook/webhook-trigger.ts'
+import { jsonContent } from './content.ts'
 import { RunResponse } from './execute-operation.ts'
 import { operation } from './operation.ts'
 
@@ -40,22 +41,17 @@ export function webhookDetail(method: WebhookMethod) {
       ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],
   })
-  const body = method === 'GET' || method === 'DELETE' ? {} : { requestBody: { content: json(t.Unknown()) } }
+  const body = method === 'GET' || method === 'DELETE' ? {} : { requestBody: { content: jsonContent(t.Unknown()) } }
   return {
     ...detail,
     ...body,
     responses: {
       200: {
         description: "The request is a duplicate, or the run succeeded, or the sender's challenge is returned.",
-        content: json(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
+        content: jsonContent(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
       },
-      202: { description: 'The run is on disk and queued.', content: json(WebhookAccepted) },
+      202: { description: 'The run is on disk and queued.', content: jsonContent(WebhookAccepted) },
       default: { description: "The status, headers and body of the workflow's response block." },
     },
   }
-}
-
-/** The plugin's types know OpenAPI 3.0 schemas only; TypeBox makes JSON schemas, which OpenAPI 3.1 uses. */
-function json(schema: object): { 'application/json': { schema: Record<string, never> } } {
-  return { 'application/json': { schema: schema as Record<string, never> } }
 }

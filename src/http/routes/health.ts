@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
+import { shareRecent } from '../../domain/share-recent.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import type { Services } from '../services.ts'
@@ -18,10 +19,7 @@ const probeAgeMaxMs = 1000
 /** Health checks: whether the process is alive, and whether it can accept work. */
 export function healthRoutes(services: Services, door: Door) {
   const { store, clock, settings } = services
-  const probe = shared(
-    () => store.probe(),
-    () => clock.monotonic(),
-  )
+  const probe = shareRecent(() => store.probe(), probeAgeMaxMs, clock)
   const alive = () => ({ status: 'ok', version: settings.version }) as const
   return new Elysia({ prefix: '/health' })
     .get(
@@ -84,15 +82,5 @@ export function healthRoutes(services: Services, door: Door) {
     }
     if (await probe()) return { waiting }
     throw new AppError('STORAGE_UNAVAILABLE', 'The service cannot write to its database: the disk is full or failing.')
-  }
-}
-
-/** Shares a result among all callers while it is fresh or being read. */
-function shared(ask: () => Promise<boolean>, monotonic: () => number): () => Promise<boolean> {
-  let latest: { result: Promise<boolean>; askedAt: number } | undefined
-  return () => {
-    const now = monotonic()
-    if (latest === undefined || now - latest.askedAt >= probeAgeMaxMs) latest = { result: ask(), askedAt: now }
-    return latest.result
   }
 }
