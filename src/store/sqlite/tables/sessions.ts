@@ -8,6 +8,7 @@ import {
   sessionsMax,
 } from '../../session-store.ts'
 import type { Sql } from '../connection.ts'
+import { assertUser } from './workspaces.ts'
 
 export function findPassword(sql: Sql, idOrEmail: string): { userId: string; passwordHash: string } | undefined {
   return sql.get<{ userId: string; passwordHash: string }>(
@@ -97,10 +98,4 @@ export function redeemSignInToken(
 
 function rolesOf(text: string): Record<string, Role> {
   return JSON.parse(text) as Record<string, Role>
-}
-
-function assertUser(sql: Sql, userId: string): void {
-  if (!sql.get('SELECT 1 FROM users WHERE id = ?', userId)) {
-    throw new AppError('NOT_FOUND', `There is no account ${userId}`)
-  }
 }

@@ -74,7 +74,8 @@ function putMember(sql: Sql, workspaceId: string, userId: string, role: Role): v
   )
 }
 
-function assertUser(sql: Sql, userId: string): void {
+/** Throws NOT_FOUND when there is no such account. */
+export function assertUser(sql: Sql, userId: string): void {
   if (!sql.get('SELECT 1 FROM users WHERE id = ?', userId)) {
     throw new AppError('NOT_FOUND', `There is no account ${userId}`)
   }
