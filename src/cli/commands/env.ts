@@ -6,8 +6,8 @@ import { systemClock } from '../../domain/clock.ts'
 import { secretCharsMin } from '../../domain/redaction/secret-forms.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { table } from '../support/help.ts'
 import { withInstallation } from '../support/installation.ts'
+import { printList } from '../support/print-list.ts'
 
 const workspaceFlag = { value: 'ID', description: 'the workspace; optional if there is only one' }
 const name = { name: 'NAME', description: 'the name that workflows use in {{NAME}}: letters, digits and _' }
@@ -49,21 +49,19 @@ const list: Command = {
   settings: ['data'],
   json: true,
   examples: ['env list', 'env list --workspace 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --json'],
-  async run({ config, terminal, json, flags }) {
+  async run(call) {
+    const { config, flags } = call
     const rows = await withInstallation(config, async (store) => {
       return await store.listEnvironment(await workspaceOf(store, flags['workspace']))
     })
-    const shown = rows.map(({ name, plain, updatedAt }) => ({
-      name,
-      plain,
-      updatedAt: new Date(updatedAt).toISOString(),
-    }))
-    if (json) terminal.print(JSON.stringify(shown, null, 2))
-    else if (shown.length === 0) terminal.say('No variable is set.')
-    else
-      terminal.print(
-        table(shown.map((row) => [row.name, `${row.plain ? 'plain ' : 'secret'}  ${row.updatedAt}`])).join('\n'),
-      )
+    printList(call, rows, {
+      data: ({ name, plain, updatedAt }) => ({ name, plain, updatedAt: new Date(updatedAt).toISOString() }),
+      line: ({ name, plain, updatedAt }) => [
+        name,
+        `${plain ? 'plain ' : 'secret'}  ${new Date(updatedAt).toISOString()}`,
+      ],
+      none: 'No variable is set.',
+    })
     return 0
   },
 }

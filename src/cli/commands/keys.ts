@@ -2,8 +2,8 @@ import { generateKey } from '../../accounts/keys.ts'
 import { newId } from '../../domain/ids.ts'
 import type { KeyRow } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { table } from '../support/help.ts'
 import { accountOf, withInstallation } from '../support/installation.ts'
+import { printList } from '../support/print-list.ts'
 
 const create: Command = {
   summary: 'creates a key and prints it once',
@@ -62,20 +62,15 @@ const list: Command = {
   settings: ['data'],
   json: true,
   examples: ['keys list', 'keys list --json'],
-  async run({ config, terminal, json }) {
+  async run(call) {
+    const { config } = call
     const [keys, users] = await withInstallation(config, (store) => Promise.all([store.listKeys(), store.listUsers()]))
     const owners = new Map(users.map(({ id, email }) => [id, email]))
     const now = Date.now()
-    if (json)
-      terminal.print(
-        JSON.stringify(
-          keys.map((key) => rowOf(key, now)),
-          null,
-          2,
-        ),
-      )
-    else
-      terminal.print(table(keys.map((key) => [key.id, textOf(key, owners.get(key.userId), now)] as const)).join('\n'))
+    printList(call, keys, {
+      data: (key) => rowOf(key, now),
+      line: (key) => [key.id, textOf(key, owners.get(key.userId), now)],
+    })
     return 0
   },
 }

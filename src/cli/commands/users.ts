@@ -5,8 +5,8 @@ import { newId } from '../../domain/ids.ts'
 import { localAddress } from '../../domain/local-address.ts'
 import type { OwnTier, UserRow } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { table } from '../support/help.ts'
 import { accountOf, firstKey, withInstallation } from '../support/installation.ts'
+import { printList } from '../support/print-list.ts'
 
 const create: Command = {
   summary: 'creates an account with a workspace, and prints its first key once',
@@ -41,10 +41,9 @@ const list: Command = {
   settings: ['data'],
   json: true,
   examples: ['users list', 'users list --json'],
-  async run({ config, terminal, json }) {
-    const users = await withInstallation(config, (store) => store.listUsers())
-    if (json) terminal.print(JSON.stringify(users.map(rowOf), null, 2))
-    else terminal.print(table(users.map((user) => [user.id, textOf(user)])).join('\n'))
+  async run(call) {
+    const users = await withInstallation(call.config, (store) => store.listUsers())
+    printList(call, users, { data: rowOf, line: (user) => [user.id, textOf(user)] })
     return 0
   },
 }

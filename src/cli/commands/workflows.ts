@@ -61,9 +61,8 @@ const list: Command = {
   async run(call) {
     const client = clientOf(call)
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
-    if (call.json) call.terminal.print(JSON.stringify(rows, null, 2))
-    else if (rows.length === 0) call.terminal.say('There are no workflows yet. Push one: millrace workflows push FILE')
-    else call.terminal.print(table(rows.map((row) => [row.id, rowText(row)] as const)).join('\n'))
+    const none = 'There are no workflows yet. Push one: millrace workflows push FILE'
+    printList(call, rows, { line: (row) => [row.id, rowText(row)], none })
     return 0
   },
 }
@@ -121,11 +120,30 @@ function writeDocuments(folder: string, documents: readonly Record<string, unkno
   })
 }
 
-const deploy: Command = {
+type OnWorkflow = Pick<Command, 'summary' | 'json' | 'examples'> & {
+  /** Arguments after the workflow. */
+  further?: readonly Argument[]
+  act(call: Call, client: Client, id: string): Promise<void>
+}
+
+/** A command on one workflow, which the first argument names. */
+function onWorkflow({ further = [], act, ...texts }: OnWorkflow): Command {
+  return {
+    ...texts,
+    arguments: [workflowArgument, ...further],
+    flags: workspaceFlag,
+    settings: service,
+    async run(call) {
+      const client = clientOf(call)
+      const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+      await act(call, client, id)
+      return 0
+    },
+  }
+}
+
+const deploy = onWorkflow({
   summary: 'deploys the saved document as a new version',
-  arguments: [workflowArgument],
-  flags: workspaceFlag,
-  settings: service,
   json: true,
   examples: ['workflows deploy hello'],
   async run(call) {
@@ -137,51 +155,35 @@ const deploy: Command = {
     call.terminal.print(call.json ? JSON.stringify(response) : text)
     return 0
   },
-}
+})
 
-const undeploy: Command = {
+const undeploy = onWorkflow({
   summary: 'undeploys a workflow; its versions stay',
-  arguments: [workflowArgument],
-  flags: workspaceFlag,
-  settings: service,
   examples: ['workflows undeploy hello'],
-  async run(call) {
-    const client = clientOf(call)
-    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+  async act(call, client, id) {
     await client.delete(pathOf`/api/workflows/${id}/deploy`)
     call.terminal.say('The workflow is undeployed. To activate a version again: millrace workflows activate')
-    return 0
   },
-}
+})
 
-const versions: Command = {
+const versions = onWorkflow({
   summary: 'prints the versions of a workflow',
-  arguments: [workflowArgument],
-  flags: workspaceFlag,
-  settings: service,
   json: true,
   examples: ['workflows versions hello'],
-  async run(call) {
-    const client = clientOf(call)
-    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+  async act(call, client, id) {
     const { data } = await client.get<Static<typeof DeploymentList>>(pathOf`/api/workflows/${id}/deployments`)
-    if (call.json) call.terminal.print(JSON.stringify(data, null, 2))
-    else if (data.length === 0) call.terminal.say(`The workflow was never deployed: millrace workflows deploy ${id}`)
-    else {
-      const rows = data.map(({ version, isActive, createdAt, name }) => {
-        return [String(version), [createdAt, isActive ? 'active' : '      ', name ?? ''].join('  ')] as const
-      })
-      call.terminal.print(table(rows).join('\n'))
-    }
-    return 0
+    printList(call, data, {
+      line: ({ version, isActive, createdAt, name }) => {
+        return [String(version), [createdAt, isActive ? 'active' : '      ', name ?? ''].join('  ')]
+      },
+      none: `The workflow was never deployed: millrace workflows deploy ${id}`,
+    })
   },
-}
+})
 
-const activate: Command = {
+const activate = onWorkflow({
   summary: 'activates an older version',
-  arguments: [workflowArgument, { name: 'VERSION', description: 'its number' }],
-  flags: workspaceFlag,
-  settings: service,
+  further: [{ name: 'VERSION', description: 'its number' }],
   json: true,
   examples: ['workflows activate hello 3'],
   async run(call) {
@@ -192,13 +194,10 @@ const activate: Command = {
     call.terminal.print(call.json ? JSON.stringify(response) : `Version ${version} runs now.`)
     return 0
   },
-}
+})
 
-const status: Command = {
+const status = onWorkflow({
   summary: 'prints whether a workflow is deployed, and whether its document has changed since',
-  arguments: [workflowArgument],
-  flags: workspaceFlag,
-  settings: service,
   json: true,
   examples: ['workflows status hello', 'workflows status hello --json'],
   async run(call) {
@@ -212,9 +211,8 @@ const status: Command = {
       const text = `Version ${response.version} has been active since ${response.deployedAt}.${changed}`
       call.terminal.print([text, ...entryPointLines(response)].join('\n'))
     }
-    return 0
   },
-}
+})
 
 export const workflows: CommandGroup = {
   summary: 'workflows of a service',

@@ -2,8 +2,8 @@ import type { SharedRole } from '../../domain/account/role.ts'
 import { newId } from '../../domain/ids.ts'
 import type { Store, WorkspaceRow } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { table } from '../support/help.ts'
 import { accountOf, withInstallation } from '../support/installation.ts'
+import { printList } from '../support/print-list.ts'
 
 const create: Command = {
   summary: 'creates a workspace and prints its ID',
@@ -35,14 +35,14 @@ const list: Command = {
   settings: ['data'],
   json: true,
   examples: ['workspaces list', 'workspaces list --user ada@example.com --json'],
-  async run({ config, terminal, json, flags }) {
+  async run(call) {
+    const { config, flags } = call
     const shown = await withInstallation(config, async (store) => {
       const userId = flags['user'] === undefined ? null : (await accountOf(store, flags['user'])).id
       const rows = await store.listWorkspaces(userId)
       return await Promise.all(rows.map((row) => withMembers(store, row)))
     })
-    if (json) terminal.print(JSON.stringify(shown, null, 2))
-    else terminal.print(table(shown.map(({ id, name, members }) => [id, `${name}  (${textOf(members)})`])).join('\n'))
+    printList(call, shown, { line: ({ id, name, members }) => [id, `${name}  (${textOf(members)})`] })
     return 0
   },
 }
