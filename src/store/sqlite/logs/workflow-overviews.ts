@@ -52,7 +52,7 @@ export function listWorkflowOverviews(sql: Sql, workspaceId: string, now: number
   const counted = sql.all<Hour>(selectCounted, workspace, first)
   const overviews = new Map<number, WorkflowOverview>()
   for (const row of sql.all<SqlOverview>(selectOverviews, workspace)) {
-    const last = Math.max(row.last_run ?? 0, tail.lastRuns.get(row.number) ?? 0)
+    const last = Math.max(row.lastRun ?? 0, tail.lastRuns.get(row.number) ?? 0)
     const run = last === 0 ? undefined : sql.get<SqlFacts>(selectRun, workspace, last)
     overviews.set(row.number, overviewOf(row, run, hours))
   }
@@ -71,8 +71,9 @@ type Hour = { workflow: number; hour: number; runs: number; errors: number }
 const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE workspace = ? AND hour >= ?'
 const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
 const selectOverviews = `
-  SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at, f.updated_at, u.email AS updated_by, f.revision,
-    f.active_version, f.deployed_at, f.has_changes, l.sequence AS last_run
+  SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at AS createdAt,
+    f.updated_at AS updatedAt, u.email AS updatedBy, f.revision, f.active_version AS activeVersion,
+    f.deployed_at AS deployedAt, f.has_changes AS hasChanges, l.sequence AS lastRun
   FROM workflows f LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number
   WHERE f.workspace = ? AND f.deleted_at IS NULL ORDER BY f.name`
 
@@ -94,34 +95,19 @@ function tailOf(sql: Sql, workspace: number): { hours: Hour[]; lastRuns: Map<num
   return { hours, lastRuns }
 }
 
-type SqlOverview = {
+type SqlOverview = Omit<WorkflowOverview, 'hasChanges' | 'lastRun' | 'runs' | 'errors'> & {
   number: number
-  id: string
-  name: string
-  description: string | null
-  folder: string | null
-  created_at: number
-  updated_at: number
-  updated_by: string | null
-  revision: number
-  active_version: number | null
-  deployed_at: number | null
-  has_changes: number
-  last_run: number | null
+  hasChanges: number
+  lastRun: number | null
 }
 
-const overviewOf = (row: SqlOverview, run: SqlFacts | undefined, hours: number): WorkflowOverview => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  folder: row.folder,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  updatedBy: row.updated_by,
-  revision: row.revision,
-  activeVersion: row.active_version,
-  deployedAt: row.deployed_at,
-  hasChanges: row.has_changes === 1,
+const overviewOf = (
+  { number: _, ...row }: SqlOverview,
+  run: SqlFacts | undefined,
+  hours: number,
+): WorkflowOverview => ({
+  ...row,
+  hasChanges: row.hasChanges === 1,
   lastRun: run ? factsOf(run, row.id) : null,
   runs: new Array<number>(hours).fill(0),
   errors: new Array<number>(hours).fill(0),

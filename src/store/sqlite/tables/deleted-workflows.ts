@@ -5,7 +5,7 @@ import { documentOf } from './rows.ts'
 import { noteChanges, refusingTakenName } from './workflows.ts'
 
 const selectDeleted = `
-  SELECT f.id, w.id AS workspace_id, f.deleted_at, f.deleted_version, f.document
+  SELECT f.id, w.id AS workspaceId, f.deleted_at AS deletedAt, f.deleted_version AS version, f.document
   FROM workflows f JOIN workspaces w ON w.number = f.workspace
   WHERE f.deleted_at IS NOT NULL`
 
@@ -34,18 +34,6 @@ export function restoreWorkflow(sql: Sql, id: string): void {
   noteChanges(sql, id)
 }
 
-type SqlDeleted = {
-  id: string
-  workspace_id: string
-  deleted_at: number
-  deleted_version: number | null
-  document: string
-}
+type SqlDeleted = Omit<DeletedWorkflow, 'document'> & { document: string }
 
-const deletedOf = (row: SqlDeleted): DeletedWorkflow => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  deletedAt: row.deleted_at,
-  version: row.deleted_version,
-  document: documentOf(row.id, row.document),
-})
+const deletedOf = (row: SqlDeleted): DeletedWorkflow => ({ ...row, document: documentOf(row.id, row.document) })

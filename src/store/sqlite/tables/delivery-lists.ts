@@ -97,76 +97,48 @@ function expect(sql: Sql, key: DeliveryKey): DeliveryRow {
   return getDelivery(sql, key)!
 }
 
-type SqlDelivery = {
-  sequence: number
-  subscription: number
-  include: number
+type SqlDelivery = Omit<DeliveryRow, 'state' | 'executionId' | 'endedAt' | 'lastAttempt'> & {
   state: number
-  attempts: number
-  attempts_before: number
-  due_at: number | null
-  subscription_id: string
-  url: string
-  workflow_id: string
-  execution_id: string | Uint8Array | null
-  ended_at: number | null
+  executionId: string | Uint8Array | null
+  endedAt: number | null
 }
 
 function deliveryOf(sql: Sql, row: SqlDelivery): Delivery & { lastAttempt: DeliveryAttempt | null } {
-  const { sequence, subscription, include, attempts } = row
+  const { sequence, subscription, include, attempts, attemptsBefore, dueAt } = row
   const select = `${selectAttempts} WHERE sequence = ? AND subscription = ? AND number = ?`
   const last = attempts === 0 ? undefined : sql.get<SqlAttempt>(select, sequence, subscription, attempts)
   return {
-    ...{ sequence, subscription, include, attempts },
+    ...{ sequence, subscription, include, attempts, attemptsBefore, dueAt },
     state: deliveryStates[row.state]!,
-    attemptsBefore: row.attempts_before,
-    dueAt: row.due_at,
     lastAttempt: last ? attemptOf(last) : null,
   }
 }
 
 /** The entry exists as long as the delivery: retention deletes them together. */
-function runOf(
-  row: SqlDelivery,
-): Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt' | 'subscriptionId' | 'url'> {
+function runOf({ workflowId, subscriptionId, url, executionId, endedAt }: SqlDelivery) {
   return {
-    workflowId: row.workflow_id,
-    executionId: row.execution_id === null ? '' : executionIdOf(row.execution_id),
-    endedAt: row.ended_at ?? 0,
-    subscriptionId: row.subscription_id,
-    url: row.url,
+    ...{ workflowId, subscriptionId, url },
+    executionId: executionId === null ? '' : executionIdOf(executionId),
+    endedAt: endedAt ?? 0,
   }
 }
 
-function subscriptionOf({ subscription, subscription_id, url }: SqlDelivery): RunDecision['subscription'] {
-  return { number: subscription, id: subscription_id, url }
+function subscriptionOf({ subscription, subscriptionId, url }: SqlDelivery): RunDecision['subscription'] {
+  return { number: subscription, id: subscriptionId, url }
 }
 
-type SqlAttempt = {
-  number: number
-  started_at: number
-  duration_ms: number
-  status: number | null
-  failure_code: string | null
-  failure_message: string | null
-  answer: string | null
-}
+type SqlAttempt = Omit<DeliveryAttempt, 'failure'> & { code: string | null; message: string | null }
 
-function attemptOf(row: SqlAttempt): DeliveryAttempt {
-  const { number, status, answer, failure_code: code, failure_message: message } = row
-  return {
-    ...{ number, status, answer },
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    failure: code === null ? null : ({ code, message } as DeliveryAttempt['failure']),
-  }
+function attemptOf({ code, message, ...attempt }: SqlAttempt): DeliveryAttempt {
+  return { ...attempt, failure: code === null ? null : ({ code, message } as DeliveryAttempt['failure']) }
 }
 
 const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ sequence, subscription })
 
 const selectFrom = (deliveries: string) => `
-  SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before, d.due_at,
-    s.id AS subscription_id, s.url, f.id AS workflow_id, l.execution_id, l.ended_at
+  SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before AS attemptsBefore,
+    d.due_at AS dueAt, s.id AS subscriptionId, s.url, f.id AS workflowId, l.execution_id AS executionId,
+    l.ended_at AS endedAt
   FROM ${deliveries} d CROSS JOIN subscriptions s ON s.number = d.subscription
     CROSS JOIN workflows f ON f.number = d.workflow
     LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence`
@@ -176,7 +148,9 @@ const byKey = 'WHERE d.sequence = ? AND d.subscription = ?'
 const bySequence = 'WHERE d.sequence = ?'
 
 const selectAttempts = `
-  SELECT number, started_at, duration_ms, status, failure_code, failure_message, answer FROM delivery_attempts`
+  SELECT number, started_at AS startedAt, duration_ms AS durationMs, status, failure_code AS code,
+    failure_message AS message, answer
+  FROM delivery_attempts`
 
 const selectOfWorkflow = `
   SELECT sequence, subscription, state FROM deliveries WHERE workflow = ? AND (sequence, subscription) < (?, ?)

@@ -8,8 +8,8 @@ import { deploymentOf, documentOf, documentText, type SqlDeployment } from './ro
 import { noteChanges } from './workflows.ts'
 
 const selectDeployments = `
-  SELECT f.id AS workflow_id, d.version, d.document, d.created_at, d.created_by, d.name, d.description,
-    d.version IS f.active_version AS active
+  SELECT f.id AS workflowId, d.version, d.document, d.created_at AS createdAt, d.created_by AS createdBy, d.name,
+    d.description, d.version IS f.active_version AS active
   FROM deployments d JOIN workflows f ON f.number = d.workflow
   WHERE f.id = ?`
 
@@ -95,7 +95,7 @@ export function getDeployment(sql: Sql, workflowId: string, version: number): De
 
 export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
   const row = sql.get<SqlActive>(
-    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+    `SELECT w.id AS workspaceId, w.owner_id AS ownerId, d.version, d.document
      FROM workflows f JOIN workspaces w ON w.number = f.workspace
      LEFT JOIN deployments d ON d.workflow = f.number AND d.version = f.active_version
      WHERE f.id = ? AND f.deleted_at IS NULL`,
@@ -107,7 +107,7 @@ export function getActive(sql: Sql, workflowId: string): ActiveRow | undefined {
 /** Also finds versions of deleted workflows: a job that was accepted still runs. */
 export function getVersion(sql: Sql, workflowId: string, version: number): ActiveRow | undefined {
   const row = sql.get<SqlActive>(
-    `SELECT w.id AS workspace_id, w.owner_id, d.version, d.document
+    `SELECT w.id AS workspaceId, w.owner_id AS ownerId, d.version, d.document
      FROM workflows f JOIN workspaces w ON w.number = f.workspace JOIN deployments d ON d.workflow = f.number
      WHERE f.id = ? AND d.version = ?`,
     workflowId,
@@ -116,16 +116,12 @@ export function getVersion(sql: Sql, workflowId: string, version: number): Activ
   return row && activeOf(workflowId, row)
 }
 
-type SqlActive = { workspace_id: string; owner_id: string; version: number | null; document: string | null }
+type SqlActive = Omit<ActiveRow, 'workflowId' | 'deployment'> & { version: number | null; document: string | null }
 
-function activeOf(workflowId: string, { workspace_id, owner_id, version, document }: SqlActive): ActiveRow {
+function activeOf(workflowId: string, { version, document, ...owner }: SqlActive): ActiveRow {
   const isDeployed = version !== null && document !== null
-  return {
-    workflowId,
-    workspaceId: workspace_id,
-    ownerId: owner_id,
-    deployment: isDeployed ? { version, document: documentOf(workflowId, document) } : null,
-  }
+  const deployment = isDeployed ? { version, document: documentOf(workflowId, document) } : null
+  return { workflowId, ...owner, deployment }
 }
 
 type Activation = { workflow: number; version: number; at: number; registrations: Registrations }

@@ -3,21 +3,14 @@ import { AppError } from '../../../domain/errors.ts'
 import type { Discarded, NewVariable, VariableRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 
-type SqlVariable = { name: string; sealed: Uint8Array; plain: number; updated_at: number }
-
 /** Sorted by name. */
 export function listEnvironment(sql: Sql, workspaceId: string): VariableRow[] {
-  const rows = sql.all<SqlVariable>(
-    `SELECT e.name, e.sealed, e.plain, e.updated_at
+  const rows = sql.all<Omit<VariableRow, 'plain'> & { plain: number }>(
+    `SELECT e.name, e.sealed, e.plain, e.updated_at AS updatedAt
      FROM workspaces w JOIN environment e ON e.workspace = w.number WHERE w.id = ? ORDER BY e.name`,
     workspaceId,
   )
-  return rows.map((row) => ({
-    name: row.name,
-    sealed: row.sealed,
-    plain: row.plain === 1,
-    updatedAt: row.updated_at,
-  }))
+  return rows.map((row) => ({ ...row, plain: row.plain === 1 }))
 }
 
 export function setVariable(sql: Sql, variable: NewVariable): boolean {

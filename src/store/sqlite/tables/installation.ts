@@ -31,12 +31,14 @@ export function renewInstallation(
   sql: Sql,
   { key, signInTokenHash, sample, at }: FirstKey,
 ): UnseenInstallation | undefined {
-  const unseen = sql.get<SqlUnseen>(
-    'SELECT user_id, workspace_id, key_id, sign_in_hash, sample_id FROM unseen_installation',
+  const unseen = sql.get<Unseen>(
+    `SELECT user_id AS userId, workspace_id AS workspaceId, key_id AS keyId, sign_in_hash AS signInHash,
+       sample_id AS sampleId
+     FROM unseen_installation`,
   )
   if (!unseen || isInUse(sql, unseen)) return undefined
-  const { user_id: userId, workspace_id: workspaceId, key_id, sample_id: sampleId } = unseen
-  sql.run('DELETE FROM keys WHERE id = ?', key_id)
+  const { userId, workspaceId, keyId, sampleId } = unseen
+  sql.run('DELETE FROM keys WHERE id = ?', keyId)
   createKey(sql, { ...key, userId })
   if (signInTokenHash) createSignInToken(sql, { hash: signInTokenHash, userId, createdAt: at })
   sql.run('UPDATE unseen_installation SET key_id = ?, sign_in_hash = ?', key.id, signInTokenHash)
@@ -58,20 +60,14 @@ export function markInstallationSeen(sql: Sql): void {
   sql.run('DELETE FROM unseen_installation')
 }
 
-type SqlUnseen = {
-  user_id: string
-  workspace_id: string
-  key_id: string
-  sign_in_hash: Uint8Array | null
-  sample_id: string | null
-}
+type Unseen = UnseenInstallation & { keyId: string; signInHash: Uint8Array | null }
 
 /** A key or link that was used has been seen, even if it is not marked as seen. */
-function isInUse(sql: Sql, { key_id, sign_in_hash }: SqlUnseen): boolean {
+function isInUse(sql: Sql, { keyId, signInHash }: Unseen): boolean {
   const key = sql.get<{ isUnused: number }>(
     'SELECT last_used_at IS NULL AND revoked_at IS NULL AS isUnused FROM keys WHERE id = ?',
-    key_id,
+    keyId,
   )
   if (key?.isUnused !== 1) return true
-  return sign_in_hash !== null && !sql.get('SELECT 1 FROM sign_in_tokens WHERE hash = ?', sign_in_hash)
+  return signInHash !== null && !sql.get('SELECT 1 FROM sign_in_tokens WHERE hash = ?', signInHash)
 }

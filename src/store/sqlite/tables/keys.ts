@@ -2,11 +2,12 @@ import { AppError } from '../../../domain/errors.ts'
 import type { KeyRow, KeyUse, NewKey } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { keyOf, type SqlKey } from './rows.ts'
+import { assertUser } from './workspaces.ts'
 
 /** A personal key has access to all workspaces of its account, a workspace key only to its own workspace. */
 const selectKeys = `
-  SELECT k.id, k.last_four, k.name, k.user_id, w.id AS workspace_id, k.created_at, k.expires_at, k.revoked_at,
-    k.last_used_at, (
+  SELECT k.id, k.last_four AS lastFour, k.name, k.user_id AS userId, w.id AS workspaceId, k.created_at AS createdAt,
+    k.expires_at AS expiresAt, k.revoked_at AS revokedAt, k.last_used_at AS lastUsedAt, (
       SELECT json_group_object(reached.id, m.role)
       FROM members m JOIN workspaces reached ON reached.number = m.workspace
       WHERE m.user_id = k.user_id AND (k.workspace IS NULL OR k.workspace = m.workspace)
@@ -19,9 +20,7 @@ export function findKey(sql: Sql, hash: Uint8Array): KeyRow | undefined {
 }
 
 export function createKey(sql: Sql, key: NewKey): void {
-  if (!sql.get('SELECT 1 FROM users WHERE id = ?', key.userId)) {
-    throw new AppError('NOT_FOUND', `There is no account ${key.userId}`)
-  }
+  assertUser(sql, key.userId)
   let workspace: number | null = null
   if (key.workspaceId !== null) {
     const found = sql.get<{ number: number }>(

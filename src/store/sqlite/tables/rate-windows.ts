@@ -1,4 +1,3 @@
-import type { RateKind } from '../../../domain/account/tiers.ts'
 import type { RateWindowRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 
@@ -18,10 +17,8 @@ export function saveRateWindows(sql: Sql, windows: readonly RateWindowRow[], at:
 }
 
 export function listRateWindows(sql: Sql, at: number): RateWindowRow[] {
-  return sql
-    .all<{ kind: RateKind; user_id: string; used: number; reset_at: number }>(
-      'SELECT kind, user_id, used, reset_at FROM rate_windows WHERE reset_at > ?',
-      at,
-    )
-    .map(({ kind, user_id, used, reset_at }) => ({ kind, userId: user_id, used, resetAt: reset_at }))
+  return sql.all<RateWindowRow>(
+    'SELECT kind, user_id AS userId, used, reset_at AS resetAt FROM rate_windows WHERE reset_at > ?',
+    at,
+  )
 }

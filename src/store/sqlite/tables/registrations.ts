@@ -73,32 +73,17 @@ function unregisterNumber(sql: Sql, workflow: number): void {
   sql.run('DELETE FROM schedules WHERE workflow = ?', workflow)
 }
 
-type SqlSchedule = {
-  workflow_id: string
-  workspace_id: string
-  owner_id: string
-  version: number
-  rule: string
-  due_at: number | null
-  waiting_at: number | null
-}
+type SqlSchedule = Omit<ScheduleRow, 'rule'> & { rule: string }
 
 // CROSS JOIN makes SQLite read the tables in this order: first the few schedules, then their names.
 const selectSchedules = `
-  SELECT f.id AS workflow_id, w.id AS workspace_id, w.owner_id, s.version, s.rule, s.due_at, s.waiting_at
+  SELECT f.id AS workflowId, w.id AS workspaceId, w.owner_id AS ownerId, s.version, s.rule, s.due_at AS dueAt,
+    s.waiting_at AS waitingAt
   FROM schedules s CROSS JOIN workflows f ON f.number = s.workflow CROSS JOIN workspaces w ON w.number = f.workspace`
 
 const selectDue = `${selectSchedules} WHERE s.due_at IS NOT NULL`
 
-const scheduleOf = (row: SqlSchedule): ScheduleRow => ({
-  workflowId: row.workflow_id,
-  workspaceId: row.workspace_id,
-  ownerId: row.owner_id,
-  version: row.version,
-  rule: JSON.parse(row.rule) as ScheduleRule,
-  dueAt: row.due_at,
-  waitingAt: row.waiting_at,
-})
+const scheduleOf = (row: SqlSchedule): ScheduleRow => ({ ...row, rule: JSON.parse(row.rule) as ScheduleRule })
 
 const takenMessages: Record<AddressKind, (name: string) => string> = {
   webhook: (name) =>

@@ -2,95 +2,34 @@ import type { Role } from '../../../domain/account/role.ts'
 import type { Level, LogRow } from '../../../domain/run/log.ts'
 import type { EntryFacts } from '../../../domain/run/log-entry.ts'
 import type { TriggerKind, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
-import type { DeploymentRow, KeyRow, LogDetailRow, WorkflowRow, WorkspaceRow } from '../../store.ts'
+import type { DeploymentRow, KeyRow, LogDetailRow, WorkflowRow } from '../../store.ts'
 import type { Value } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 
-// The rows of SQLite next to the rows of the port, and the conversions between them.
+// Rows of queries and their conversion to the rows of the port. Queries name columns like the port, except those that
+// need a conversion: SQLite has no booleans, documents and roles are JSON, and some texts are stored as numbers.
 
-export type SqlWorkspace = { id: string; name: string; owner_id: string; created_at: number; role: Role | null }
+/** The role in each workspace. */
+export const rolesOf = (text: string) => JSON.parse(text) as Record<string, Role>
 
-export const workspaceOf = (row: SqlWorkspace): WorkspaceRow => ({
-  id: row.id,
-  name: row.name,
-  ownerId: row.owner_id,
-  createdAt: row.created_at,
-  role: row.role,
-})
+export type SqlKey = Omit<KeyRow, 'roles'> & { roles: string }
 
-export type SqlKey = {
-  id: string
-  last_four: string
-  name: string
-  user_id: string
-  workspace_id: string | null
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-  last_used_at: number | null
-  /** JSON: role by workspace. */
-  roles: string
-}
+export const keyOf = (row: SqlKey): KeyRow => ({ ...row, roles: rolesOf(row.roles) })
 
-export const keyOf = (row: SqlKey): KeyRow => ({
-  id: row.id,
-  lastFour: row.last_four,
-  name: row.name,
-  userId: row.user_id,
-  workspaceId: row.workspace_id,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  revokedAt: row.revoked_at,
-  lastUsedAt: row.last_used_at,
-  roles: JSON.parse(row.roles) as Record<string, Role>,
-})
-
-export type SqlWorkflow = {
-  id: string
-  workspace_id: string
-  document: string
-  created_at: number
-  updated_at: number
-  updated_by: string | null
-  revision: number
-  has_changes: number
-  active_version: number | null
-  deployed_at: number | null
-}
+export type SqlWorkflow = Omit<WorkflowRow, 'document' | 'hasChanges'> & { document: string; hasChanges: number }
 
 export const workflowOf = (row: SqlWorkflow): WorkflowRow => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
+  ...row,
   document: documentOf(row.id, row.document),
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  updatedBy: row.updated_by,
-  revision: row.revision,
-  hasChanges: row.has_changes === 1,
-  activeVersion: row.active_version,
-  deployedAt: row.deployed_at,
+  hasChanges: row.hasChanges === 1,
 })
 
-export type SqlDeployment = {
-  workflow_id: string
-  version: number
-  document: string
-  created_at: number
-  created_by: string
-  active: number
-  name: string | null
-  description: string | null
-}
+export type SqlDeployment = Omit<DeploymentRow, 'document' | 'active'> & { document: string; active: number }
 
 export const deploymentOf = (row: SqlDeployment): DeploymentRow => ({
-  workflowId: row.workflow_id,
-  version: row.version,
-  document: documentOf(row.workflow_id, row.document),
-  createdAt: row.created_at,
-  createdBy: row.created_by,
+  ...row,
+  document: documentOf(row.workflowId, row.document),
   active: row.active === 1,
-  name: row.name,
-  description: row.description,
 })
 
 /** Omits the ID, which has its own column, and the webhooks, which have their own table. */
@@ -103,30 +42,27 @@ export function documentOf(id: string, text: string): WorkflowDocument {
   return { id, ...(JSON.parse(text) as WorkflowDocument) }
 }
 
-export type SqlFacts = {
-  sequence: number
-  execution_id: string | Uint8Array
+export type SqlFacts = Omit<EntryFacts, 'workflowId' | 'executionId' | 'level' | 'trigger'> & {
+  executionId: string | Uint8Array
   level: number
   trigger: number
-  started_at: number
-  ended_at: number
-  duration_ms: number
-  cost_total: number
 }
 
 /** The columns of `SqlFacts`. */
-export const factColumns = 'sequence, execution_id, level, trigger, started_at, ended_at, duration_ms, cost_total'
+export const factColumns =
+  'sequence, execution_id AS executionId, level, trigger, started_at AS startedAt, ended_at AS endedAt, ' +
+  'duration_ms AS durationMs, cost_total AS costTotal'
 
 export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   sequence: row.sequence,
-  executionId: executionIdOf(row.execution_id),
+  executionId: executionIdOf(row.executionId),
   workflowId,
   level: levels[row.level]!,
   trigger: triggers[row.trigger]!,
-  startedAt: row.started_at,
-  endedAt: row.ended_at,
-  durationMs: row.duration_ms,
-  costTotal: row.cost_total,
+  startedAt: row.startedAt,
+  endedAt: row.endedAt,
+  durationMs: row.durationMs,
+  costTotal: row.costTotal,
 })
 
 /** The numbers that stand for texts of a row on disk. */
@@ -149,25 +85,22 @@ export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNum
   modelSet,
 ]
 
-export type SqlLogDetail = SqlFacts & {
-  workflow_id: string
-  workspace_id: string
-  version: number
-  created_at: number | null
-  workflow_name: string
-  workflow_description: string | null
-}
+export type SqlLogDetail = SqlFacts &
+  Pick<LogDetailRow, 'workflowId' | 'workspaceId' | 'version' | 'createdAt'> & {
+    workflowName: string
+    workflowDescription: string | null
+  }
 
 export const logDetailOf = (row: SqlLogDetail, long: Long, files: string | null): LogDetailRow => ({
-  ...factsOf(row, row.workflow_id),
-  workspaceId: row.workspace_id,
+  ...factsOf(row, row.workflowId),
+  workspaceId: row.workspaceId,
   version: row.version,
-  createdAt: row.created_at,
+  createdAt: row.createdAt,
   cost: long.cost,
   finalOutput: long.finalOutput,
   traceSpans: long.traceSpans,
   files,
-  workflow: { id: row.workflow_id, name: row.workflow_name, description: row.workflow_description },
+  workflow: { id: row.workflowId, name: row.workflowName, description: row.workflowDescription },
 })
 
 // The database stores the index of a level or trigger: only ever append.

@@ -1,4 +1,3 @@
-import type { Role } from '../../../domain/account/role.ts'
 import { AppError } from '../../../domain/errors.ts'
 import {
   type NewSession,
@@ -8,6 +7,7 @@ import {
   sessionsMax,
 } from '../../session-store.ts'
 import type { Sql } from '../connection.ts'
+import { rolesOf } from './rows.ts'
 import { assertUser } from './workspaces.ts'
 
 export function findPassword(sql: Sql, idOrEmail: string): { userId: string; passwordHash: string } | undefined {
@@ -24,10 +24,10 @@ const selectRoles = (user: string) => `
    WHERE m.user_id = ${user}) AS roles`
 
 export function findOwner(sql: Sql): SignedIn | undefined {
-  const row = sql.get<{ user_id: string; roles: string }>(
-    `SELECT u.id AS user_id, ${selectRoles('u.id')} FROM users u ORDER BY u.rowid LIMIT 1`,
+  const row = sql.get<{ userId: string; roles: string }>(
+    `SELECT u.id AS userId, ${selectRoles('u.id')} FROM users u ORDER BY u.rowid LIMIT 1`,
   )
-  return row && { userId: row.user_id, roles: rolesOf(row.roles) }
+  return row && { ...row, roles: rolesOf(row.roles) }
 }
 
 export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt, passwordHash }: NewSession): void {
@@ -53,13 +53,12 @@ export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt, pa
 }
 
 export function findSession(sql: Sql, hash: Uint8Array): SessionRow | undefined {
-  const row = sql.get<{ user_id: string; created_at: number; expires_at: number; roles: string }>(
-    `SELECT s.user_id, s.created_at, s.expires_at, ${selectRoles('s.user_id')} FROM sessions s WHERE s.hash = ?`,
+  const row = sql.get<Omit<SessionRow, 'roles'> & { roles: string }>(
+    `SELECT s.user_id AS userId, s.created_at AS createdAt, s.expires_at AS expiresAt, ${selectRoles('s.user_id')}
+     FROM sessions s WHERE s.hash = ?`,
     hash,
   )
-  if (!row) return undefined
-  const { user_id: userId, created_at: createdAt, expires_at: expiresAt, roles } = row
-  return { userId, roles: rolesOf(roles), createdAt, expiresAt }
+  return row && { ...row, roles: rolesOf(row.roles) }
 }
 
 export function renewSession(sql: Sql, hash: Uint8Array, expiresAt: number): boolean {
@@ -94,8 +93,4 @@ export function redeemSignInToken(
   if (!found || found.created_at < madeAfter) return undefined
   createSession(sql, { ...session, userId: found.user_id })
   return found.user_id
-}
-
-function rolesOf(text: string): Record<string, Role> {
-  return JSON.parse(text) as Record<string, Role>
 }

@@ -11,9 +11,10 @@ import type { Sql } from '../connection.ts'
 import { levels, triggers } from './rows.ts'
 
 const selectSubscriptions = `
-  SELECT s.number, s.id, f.id AS workflow_id, w.id AS workspace_id, s.url, s.secret, s.previous_secret,
-    s.previous_secret_until, s.include, s.levels, s.triggers, s.active, s.retry_on_network_error, s.created_at,
-    s.updated_at, s.deleted_at
+  SELECT s.number, s.id, f.id AS workflowId, w.id AS workspaceId, s.url, s.secret, s.previous_secret AS previousSecret,
+    s.previous_secret_until AS previousSecretUntil, s.include, s.levels, s.triggers, s.active,
+    s.retry_on_network_error AS retryOnNetworkError, s.created_at AS createdAt, s.updated_at AS updatedAt,
+    s.deleted_at AS deletedAt
   FROM subscriptions s JOIN workflows f ON f.number = s.workflow JOIN workspaces w ON w.number = f.workspace`
 
 /** Oldest first. Includes those of deleted workflows, because their runs may still end. */
@@ -168,43 +169,17 @@ function assertWithinBounds(sql: Sql, workflow: number): void {
   )
 }
 
-type SqlSubscription = {
-  number: number
-  id: string
-  workflow_id: string
-  workspace_id: string
-  url: string
-  secret: Uint8Array | null
-  previous_secret: Uint8Array | null
-  previous_secret_until: number | null
-  include: number
-  levels: number
-  triggers: number
-  active: number
-  retry_on_network_error: number
-  created_at: number
-  updated_at: number
-  deleted_at: number | null
-}
+type Flag = 'active' | 'retryOnNetworkError'
+type SqlSubscription = Omit<SubscriptionRow, 'levelFilter' | 'triggerFilter' | Flag> &
+  Record<'levels' | 'triggers' | Flag, number>
 
-function subscriptionOf(row: SqlSubscription): SubscriptionRow {
+function subscriptionOf({ levels: levelBits, triggers: triggerBits, ...row }: SqlSubscription): SubscriptionRow {
   return {
-    number: row.number,
-    id: row.id,
-    workflowId: row.workflow_id,
-    workspaceId: row.workspace_id,
-    url: row.url,
-    secret: row.secret,
-    previousSecret: row.previous_secret,
-    previousSecretUntil: row.previous_secret_until,
-    include: row.include,
-    levelFilter: membersOf<Level>(levels, row.levels),
-    triggerFilter: membersOf<TriggerKind>(triggers, row.triggers),
+    ...row,
+    levelFilter: membersOf<Level>(levels, levelBits),
+    triggerFilter: membersOf<TriggerKind>(triggers, triggerBits),
     active: row.active === 1,
-    retryOnNetworkError: row.retry_on_network_error === 1,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    deletedAt: row.deleted_at,
+    retryOnNetworkError: row.retryOnNetworkError === 1,
   }
 }
 

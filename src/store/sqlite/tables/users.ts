@@ -1,4 +1,4 @@
-import type { TierName } from '../../../domain/account/tiers.ts'
+import type { TierLimits } from '../../../domain/account/tiers.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { NewAccount, OwnTier, UserRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
@@ -15,8 +15,9 @@ export function createUser(sql: Sql, account: NewAccount): void {
 }
 
 const selectUsers = `
-  SELECT id, email, password_hash IS NOT NULL AS has_password, plan, external_per_minute, sync_per_minute,
-    async_per_minute, usd_per_month, created_at
+  SELECT id, email, password_hash IS NOT NULL AS hasPassword, plan, external_per_minute AS externalPerMinute,
+    sync_per_minute AS syncPerMinute, async_per_minute AS asyncPerMinute, usd_per_month AS usdPerMonth,
+    created_at AS createdAt
   FROM users`
 
 export function listUsers(sql: Sql): UserRow[] {
@@ -62,28 +63,20 @@ export function setTier(sql: Sql, userId: string, { plan, numbers }: OwnTier): b
   return changed > 0
 }
 
-type SqlUser = {
-  id: string
-  email: string
-  has_password: number
-  plan: string | null
-  external_per_minute: number | null
-  sync_per_minute: number | null
-  async_per_minute: number | null
-  usd_per_month: number | null
-  created_at: number
+type SqlUser = Omit<UserRow, 'hasPassword' | 'numbers'> & { hasPassword: number } & {
+  [Limit in keyof TierLimits]: number | null
 }
 
-const userOf = (row: SqlUser): UserRow => ({
-  id: row.id,
-  email: row.email,
-  hasPassword: row.has_password === 1,
-  plan: row.plan as TierName | null,
-  numbers: {
-    ...(row.external_per_minute !== null && { externalPerMinute: row.external_per_minute }),
-    ...(row.sync_per_minute !== null && { syncPerMinute: row.sync_per_minute }),
-    ...(row.async_per_minute !== null && { asyncPerMinute: row.async_per_minute }),
-    ...(row.usd_per_month !== null && { usdPerMonth: row.usd_per_month }),
-  },
-  createdAt: row.created_at,
-})
+function userOf(row: SqlUser): UserRow {
+  const { hasPassword, externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth, ...rest } = row
+  return {
+    ...rest,
+    hasPassword: hasPassword === 1,
+    numbers: {
+      ...(externalPerMinute !== null && { externalPerMinute }),
+      ...(syncPerMinute !== null && { syncPerMinute }),
+      ...(asyncPerMinute !== null && { asyncPerMinute }),
+      ...(usdPerMonth !== null && { usdPerMonth }),
+    },
+  }
+}

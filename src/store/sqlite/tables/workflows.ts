@@ -11,8 +11,9 @@ import { documentOf, documentText, type SqlWorkflow, workflowOf } from './rows.t
 import { replaceSubscriptions } from './subscriptions.ts'
 
 const selectWorkflows = `
-  SELECT f.id, w.id AS workspace_id, f.document, f.created_at, f.updated_at, f.updated_by, f.revision, f.has_changes,
-    f.active_version, f.deployed_at
+  SELECT f.id, w.id AS workspaceId, f.document, f.created_at AS createdAt, f.updated_at AS updatedAt,
+    f.updated_by AS updatedBy, f.revision, f.has_changes AS hasChanges, f.active_version AS activeVersion,
+    f.deployed_at AS deployedAt
   FROM workflows f JOIN workspaces w ON w.number = f.workspace
   WHERE f.deleted_at IS NULL`
 

@@ -2,7 +2,6 @@ import type { Role, SharedRole } from '../../../domain/account/role.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../store.ts'
 import type { Sql } from '../connection.ts'
-import { type SqlWorkspace, workspaceOf } from './rows.ts'
 
 export function createWorkspace(sql: Sql, { id, name, ownerId, at }: NewWorkspace): void {
   assertUser(sql, ownerId)
@@ -12,22 +11,19 @@ export function createWorkspace(sql: Sql, { id, name, ownerId, at }: NewWorkspac
 
 /** Oldest first. */
 export function listWorkspaces(sql: Sql, userId: string | null): WorkspaceRow[] {
-  if (userId === null) return sql.all<SqlWorkspace>(`${selectWorkspaces} ORDER BY number`).map(workspaceOf)
-  return sql
-    .all<SqlWorkspace>(
-      `SELECT w.id, w.name, w.owner_id, w.created_at, m.role
-       FROM members m JOIN workspaces w ON w.number = m.workspace
-       WHERE m.user_id = ? ORDER BY w.number`,
-      userId,
-    )
-    .map(workspaceOf)
+  if (userId === null) return sql.all<WorkspaceRow>(`${selectWorkspaces} ORDER BY number`)
+  return sql.all<WorkspaceRow>(
+    `SELECT w.id, w.name, w.owner_id AS ownerId, w.created_at AS createdAt, m.role
+     FROM members m JOIN workspaces w ON w.number = m.workspace
+     WHERE m.user_id = ? ORDER BY w.number`,
+    userId,
+  )
 }
 
-const selectWorkspaces = 'SELECT id, name, owner_id, created_at, NULL AS role FROM workspaces'
+const selectWorkspaces = 'SELECT id, name, owner_id AS ownerId, created_at AS createdAt, NULL AS role FROM workspaces'
 
 export function getWorkspace(sql: Sql, id: string): WorkspaceRow | undefined {
-  const row = sql.get<SqlWorkspace>(`${selectWorkspaces} WHERE id = ?`, id)
-  return row && workspaceOf(row)
+  return sql.get<WorkspaceRow>(`${selectWorkspaces} WHERE id = ?`, id)
 }
 
 export function renameWorkspace(sql: Sql, id: string, name: string): WorkspaceRow {
@@ -38,14 +34,12 @@ export function renameWorkspace(sql: Sql, id: string, name: string): WorkspaceRo
 }
 
 export function listMembers(sql: Sql, workspaceId: string): MemberRow[] {
-  return sql
-    .all<{ user_id: string; email: string; role: Role }>(
-      `SELECT m.user_id, u.email, m.role
-       FROM workspaces w JOIN members m ON m.workspace = w.number JOIN users u ON u.id = m.user_id
-       WHERE w.id = ? ORDER BY m.user_id <> w.owner_id, u.email`,
-      workspaceId,
-    )
-    .map(({ user_id, email, role }) => ({ userId: user_id, email, role }))
+  return sql.all<MemberRow>(
+    `SELECT m.user_id AS userId, u.email, m.role
+     FROM workspaces w JOIN members m ON m.workspace = w.number JOIN users u ON u.id = m.user_id
+     WHERE w.id = ? ORDER BY m.user_id <> w.owner_id, u.email`,
+    workspaceId,
+  )
 }
 
 export function setMember(sql: Sql, workspaceId: string, userId: string, role: SharedRole): void {

@@ -132,7 +132,7 @@ type Found = { need: DeliveryNeed; long: Long }
 function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): DeliverySource[] {
   const files = new RunFilesFinder(sql, workspace, 'asc')
   const sequences = JSON.stringify(found.map(({ need }) => need.sequence))
-  const rows = sql.all<SqlFacts & { workflow_id: string }>(selectFacts, sequences, workspace)
+  const rows = sql.all<SqlFacts & { workflowId: string }>(selectFacts, sequences, workspace)
   let at = 0
   return rows.map((row) => {
     while (found[at]!.need.sequence < row.sequence) at += 1
@@ -143,12 +143,12 @@ function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): Delive
 
 function sourceOf(
   sql: Sql,
-  row: SqlFacts & { workflow_id: string },
+  row: SqlFacts & { workflowId: string },
   bits: number,
   { cost, finalOutput, traceSpans }: Long,
   files: string | null,
 ): DeliverySource {
-  const { costTotal: _, ...facts } = factsOf(row, row.workflow_id)
+  const { costTotal: _, ...facts } = factsOf(row, row.workflowId)
   // A copy, because a slice would keep the whole entry's text in memory.
   const ownCost = cost === null ? null : Buffer.from(cost).toString()
   const source: DeliverySource = { ...facts, cost: ownCost, files, facts: null }
@@ -205,7 +205,7 @@ const selectNext = `
 
 // CROSS JOIN makes SQLite read the tables in this order, which keeps the order of the sequences.
 const selectFacts = `
-  SELECT ${factColumns}, f.id AS workflow_id FROM json_each(?) wanted
+  SELECT ${factColumns}, f.id AS workflowId FROM json_each(?) wanted
     CROSS JOIN logs l ON l.workspace = ? AND l.sequence = wanted.value CROSS JOIN workflows f ON f.number = l.workflow`
 
 const selectPending = 'SELECT 1 FROM deliveries WHERE sequence BETWEEN ? AND ? AND state = 0 LIMIT 1'

@@ -52,18 +52,17 @@ export function endJob(sql: Sql, executionId: string, output: Uint8Array | null)
 
 export function getJob(sql: Sql, executionId: string): Job | undefined {
   const row = sql.get<SqlJob>(
-    `${selectFacts}, j.version, j.trigger, j.state, j.cuts, j.input ${fromJobs} WHERE j.execution_id = ?`,
+    `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions, j.input
+     ${fromJobs} WHERE j.execution_id = ?`,
     executionKey(executionId),
   )
   if (!row) return undefined
-  return {
-    ...factsOf(row),
-    version: row.version,
+  const texts = {
+    executionId: executionIdOf(row.executionId),
     trigger: triggers[row.trigger]!,
     state: states[row.state]!,
-    interruptions: row.cuts,
-    input: row.input,
   }
+  return { ...row, ...texts }
 }
 
 /** The recorded steps of a job, ordered by number. */
@@ -107,11 +106,11 @@ export function listInterruptedJobs(sql: Sql): JobFacts[] {
 export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {
   // A literal instead of a parameter, as in `parkJobs`: only then does SQLite use the partial index.
   return sql
-    .all<Pick<SqlJobFacts, 'execution_id' | 'workflow_id'>>(
-      `SELECT j.execution_id, f.id AS workflow_id
+    .all<Pick<SqlJobFacts, 'executionId' | 'workflowId'>>(
+      `SELECT j.execution_id AS executionId, f.id AS workflowId
        FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow WHERE j.trigger = 2`,
     )
-    .map((row) => ({ executionId: executionIdOf(row.execution_id), workflowId: row.workflow_id }))
+    .map((row) => ({ ...row, executionId: executionIdOf(row.executionId) }))
 }
 
 /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
@@ -131,27 +130,16 @@ export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefi
   )?.content
 }
 
-type SqlJobFacts = {
-  execution_id: string | Uint8Array
-  workflow_id: string
-  workspace_id: string
-  created_at: number
-  started_at: number | null
-}
-type SqlJob = SqlJobFacts & { version: number; trigger: number; state: number; cuts: number; input: Uint8Array }
+type SqlJobFacts = Omit<JobFacts, 'executionId'> & { executionId: string | Uint8Array }
+type SqlJob = Omit<Job, 'executionId' | 'trigger' | 'state'> & SqlJobFacts & { trigger: number; state: number }
 
 const selectFacts = `
-  SELECT j.execution_id, f.id AS workflow_id, w.id AS workspace_id, j.created_at, j.started_at`
+  SELECT j.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId, j.created_at AS createdAt,
+    j.started_at AS startedAt`
 const fromJobs = `
   FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow CROSS JOIN workspaces w ON w.number = j.workspace`
 
-const factsOf = (row: SqlJobFacts): JobFacts => ({
-  executionId: executionIdOf(row.execution_id),
-  workflowId: row.workflow_id,
-  workspaceId: row.workspace_id,
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-})
+const factsOf = (row: SqlJobFacts): JobFacts => ({ ...row, executionId: executionIdOf(row.executionId) })
 
 // The database stores the index of a state: only ever append.
 const states: readonly JobState[] = ['queued', 'running', 'interrupted']

@@ -62,8 +62,8 @@ export function deletedTo(sql: Sql): number {
 
 // CROSS JOIN makes SQLite read the tables in this order: first the one row, then its names.
 const selectDetail = `
-  SELECT ${factColumns}, l.version, l.created_at, f.id AS workflow_id, w.id AS workspace_id,
-    f.name AS workflow_name, f.description AS workflow_description
+  SELECT ${factColumns}, l.version, l.created_at AS createdAt, f.id AS workflowId, w.id AS workspaceId,
+    f.name AS workflowName, f.description AS workflowDescription
   FROM logs l CROSS JOIN workflows f ON f.number = l.workflow CROSS JOIN workspaces w ON w.number = l.workspace`
 
 const selectBySequence = `${selectDetail} WHERE l.workspace = ? AND l.sequence = ?`
