@@ -8,7 +8,8 @@ import {
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { createRedactor, type Secret } from '../domain/redaction/redactor.ts'
-import type { Store, VariableRow } from '../store/store.ts'
+import type { VariableRow } from '../store/account-store.ts'
+import type { Store } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
 import type { SecretBox } from './secret-box.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
-import type { KeyUse } from '../store/store.ts'
+import type { KeyUse } from '../store/account-store.ts'
 
 export type KeyUsesOptions = {
   record(uses: readonly KeyUse[]): Promise<void>

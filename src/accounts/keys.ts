@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
-import type { KeyRow } from '../store/store.ts'
+import type { KeyRow } from '../store/account-store.ts'
 import { FreshCache } from './fresh-cache.ts'
 
 /** A new key. `text` is shown once; the rest is stored. */

@@ -2,7 +2,7 @@ import type { RateKind, Tier, TierName, Tiers } from '../domain/account/tiers.ts
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { networkOf } from '../domain/network.ts'
-import type { RateWindowRow, UserRow } from '../store/store.ts'
+import type { RateWindowRow, UserRow } from '../store/account-store.ts'
 import { FreshCache } from './fresh-cache.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
 import type { RateWindowPersistence } from './rate-window-persistence.ts'

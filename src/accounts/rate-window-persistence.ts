@@ -1,6 +1,6 @@
 import type { RateKind } from '../domain/account/tiers.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
-import type { RateWindowRow } from '../store/store.ts'
+import type { RateWindowRow } from '../store/account-store.ts'
 import type { OpenWindow } from './rate-limit.ts'
 
 export type RateWindowPersistenceOptions = {

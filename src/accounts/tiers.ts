@@ -1,5 +1,5 @@
 import { type Tier, type TierName, type Tiers, tierNames } from '../domain/account/tiers.ts'
-import type { OwnTier } from '../store/store.ts'
+import type { OwnTier } from '../store/account-store.ts'
 
 /** The tier of an account: its own or the installation's. The account's own numbers replace those of its tier. */
 export function tierOf({ plan, numbers }: OwnTier, installation: TierName, tiers: Tiers): Tier {

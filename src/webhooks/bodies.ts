@@ -2,7 +2,7 @@ import type { LogRow } from '../domain/run/log.ts'
 import { createIsoTime } from '../domain/text/iso-time.ts'
 import type { DeliverySource } from '../domain/webhook/delivery.ts'
 import { include } from '../domain/webhook/subscription.ts'
-import type { DeliveryNeed } from '../store/store.ts'
+import type { DeliveryNeed } from '../store/delivery-store.ts'
 import { payloadOf } from './payload.ts'
 import type { QueuedDelivery, Source } from './subscription-queue.ts'
 

@@ -1,6 +1,6 @@
 import { generateKey } from '../../accounts/keys.ts'
 import { newId } from '../../domain/ids.ts'
-import type { KeyRow } from '../../store/store.ts'
+import type { KeyRow } from '../../store/account-store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { accountOf, withInstallation } from '../support/installation.ts'
 import { printList } from '../support/print-list.ts'

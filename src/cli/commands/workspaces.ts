@@ -1,6 +1,7 @@
 import type { SharedRole } from '../../domain/account/role.ts'
 import { newId } from '../../domain/ids.ts'
-import type { Store, WorkspaceRow } from '../../store/store.ts'
+import type { WorkspaceRow } from '../../store/account-store.ts'
+import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { accountOf, withInstallation } from '../support/installation.ts'
 import { printList } from '../support/print-list.ts'

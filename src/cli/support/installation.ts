@@ -4,9 +4,10 @@ import { hashToken, newToken } from '../../accounts/sessions.ts'
 import type { Config } from '../../config.ts'
 import { newId } from '../../domain/ids.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { NewKey, UserRow } from '../../store/account-store.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import type { NewKey, Store, UserRow } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { CommandError } from '../command.ts'
 
 /** The result of a first start. Nobody else knows the key and the token, and they cannot be shown again. */

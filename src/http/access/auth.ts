@@ -1,7 +1,8 @@
 import type { Role } from '../../domain/account/role.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { KeyRow } from '../../store/account-store.ts'
 import type { SignedIn } from '../../store/session-store.ts'
-import type { KeyRow, WorkflowRow } from '../../store/store.ts'
+import type { WorkflowRow } from '../../store/workflow-store.ts'
 import type { Services } from '../services.ts'
 
 /** The principal of a request and what it may reach: an API key, or a signed-in account. */

@@ -1,6 +1,6 @@
 import type { RateWindow } from '../../accounts/rate-limit.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { KeyRow } from '../../store/store.ts'
+import type { KeyRow } from '../../store/account-store.ts'
 import { errorBody, errorHeaders, errorResponse, statusOf, toAppError } from '../errors.ts'
 import { refuseOversized } from '../requests/body.ts'
 import type { Services } from '../services.ts'

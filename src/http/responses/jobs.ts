@@ -1,6 +1,7 @@
 import type { FreshenFiles } from '../../domain/run/file.ts'
 import { isObject } from '../../domain/run/input.ts'
-import type { LogDetailRow, Store } from '../../store/store.ts'
+import type { LogDetailRow } from '../../store/run-store.ts'
+import type { Store } from '../../store/store.ts'
 import type { JobInFlight, Services } from '../services.ts'
 import { JsonText, writeObject } from './json-text.ts'
 import { isoTime } from './schema-parts.ts'

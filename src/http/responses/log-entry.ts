@@ -4,7 +4,7 @@ import { costText, factsText, filesText, workflowText } from '../../domain/run/l
 import { createIsoTime } from '../../domain/text/iso-time.ts'
 import { stateOf, type WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { LiveEnding } from '../../events/live-text.ts'
-import type { LogDetailRow } from '../../store/store.ts'
+import type { LogDetailRow } from '../../store/run-store.ts'
 import { JsonText, writeObject } from './json-text.ts'
 import { isoTime } from './schema-parts.ts'
 

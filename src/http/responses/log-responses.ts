@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { sequenceOf } from '../../domain/ids.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import type { LogDetailRow } from '../../store/store.ts'
+import type { LogDetailRow } from '../../store/run-store.ts'
 import { assertMay, type Caller } from '../access/auth.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
 import { readCursor } from '../requests/cursor.ts'

@@ -1,6 +1,6 @@
 import { type SubscriptionRow, shownOf } from '../../domain/webhook/subscription.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import type { WorkflowRow } from '../../store/store.ts'
+import type { WorkflowRow } from '../../store/workflow-store.ts'
 import type { Services } from '../services.ts'
 import { isoTime } from './schema-parts.ts'
 import { triggerFacts } from './trigger-facts.ts'

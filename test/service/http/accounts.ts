@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite'
 import { generateKey } from '../../../src/accounts/keys.ts'
 import type { Role } from '../../../src/domain/account/role.ts'
 import { newId } from '../../../src/domain/ids.ts'
+import type { NewKey } from '../../../src/store/account-store.ts'
 import { databasePath } from '../../../src/store/sqlite/open.ts'
-import type { NewKey } from '../../../src/store/store.ts'
 
 /** A new key: its text, and the row that the store keeps. */
 export function newKey(more: Partial<NewKey> = {}): { text: string; row: NewKey } {

@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import { hashKey } from '../../../src/accounts/keys.ts'
 import { runCommandLine } from '../../../src/cli/command-line.ts'
+import type { KeyRow } from '../../../src/store/account-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import type { KeyRow, Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { MemoryTerminal } from './memory-terminal.ts'
 
 /** The output of `init` and `users create`. */

@@ -1,7 +1,8 @@
 import { type GeneratedKey, generateKey } from '../../../src/accounts/keys.ts'
 import { newExecutionId, newId } from '../../../src/domain/ids.ts'
 import type { LogRow } from '../../../src/domain/run/log.ts'
-import type { NewKey, Store } from '../../../src/store/store.ts'
+import type { NewKey } from '../../../src/store/account-store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { document } from '../make.ts'
 
 /** An installation in a store: its owner, one workspace with one workflow, and a personal key. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { KeyUses } from '../../../src/accounts/key-uses.ts'
-import type { KeyUse } from '../../../src/store/store.ts'
+import type { KeyUse } from '../../../src/store/account-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 function world(options: { keysMax?: number } = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { generateKey, hashKey, isKeyShaped, KeyCache } from '../../../src/accounts/keys.ts'
-import type { KeyRow } from '../../../src/store/store.ts'
+import type { KeyRow } from '../../../src/store/account-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 

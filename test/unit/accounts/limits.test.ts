@@ -7,7 +7,7 @@ import { resolveConfig } from '../../../src/config.ts'
 import { defaultTiers, type TierLimits, type TierName, tiersOf } from '../../../src/domain/account/tiers.ts'
 import { noCost } from '../../../src/domain/run/cost.ts'
 import type { TriggerKind } from '../../../src/domain/workflow/workflow.ts'
-import type { OwnTier, RateWindowRow } from '../../../src/store/store.ts'
+import type { OwnTier, RateWindowRow } from '../../../src/store/account-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 /** A run in June with a cost. */

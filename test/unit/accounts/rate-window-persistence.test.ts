@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { RateLimiter } from '../../../src/accounts/rate-limit.ts'
 import { RateWindowPersistence } from '../../../src/accounts/rate-window-persistence.ts'
-import type { RateWindowRow } from '../../../src/store/store.ts'
+import type { RateWindowRow } from '../../../src/store/account-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../src/domain/errors.ts'
 import { include } from '../../../src/domain/webhook/subscription.ts'
-import type { DeliveryNeed } from '../../../src/store/store.ts'
+import type { DeliveryNeed } from '../../../src/store/delivery-store.ts'
 import { OutboxWorld } from '../../support/webhooks/outbox-world.ts'
 
 test('a body that could not be created is created later', async () => {

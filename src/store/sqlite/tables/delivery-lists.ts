@@ -7,7 +7,7 @@ import {
   deliveryStates,
   type RunDecision,
 } from '../../../domain/webhook/delivery.ts'
-import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../../store.ts'
+import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../../delivery-store.ts'
 import type { Sql } from '../connection.ts'
 import { fanOutDeliveriesOf, fanOutRecordsAsRows } from '../writes/fan-out-records.ts'
 import { executionIdOf } from './rows.ts'

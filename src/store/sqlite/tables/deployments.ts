@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import { noRegistrations, type Registrations } from '../../../domain/workflow/trigger.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
-import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../store.ts'
+import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { register, unregister } from './registrations.ts'
 import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'

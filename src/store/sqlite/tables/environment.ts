@@ -1,6 +1,6 @@
 import { environmentBounds } from '../../../domain/account/environment.ts'
 import { AppError } from '../../../domain/errors.ts'
-import type { Discarded, NewVariable, VariableRow } from '../../store.ts'
+import type { Discarded, NewVariable, VariableRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
 /** Sorted by name. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FirstKey, NewInstallation, UnseenInstallation } from '../../store.ts'
+import type { FirstKey, NewInstallation, UnseenInstallation } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 import { deploy } from './deployments.ts'
 import { createKey } from './keys.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../domain/errors.ts'
-import type { KeyRow, KeyUse, NewKey } from '../../store.ts'
+import type { KeyRow, KeyUse, NewKey } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 import { keyOf, type SqlKey } from './rows.ts'
 import { assertUser } from './workspaces.ts'

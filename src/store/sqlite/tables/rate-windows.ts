@@ -1,4 +1,4 @@
-import type { RateWindowRow } from '../../store.ts'
+import type { RateWindowRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
 export function saveRateWindows(sql: Sql, windows: readonly RateWindowRow[], at: number): void {

@@ -1,6 +1,6 @@
 import type { TierLimits } from '../../../domain/account/tiers.ts'
 import { AppError } from '../../../domain/errors.ts'
-import type { NewAccount, OwnTier, UserRow } from '../../store.ts'
+import type { NewAccount, OwnTier, UserRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 import { createKey } from './keys.ts'
 import { endSessions } from './sessions.ts'

@@ -1,6 +1,6 @@
 import type { Role, SharedRole } from '../../../domain/account/role.ts'
 import { AppError } from '../../../domain/errors.ts'
-import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../store.ts'
+import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
 export function createWorkspace(sql: Sql, { id, name, ownerId, at }: NewWorkspace): void {

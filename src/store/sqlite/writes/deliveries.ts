@@ -1,7 +1,7 @@
 import type { RunWebhooks } from '../../../domain/run/log.ts'
 import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
 import { include } from '../../../domain/webhook/subscription.ts'
-import type { DeliveryNeed } from '../../store.ts'
+import type { DeliveryNeed } from '../../delivery-store.ts'
 import type { Sql } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 import { LongWalk } from '../logs/long-texts.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import { billingPeriodOf } from '../../../domain/run/cost.ts'
 import { countsAsUsage, type LogRow } from '../../../domain/run/log.ts'
-import type { LogDetailRow } from '../../store.ts'
+import type { LogDetailRow } from '../../run-store.ts'
 import type { Sql, Value, WorkflowNumbers } from '../connection.ts'
 import { chunksOf, chunkValues, insertChunk } from '../logs/chunk.ts'
 import { LongTexts } from '../logs/long-texts.ts'

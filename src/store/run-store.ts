@@ -1,0 +1,73 @@
+import type { Refusal } from '../domain/run/claim.ts'
+import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
+import type { EntryFacts, EntryWorkflow } from '../domain/run/log-entry.ts'
+import type { Write } from '../domain/run/write.ts'
+import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
+
+/** The part of the port for runs: log entries, asynchronous runs, chats, files and usage. */
+export interface RunStore {
+  // runs
+  /**
+   * Writes a group, all or none, except the writes whose claim belongs to another run. Returns these refusals;
+   * undefined when there are none. Resolves when the group is committed, and flushed to disk if `MILLRACE_SYNC` is
+   * `full`.
+   */
+  append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined>
+  /** The run that holds a request's claim at this time. */
+  findRequestClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
+  /** The highest sequence on disk, 0 when there is none. */
+  lastSequence(): Promise<number>
+  /** One page of a workspace's entries, or the first part of it. */
+  queryLogs(query: LogQuery): Promise<LogPage>
+  /** Counts entries over time, newest first, until everything is counted or the time limit is reached. */
+  countLogs(query: LogCountQuery): Promise<LogCounts>
+  getLog(sequence: number): Promise<LogDetailRow | undefined>
+  getExecution(executionId: string): Promise<LogDetailRow | undefined>
+
+  // jobs: asynchronous runs that have not ended; `append` creates and ends them
+  getJob(executionId: string): Promise<Job | undefined>
+  /** The contents of a job's `job-step` writes, in the order of their numbers. */
+  getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** The oldest jobs of each workflow that have not started. */
+  listQueuedJobs(page: JobPage): Promise<JobFacts[]>
+  /** Interrupted jobs, oldest first. */
+  listInterruptedJobs(): Promise<JobFacts[]>
+  /** Jobs that were started by a schedule. */
+  listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
+  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+  parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
+  /** The sealed output of a job that ended; undefined when its log entry shows the complete output. */
+  getJobOutput(executionId: string): Promise<Uint8Array | undefined>
+
+  // chats; `append` records the messages
+  /** The latest exchanges of a conversation, sealed, oldest first. */
+  listTurns(workflowId: string, conversationId: string, limit: number): Promise<Uint8Array[]>
+
+  // files of runs whose log entries were deleted
+  /** Their folders (`folderOf` of domain/run/file.ts), at most `limit`. */
+  listGoneFiles(limit: number): Promise<string[]>
+  /** Call this after the folders have been deleted. */
+  forgetGoneFiles(folders: readonly string[]): Promise<void>
+
+  // usage
+  /**
+   * The cost of an account in the month that starts at `periodStart` (`billingPeriodOf` of domain/run/cost.ts), in
+   * USD.
+   */
+  getUsage(userId: string, periodStart: number): Promise<number>
+}
+
+/** A log entry as it was recorded. */
+export type LogDetailRow = EntryFacts & {
+  workspaceId: string
+  version: number
+  /** When an asynchronous run was accepted; null for others. */
+  createdAt: number | null
+  /** JSON text of the whole `Cost`; null when the run cost nothing. */
+  cost: string | null
+  finalOutput: string
+  traceSpans: string
+  /** JSON of its `RunFile`s; null when it has none. */
+  files: string | null
+  workflow: EntryWorkflow
+}
