@@ -6,9 +6,9 @@ import type { SessionStore } from './session-store.ts'
 import type { WorkflowStore } from './workflow-store.ts'
 
 /**
- * The port to durable storage, composed of one part per subject. Every call is asynchronous and is one transaction; no callback crosses it.
- * Times are epoch milliseconds. A call rejects with an `AppError`: `CONFLICT` or `NOT_FOUND` where its comment
- * says so, `STORAGE_UNAVAILABLE` when the disk is full or failing. Any other error is a bug.
+ * The port to durable storage, composed of one part per subject. Every call is asynchronous and is one transaction; no
+ * callback crosses it. Times are epoch milliseconds. A call rejects with an `AppError`: `CONFLICT` or `NOT_FOUND` where
+ * its comment says so, `STORAGE_UNAVAILABLE` when the disk is full or failing. Any other error is a bug.
  */
 export interface Store extends AccountStore, SessionStore, WorkflowStore, RunStore, DeliveryStore, DashboardStore {
   /** Deletes some of the oldest log entries beyond the bounds. Call it again until it returns `done`. */
