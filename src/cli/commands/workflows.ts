@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
 import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/responses/workflow-schemas.ts'
-import { type Command, type CommandGroup, UsageError } from '../command.ts'
+import { type Argument, type Call, type Command, type CommandGroup, UsageError } from '../command.ts'
 import { checkWorkflowFiles, findingText } from '../support/check.ts'
-import { pathOf } from '../support/client.ts'
+import { type Client, pathOf } from '../support/client.ts'
 import { entryPointLines } from '../support/entry-points.ts'
-import { table } from '../support/help.ts'
+import { printList } from '../support/print-list.ts'
 import { documentOf, type ListedWorkflow, push as pushAll } from '../support/push.ts'
 import {
   clientOf,
@@ -146,14 +146,11 @@ const deploy = onWorkflow({
   summary: 'deploys the saved document as a new version',
   json: true,
   examples: ['workflows deploy hello'],
-  async run(call) {
-    const client = clientOf(call)
-    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+  async act(call, client, id) {
     const response = await client.post<Static<typeof DeployResponse>>(pathOf`/api/workflows/${id}/deploy`)
     for (const warning of response.warnings) call.terminal.say(findingText(warning))
     const text = [`Version ${response.version} runs now.`, ...entryPointLines(response)].join('\n')
     call.terminal.print(call.json ? JSON.stringify(response) : text)
-    return 0
   },
 })
 
@@ -186,13 +183,10 @@ const activate = onWorkflow({
   further: [{ name: 'VERSION', description: 'its number' }],
   json: true,
   examples: ['workflows activate hello 3'],
-  async run(call) {
-    const client = clientOf(call)
-    const [wanted, version] = call.arguments
-    const { id } = await findWorkflow(client, wanted!, call.flags['workspace'])
+  async act(call, client, id) {
+    const [, version] = call.arguments
     const response = await client.post<unknown>(pathOf`/api/workflows/${id}/deployments/${version!}/activate`)
     call.terminal.print(call.json ? JSON.stringify(response) : `Version ${version} runs now.`)
-    return 0
   },
 })
 
@@ -200,9 +194,7 @@ const status = onWorkflow({
   summary: 'prints whether a workflow is deployed, and whether its document has changed since',
   json: true,
   examples: ['workflows status hello', 'workflows status hello --json'],
-  async run(call) {
-    const client = clientOf(call)
-    const { id } = await findWorkflow(client, call.arguments[0]!, call.flags['workspace'])
+  async act(call, client, id) {
     const response = await client.get<Static<typeof StatusResponse>>(pathOf`/api/workflows/${id}/status`)
     if (call.json) call.terminal.print(JSON.stringify(response))
     else if (!response.isDeployed) call.terminal.print('Not deployed.')

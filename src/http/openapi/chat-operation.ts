@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { chatAccesses } from '../../domain/workflow/chat.ts'
 import { maybe } from '../responses/schema-parts.ts'
+import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
 
 /** The response to a message. */

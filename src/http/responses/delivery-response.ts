@@ -1,6 +1,6 @@
 import { deliveryIdOf, eventIdOf, logIdOf } from '../../domain/ids.ts'
 import type { Delivery, DeliveryAttempt, RunDecision } from '../../domain/webhook/delivery.ts'
-import type { DeliveryRow } from '../../store/store.ts'
+import type { DeliveryRow } from '../../store/delivery-store.ts'
 import { isoTime } from './schema-parts.ts'
 import type { AttemptResponse, DeliveryResponse, RunWebhook } from './webhook-responses.ts'
 

@@ -1,5 +1,4 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { documented } from '../openapi/operation.ts'
 
 /** Parts of the response schemas. The OpenAPI document, the typed client and the tests use these schemas. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { include } from '../../../src/domain/webhook/subscription.ts'
-import type { DeliveryNeed } from '../../../src/store/store.ts'
+import type { DeliveryNeed } from '../../../src/store/delivery-store.ts'
 import { accepted, OutboxWorld } from '../../support/webhooks/outbox-world.ts'
 
 const deliveries = 200
