@@ -40,7 +40,10 @@ export function Select({
   )
 }
 
-/** A label, a control, and a note or error. `children` receives the ids that tie them together. */
+/** Ties a control to its label and to its note or error. */
+export type Tied = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+
+/** A label, a control, and a note or error. `children` receives what ties them together. */
 export function Field({
   label,
   note,
@@ -55,7 +58,7 @@ export function Field({
   optional?: boolean
   /** Shown at the end of the label's line. */
   aside?: ReactNode
-  children: (tied: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+  children: (tied: Tied) => ReactNode
 }) {
   const id = useId()
   const described = error || note ? { 'aria-describedby': `${id}-note` } : {}

@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'react'
+
 /** A keyboard shortcut, such as `Mod+K`: ⌘ on a Mac, Ctrl elsewhere. */
 export function Keys({ text }: { text: string }) {
   return (
@@ -32,4 +34,21 @@ export function hasMod(event: { metaKey: boolean; ctrlKey: boolean }): boolean {
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
+}
+
+/** Single-key shortcuts, active while nobody is typing and no dialog or menu is open. */
+export function useSingleKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      const run = latest.current[event.key.toLowerCase()]
+      if (!run || document.querySelector('[role=dialog], [role=menu]')) return
+      event.preventDefault()
+      run()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
 }

@@ -41,7 +41,22 @@ export function useWorkspace(): Workspace {
   return useChosen().workspace
 }
 
-/** Switches the workspace. For screens whose URL names something inside a workspace instead of the workspace. */
+/**
+ * Switches to the workspace of the item that a screen's URL names, once its ID is known. Returns that workspace, until
+ * then the current one.
+ */
+export function useWorkspaceOf(id: string | undefined): Workspace {
+  const { workspaces } = useMe()
+  const { workspace: current, choose } = useChosen()
+  const own = workspaces.find((workspace) => workspace.id === id)
+  const ownId = own?.id
+  useEffect(() => {
+    if (ownId) choose(ownId)
+  }, [ownId, choose])
+  return own ?? current
+}
+
+/** Switches the workspace. */
 export function useChooseWorkspace(): Chosen['choose'] {
   return useChosen().choose
 }

@@ -24,84 +24,44 @@ export function useCanvasCommands({
   onDialog: (dialog: EditorDialog) => void
   runs: Runs
 }): void {
-  const canvas = (id: string, label: string, keys: string | undefined, run: () => void, words = '') => ({
-    ...{ id, label, group: 'Canvas', run, words },
+  const command = (group: string, id: string, label: string, run: () => void, words = '', keys?: string) => ({
+    ...{ id, label, group, run, words },
     ...(keys === undefined ? {} : { keys }),
   })
+  const withWords = 'start test execute payload trigger'
   useCommands(
     [
       ...(readOnly
         ? []
         : [
-            canvas('add-block', 'Add block', '/', onPalette, 'new insert'),
-            ...(one ? [canvas('connect', 'Connect this block to…', 'C', () => onConnect(one), 'edge link')] : []),
-            canvas('note', 'Add note', 'N', actions.addNote, 'comment sticky'),
-            canvas('tidy', 'Tidy up', 'L', actions.tidy, 'auto layout arrange'),
-            canvas('undo', 'Undo', 'Mod+Z', actions.undo),
-            canvas('redo', 'Redo', 'Mod+Shift+Z', actions.redo),
-            canvas('duplicate', 'Duplicate', 'Mod+D', () => actions.duplicate(), 'copy'),
-            canvas('toggle', 'Enable or disable', 'D', () => actions.toggle()),
-            canvas('delete', 'Delete', 'Backspace', () => actions.remove(), 'remove'),
-            {
-              id: 'run',
-              label: 'Run',
-              group: 'Run',
-              keys: 'Mod+Enter',
-              words: 'start test execute',
-              run: () => void runs.runAll(),
-            },
-            {
-              id: 'run-with',
-              label: 'Run with custom input…',
-              group: 'Run',
-              keys: 'Mod+Shift+Enter',
-              words: 'start test execute payload trigger',
-              run: () => onDialog('run'),
-            },
+            command('Canvas', 'add-block', 'Add block', onPalette, 'new insert', '/'),
+            ...(one
+              ? [command('Canvas', 'connect', 'Connect this block to…', () => onConnect(one), 'edge link', 'C')]
+              : []),
+            command('Canvas', 'note', 'Add note', actions.addNote, 'comment sticky', 'N'),
+            command('Canvas', 'tidy', 'Tidy up', actions.tidy, 'auto layout arrange', 'L'),
+            command('Canvas', 'undo', 'Undo', actions.undo, '', 'Mod+Z'),
+            command('Canvas', 'redo', 'Redo', actions.redo, '', 'Mod+Shift+Z'),
+            command('Canvas', 'duplicate', 'Duplicate', () => actions.duplicate(), 'copy', 'Mod+D'),
+            command('Canvas', 'toggle', 'Enable or disable', () => actions.toggle(), '', 'D'),
+            command('Canvas', 'delete', 'Delete', () => actions.remove(), 'remove', 'Backspace'),
+            command('Run', 'run', 'Run', () => void runs.runAll(), 'start test execute', 'Mod+Enter'),
+            command('Run', 'run-with', 'Run with custom input…', () => onDialog('run'), withWords, 'Mod+Shift+Enter'),
             ...(one
               ? [
-                  { id: 'run-only', label: 'Run only this block', group: 'Run', run: () => void runs.runOnly(one) },
-                  { id: 'run-until', label: 'Run up to this block', group: 'Run', run: () => void runs.runUntil(one) },
-                  {
-                    id: 'run-from',
-                    label: 'Run from this block',
-                    group: 'Run',
-                    run: () => void runs.runFrom(one),
-                  },
+                  command('Run', 'run-only', 'Run only this block', () => void runs.runOnly(one)),
+                  command('Run', 'run-until', 'Run up to this block', () => void runs.runUntil(one)),
+                  command('Run', 'run-from', 'Run from this block', () => void runs.runFrom(one)),
                 ]
               : []),
-            {
-              id: 'deploy',
-              label: 'Deploy…',
-              group: 'Workflow',
-              words: 'publish version',
-              run: () => onDialog('deploy'),
-            },
+            command('Workflow', 'deploy', 'Deploy…', () => onDialog('deploy'), 'publish version'),
           ]),
-      {
-        id: 'about',
-        label: 'Variables and description',
-        group: 'Workflow',
-        words: 'settings about',
-        run: () => onDialog('about'),
-      },
-      {
-        id: 'versions',
-        label: 'Versions',
-        group: 'Workflow',
-        words: 'deployments history',
-        run: () => onDialog('versions'),
-      },
-      {
-        id: 'endpoint',
-        label: 'Entry points',
-        group: 'Workflow',
-        words: 'how to call endpoint url curl api',
-        run: () => onDialog('endpoint'),
-      },
-      canvas('select-all', 'Select all', 'Mod+A', () => actions.selectAll()),
-      canvas('fit', 'Fit to view', 'F', actions.fit, 'zoom show everything'),
-      canvas('map', 'Show or hide minimap', undefined, onMap, 'map'),
+      command('Workflow', 'about', 'Variables and description', () => onDialog('about'), 'settings about'),
+      command('Workflow', 'versions', 'Versions', () => onDialog('versions'), 'deployments history'),
+      command('Workflow', 'endpoint', 'Entry points', () => onDialog('endpoint'), 'how to call endpoint url curl api'),
+      command('Canvas', 'select-all', 'Select all', () => actions.selectAll(), '', 'Mod+A'),
+      command('Canvas', 'fit', 'Fit to view', actions.fit, 'zoom show everything', 'F'),
+      command('Canvas', 'map', 'Show or hide minimap', onMap, 'map'),
     ],
     `${one}${readOnly}`,
   )

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
+import type { Tied } from '../../parts/field.tsx'
 import { useSuggestions } from './use-suggestions.ts'
 
 // The code editor is half the size of everything else, so it is loaded only for blocks with code.
@@ -21,7 +22,7 @@ export function CodeField({
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
-  tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+  tied: Tied
 }) {
   const suggestions = useSuggestions()
   const [written, setWritten] = useState<{ text: string; value: unknown }>()

@@ -3,7 +3,7 @@ import { type ComponentType, type ReactNode, useId } from 'react'
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { call } from '../../api/call.ts'
 import { Check } from '../../parts/check.tsx'
-import { Field, Input, Select } from '../../parts/field.tsx'
+import { Field, Input, Select, type Tied } from '../../parts/field.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
@@ -57,110 +57,70 @@ export function ParameterField(props: ParameterProps) {
   )
 }
 
-type Tied = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
-
-function controlOf({
-  name,
-  schema,
-  mode,
-  value,
-  onChange,
-  onDone,
-  readOnly,
-  tied,
-  label,
-  params,
-  errorOf,
-  Tools,
-}: ParameterProps & { tied: Tied; label: string }): ReactNode {
-  if (mode === 'tools' && Tools)
-    return <Tools value={value} onChange={onChange} readOnly={readOnly} errorOf={errorOf} />
-  if (name === 'responseFormat') return <SchemaField {...{ label, value, onChange, readOnly, tied }} add="Add field" />
-  if (name === 'inputFormat') return <InputFormat value={value} onChange={onChange} readOnly={readOnly} />
-  if (name === 'workflowId')
-    return <WorkflowSelect value={textOf(value)} onChange={onChange} readOnly={readOnly} tied={tied} />
-  if (name === 'model')
-    return (
-      <ModelField
-        value={textOf(value)}
-        provider={params['provider']}
-        onChange={onChange}
-        readOnly={readOnly}
-        tied={tied}
-      />
-    )
+function controlOf(props: ParameterProps & { tied: Tied; label: string }): ReactNode {
+  const { name, schema, mode, value, onChange, onDone, readOnly, tied, label, params, errorOf, Tools } = props
+  const list = { value, onChange, readOnly }
+  const text = { value: textOf(value), onChange, readOnly, tied }
+  if (mode === 'tools' && Tools) return <Tools {...list} errorOf={errorOf} />
+  if (name === 'responseFormat') return <SchemaField {...list} label={label} tied={tied} add="Add field" />
+  if (name === 'inputFormat') return <InputFormat {...list} />
+  if (name === 'workflowId') return <WorkflowSelect {...text} />
+  if (name === 'model') return <ModelField {...text} provider={params['provider']} />
   if (schema.enum) {
     const options = schema.enum.map((one) => ({ value: one, label: words[one] ?? one }))
-    const text = textOf(value ?? schema.default)
-    const other = text !== '' && !schema.enum.includes(text) ? [{ value: text, label: text }] : []
-    const none = text === '' ? [{ value: '', label: '' }] : []
+    const chosen = textOf(value ?? schema.default)
+    const other = chosen !== '' && !schema.enum.includes(chosen) ? [{ value: chosen, label: chosen }] : []
+    const none = chosen === '' ? [{ value: '', label: '' }] : []
     return (
       <Select
         {...tied}
-        value={text}
+        value={chosen}
         disabled={readOnly}
         options={[...none, ...options, ...other]}
         onChange={(event) => onChange(event.target.value)}
       />
     )
   }
-  if (mode === 'code')
-    return (
-      <CodeField
-        language="javascript"
-        label={label}
-        value={textOf(value)}
-        onChange={onChange}
-        readOnly={readOnly}
-        tied={tied}
-      />
-    )
+  if (mode === 'code') return <CodeField {...text} language="javascript" label={label} />
   const object = shownObject(schema, value)
   if (object) return <ObjectField {...{ label, schema, value: object, onChange, errorOf, readOnly, tied }} />
-  if (isPairs(schema)) return <PairTable label={label} value={value} onChange={onChange} readOnly={readOnly} />
-  if (schema.type === 'array' && schema.items?.enum)
-    return <Choices schema={schema} value={value} onChange={onChange} readOnly={readOnly} label={label} />
+  if (isPairs(schema)) return <PairTable {...list} label={label} />
+  if (schema.type === 'array' && schema.items?.enum) return <Choices {...list} schema={schema} label={label} />
   if (schema.type === 'array' && schema.items?.properties) {
-    return <ListField name={name} schema={schema} mode={mode} value={value} onChange={onChange} readOnly={readOnly} />
+    return <ListField {...list} name={name} schema={schema} mode={mode} />
   }
   if (schema.type === 'integer' || schema.type === 'number') {
     return (
       <TemplateField
-        value={textOf(value)}
+        {...text}
         placeholder={schema.default === undefined ? '' : textOf(schema.default)}
-        onChange={(text) => onChange(numberOf(text))}
-        readOnly={readOnly}
-        tied={tied}
+        onChange={(next) => onChange(numberOf(next))}
       />
     )
   }
   if (shortNames.has(name)) {
     return (
       <TemplateField
-        value={textOf(value)}
-        onChange={(text) => onChange(literalOf(text))}
+        {...text}
+        onChange={(next) => onChange(literalOf(next))}
         placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference or a JSON list' : ''}
-        readOnly={readOnly}
         mono
-        tied={tied}
       />
     )
   }
   if (schema.type === 'string' || name === 'prompt' || /prompt$/i.test(name)) {
     return (
       <TemplateField
-        value={textOf(value)}
-        onChange={(text) => onChange(text === '' && schema.type !== 'string' ? undefined : text)}
+        {...text}
+        onChange={(next) => onChange(next === '' && schema.type !== 'string' ? undefined : next)}
         {...(onDone ? { onDone } : {})}
         placeholder={textOf(schema.default)}
-        readOnly={readOnly}
         lines={/prompt$/i.test(name) ? 3 : 1}
         mono={['url', 'baseUrl', 'cron', 'path', 'condition'].includes(name)}
-        tied={tied}
       />
     )
   }
-  return <CodeField language="json" label={label} value={value} onChange={onChange} readOnly={readOnly} tied={tied} />
+  return <CodeField {...list} language="json" label={label} tied={tied} />
 }
 
 /** Labels for choices whose document value is not self-explanatory. */

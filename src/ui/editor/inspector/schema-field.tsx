@@ -2,7 +2,7 @@ import { Braces, List } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/check.tsx'
-import { Input, Select } from '../../parts/field.tsx'
+import { Input, Select, type Tied } from '../../parts/field.tsx'
 import { CodeField } from './code-field.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { type RowType, rowsOf, type SchemaRow, schemaOf } from './schema-rows.ts'
@@ -22,7 +22,7 @@ export function SchemaField({
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
-  tied: { id?: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+  tied: Tied
 }) {
   // Keeps the edited rows as long as they represent the value: two rows may temporarily have the same name.
   const [written, setWritten] = useState<SchemaRow[]>()

@@ -1,4 +1,4 @@
-import { Select } from '../../parts/field.tsx'
+import { Select, type Tied } from '../../parts/field.tsx'
 import { useEditing, useWorkflowNames } from '../editing.tsx'
 
 /** Selects another workflow of the workspace. */
@@ -11,7 +11,7 @@ export function WorkflowSelect({
   value: string
   onChange: (id: string) => void
   readOnly: boolean
-  tied: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+  tied: Tied
 }) {
   const names = useWorkflowNames()
   const { workflowId } = useEditing()

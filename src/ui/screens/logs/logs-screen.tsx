@@ -5,7 +5,7 @@ import { useSearchParams } from 'wouter'
 import { messageOf } from '../../api/message-of.ts'
 import { Button } from '../../parts/button.tsx'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
-import { isTyping } from '../../parts/keys.tsx'
+import { useSingleKeys } from '../../parts/keys.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { Page } from '../../shell/page.tsx'
@@ -42,7 +42,11 @@ export function LogsScreen() {
     setSearch((before) => without(before, 'entry', 'view', 'span'))
     scroller.current?.focus()
   }
-  useLogKeys({ l: () => setLive(!isLive), r: refresh, e: () => change({ level: filter.level ? undefined : 'error' }) })
+  useSingleKeys({
+    l: () => setLive(!isLive),
+    r: refresh,
+    e: () => change({ level: filter.level ? undefined : 'error' }),
+  })
   useCommands([
     {
       id: 'logs-failed',
@@ -196,21 +200,6 @@ function useWorkflowNames(workspaceId: string): (id: string) => string {
     const names = new Map(data?.data.map(({ id, name }) => [id, name]))
     return (id) => names.get(id) ?? (data ? 'Deleted workflow' : '')
   }, [data])
-}
-
-/** Single-key shortcuts, active while nobody is typing. */
-function useLogKeys(keys: Readonly<Record<string, () => void>>): void {
-  const latest = useRef(keys)
-  latest.current = keys
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      if (document.querySelector('[role=dialog], [role=menu]')) return
-      latest.current[event.key.toLowerCase()]?.()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
 }
 
 function without(search: URLSearchParams, ...names: string[]): URLSearchParams {

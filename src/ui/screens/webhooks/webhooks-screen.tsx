@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
 import { call } from '../../api/call.ts'
-import { useMe } from '../../api/session.ts'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
-import { useChooseWorkspace, useWorkspace } from '../../shell/workspace.tsx'
+import { useWorkspaceOf } from '../../shell/workspace.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import { WebhookList } from './webhook-list.tsx'
@@ -15,16 +13,12 @@ import { type DeliveryState, states } from './webhook-queries.ts'
 
 /** The webhook subscriptions and deliveries of a workflow. The current view is stored in the URL. */
 export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
-  const { workspaces } = useMe()
-  const current = useWorkspace()
-  const choose = useChooseWorkspace()
   const [search, setSearch] = useSearchParams()
   const { data, error, refetch } = useQuery({
     queryKey: ['workflow-facts', id],
     queryFn: ({ signal }) => call('GET /api/workflows/:id', { params: { id }, signal }),
   })
-  const workspace = workspaces.find((each) => each.id === data?.workspaceId) ?? current
-  useEffect(() => choose(workspace.id), [choose, workspace.id])
+  const workspace = useWorkspaceOf(data?.workspaceId)
   const mayWrite = workspace.role !== 'viewer'
   const view = search.get('view') === 'deliveries' ? 'deliveries' : 'webhooks'
   const state = states.find((each) => each === search.get('state'))

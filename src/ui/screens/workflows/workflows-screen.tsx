@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArchiveRestore, Ellipsis, FileUp, Plus, Search, SearchX, Workflow } from 'lucide-react'
-import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { call } from '../../api/call.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { Input } from '../../parts/field.tsx'
 import { findItems } from '../../parts/find.ts'
-import { isTyping } from '../../parts/keys.tsx'
+import { useSingleKeys } from '../../parts/keys.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
@@ -44,7 +44,7 @@ export function WorkflowsScreen() {
     typed,
     ({ name, folder, description }) => `${name} ${folder ?? ''} ${description ?? ''}`,
   )
-  useSlash(() => finder.current?.focus())
+  useSingleKeys({ '/': () => finder.current?.focus() })
   useCommands(
     [
       ...(mayWrite
@@ -269,19 +269,4 @@ function useActions(setOpen: (open: Open) => void) {
       else void deleteNow(workflow).catch(toast.fail)
     },
   }
-}
-
-/** Calls back on `/`, while nobody is typing. */
-function useSlash(onSlash: () => void): void {
-  const latest = useRef(onSlash)
-  latest.current = onSlash
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      event.preventDefault()
-      latest.current()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
 }

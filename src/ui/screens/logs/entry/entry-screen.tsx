@@ -1,27 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
 import { ApiError } from '../../../api/api-error.ts'
-import { useMe } from '../../../api/session.ts'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { Page } from '../../../shell/page.tsx'
-import { useChooseWorkspace, useWorkspace } from '../../../shell/workspace.tsx'
+import { useWorkspaceOf } from '../../../shell/workspace.tsx'
 import { logQuery } from '../log-queries.ts'
 import { RunWhole } from './entry-panel.tsx'
 import { EntryView } from './entry-view.tsx'
 
 /** A log entry on its own page: `/logs/<id>`, in whichever workspace it belongs to. */
 export function EntryScreen({ params: { id } }: { params: { id: string } }) {
-  const { workspaces } = useMe()
-  const current = useWorkspace()
-  const choose = useChooseWorkspace()
   const { data, error, refetch } = useQuery(logQuery(id))
-  const own = workspaces.find((workspace) => workspace.id === data?.workspaceId)
-  const ownId = own?.id
-  useEffect(() => {
-    if (ownId) choose(ownId)
-  }, [ownId, choose])
-  const workspace = own ?? current
+  const workspace = useWorkspaceOf(data?.workspaceId)
   const mayRun = workspace.role !== 'viewer'
   return (
     <Page
