@@ -38,15 +38,8 @@ export type LogWriterOptions = {
  * Any other error is caused by a single row: the group is written again row by row, and only the bad rows are rejected.
  */
 export class LogWriter {
-  readonly #store: LogWriterOptions['store']
-  readonly #clock: Clock
-  readonly #sequence: LogSequence
-  readonly #rowsWaitingMax: number
+  readonly #options: LogWriterOptions
   readonly #charsWaitingMax: number
-  readonly #sealOutput: LogWriterOptions['sealOutput']
-  readonly #onHealth: LogWriterOptions['onHealth']
-  readonly #onCommit: LogWriterOptions['onCommit']
-  readonly #onPendingDeliveries: LogWriterOptions['onPendingDeliveries']
   readonly #fold = createFold()
   readonly #queue = new WriteQueue()
   /** Rows of the group that is being committed. */
@@ -57,15 +50,8 @@ export class LogWriter {
   #stopped = false
 
   constructor(options: LogWriterOptions) {
-    this.#store = options.store
-    this.#clock = options.clock
-    this.#sequence = options.sequence
-    this.#rowsWaitingMax = options.rowsWaitingMax
+    this.#options = options
     this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
-    this.#sealOutput = options.sealOutput
-    this.#onHealth = options.onHealth
-    this.#onCommit = options.onCommit
-    this.#onPendingDeliveries = options.onPendingDeliveries
   }
 
   get healthy(): boolean {
@@ -93,14 +79,14 @@ export class LogWriter {
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       // An error of the fold rejects the promise, too.
-      const row = this.#fold(record, this.#sequence.next())
+      const row = this.#fold(record, this.#options.sequence.next())
       if (webhooks) row.webhooks = webhooks
       const acknowledge = () => {
         resolve(row)
-        if (webhooks) this.#onPendingDeliveries?.(row)
+        if (webhooks) this.#options.onPendingDeliveries?.(row)
       }
       const { rawOutput, executionId } = row
-      const output = rawOutput === null ? null : (this.#sealOutput?.(rawOutput, executionId) ?? null)
+      const output = rawOutput === null ? null : (this.#options.sealOutput?.(rawOutput, executionId) ?? null)
       // The store gets the sealed output and never the text.
       row.rawOutput = null
       const job = row.createdAt === null ? undefined : this.#queue.removeJob(executionId)
@@ -148,7 +134,7 @@ export class LogWriter {
   #refusal(): AppError | undefined {
     if (this.#unhealthy) return unavailable(this.#unhealthy.message, this.#unhealthy.retryAfterS)
     if (this.#stopped) return unavailable('The service is stopping')
-    if (this.rowsWaiting < this.#rowsWaitingMax && this.#queue.chars < this.#charsWaitingMax) return undefined
+    if (this.rowsWaiting < this.#options.rowsWaitingMax && this.#queue.chars < this.#charsWaitingMax) return undefined
     return new AppError('OVERLOADED', `${this.rowsWaiting} finished runs wait for the disk. Try again in a moment.`, {
       retryAfterS: 1,
     })
@@ -180,17 +166,17 @@ export class LogWriter {
 
   /** Settles every entry of the group. Rejects only for a bug in a callback. */
   async #write(group: QueuedWrite[]): Promise<void> {
-    const startedAt = this.#clock.monotonic()
+    const startedAt = this.#options.clock.monotonic()
     let refusals: readonly Refusal[] | undefined
     try {
-      refusals = await this.#store.append(group.map((entry) => entry.write))
+      refusals = await this.#options.store.append(group.map((entry) => entry.write))
     } catch (error) {
-      this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, false, 0)
+      this.#options.onCommit?.(group.length, this.#options.clock.monotonic() - startedAt, false, 0)
       if (isStorageUnavailable(error)) return this.#fail(error, group)
       if (group.length === 1) return this.#reject(group[0]!, error)
       return await this.#writeOneByOne(group)
     }
-    this.#onCommit?.(group.length, this.#clock.monotonic() - startedAt, true, runsIn(group))
+    this.#options.onCommit?.(group.length, this.#options.clock.monotonic() - startedAt, true, runsIn(group))
     if (refusals) this.#acknowledgeEach(group, refusals)
     else for (const entry of group) this.#acknowledge(entry)
   }
@@ -223,20 +209,20 @@ export class LogWriter {
     for (const entry of lost) this.#reject(entry, unavailable(error.message, error.retryAfterS))
     if (this.#unhealthy) return
     this.#unhealthy = error
-    this.#onHealth(false, error.message)
+    this.#options.onHealth(false, error.message)
     this.#probeLater()
   }
 
   #probeLater(): void {
     if (this.#stopped) return
-    this.#probe = this.#clock.setTimer(probeMs, () => void this.#tryAgain())
+    this.#probe = this.#options.clock.setTimer(probeMs, () => void this.#tryAgain())
   }
 
   async #tryAgain(): Promise<void> {
-    const works = await this.#store.probe().catch(() => false)
+    const works = await this.#options.store.probe().catch(() => false)
     if (!works) return this.#probeLater()
     this.#unhealthy = undefined
-    this.#onHealth(true, 'The database accepts commits again')
+    this.#options.onHealth(true, 'The database accepts commits again')
   }
 }
 

@@ -13,11 +13,7 @@ import type { Spool, SpoolFile } from './spool.ts'
 export class Upload {
   /** The body as JSON, with placeholders for what was cut out. */
   text = ''
-  readonly #spool: Spool
-  readonly #store: StoreFiles
-  readonly #remove: RemoveFiles
-  readonly #fields: readonly string[]
-  readonly #textBytesMax: number
+  readonly #options: Omit<UploadOptions, 'chunks'>
   #textBytes = 0
   /** Random, so that no body can contain a placeholder itself. */
   readonly #token = crypto.randomUUID()
@@ -26,22 +22,18 @@ export class Upload {
   /** The run that the files were stored for. */
   #owner: FileOwner | undefined
 
-  private constructor({ spool, store, remove, fields, textBytesMax }: UploadOptions) {
-    this.#spool = spool
-    this.#store = store
-    this.#remove = remove
-    this.#fields = fields
-    this.#textBytesMax = textBytesMax
+  private constructor(options: Omit<UploadOptions, 'chunks'>) {
+    this.#options = options
   }
 
   /**
    * Rejects with `PAYLOAD_TOO_LARGE` as soon as the text is too long, with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`,
    * or with the errors of `chunks`. Then nothing is left behind.
    */
-  static async receive(options: UploadOptions): Promise<Upload> {
+  static async receive({ chunks, ...options }: UploadOptions): Promise<Upload> {
     const upload = new Upload(options)
     try {
-      await upload.#read(options.chunks)
+      await upload.#read(chunks)
       return upload
     } catch (error) {
       await upload.discard()
@@ -57,7 +49,7 @@ export class Upload {
     const problems: ErrorDetail[] = []
     let isTooLarge = false
     const items = new Map<string, FileItem[]>()
-    for (const name of this.#fields) {
+    for (const name of this.#options.fields) {
       const list = fields[name]
       if (!Array.isArray(list)) continue
       const good: FileItem[] = []
@@ -104,7 +96,7 @@ export class Upload {
 
   async #stored(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
     try {
-      return await this.#store(owner, items)
+      return await this.#options.store(owner, items)
     } catch (error) {
       await this.#removeStored()
       throw error
@@ -113,7 +105,7 @@ export class Upload {
 
   /** Files that cannot be deleted now are removed like those left by a crash. */
   async #removeStored(): Promise<void> {
-    if (this.#owner) await this.#remove(this.#owner).catch(() => undefined)
+    if (this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
   }
 
   async discard(): Promise<void> {
@@ -124,11 +116,11 @@ export class Upload {
   async #read(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const open: SpoolFile[] = []
     const cutter = new JsonCutter({
-      fields: new Set(this.#fields),
+      fields: new Set(this.#options.fields),
       placeholder: (index) => `${this.#token}:${index}`,
       keeping: (bytes) => this.#countText(bytes),
       open: () => {
-        const file = this.#spool.create()
+        const file = this.#options.spool.create()
         const reader = new DataUriReader((bytes) => file.write(bytes))
         const cut: CutData = { value: { kind: 'malformed', reason: 'it is not terminated' }, file }
         this.#cuts.push(cut)
@@ -160,9 +152,10 @@ export class Upload {
 
   /** Counted before the text is kept: it stays in memory, and is copied when it is decoded and parsed. */
   #countText(bytes: number): void {
+    const { textBytesMax } = this.#options
     this.#textBytes += bytes
-    if (this.#textBytes <= this.#textBytesMax) return
-    const message = `Without its files, the body is larger than the maximum of ${this.#textBytesMax} bytes.`
+    if (this.#textBytes <= textBytesMax) return
+    const message = `Without its files, the body is larger than the maximum of ${textBytesMax} bytes.`
     throw new AppError('PAYLOAD_TOO_LARGE', message)
   }
 
