@@ -4,7 +4,6 @@ import { isObject } from '../run/input.ts'
 
 /** Who may use a chat: callers with a key for its workspace, callers with its password, or everyone. */
 export const chatAccesses = ['key', 'password', 'public'] as const
-export type ChatAccess = (typeof chatAccesses)[number]
 
 export const ChatParameters = t.Object({
   identifier: t.Optional(

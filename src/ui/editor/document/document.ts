@@ -23,8 +23,6 @@ export const containerHandles = {
   parallel: { start: 'parallel-start-source', end: 'parallel-end-source' },
 } as const
 
-export type ContainerType = keyof typeof containerHandles
-
 export function isContainer({ type }: Pick<Block, 'type'>): boolean {
   return type === 'loop' || type === 'parallel'
 }
@@ -37,10 +35,6 @@ export function isTrigger({ type }: Pick<Block, 'type'>): boolean {
 
 export function positionOf({ position }: Pick<Block, 'position'>): Point {
   return position ?? { x: 0, y: 0 }
-}
-
-export function parentOf(document: Document, id: string): string | null {
-  return document.blocks[id]?.parentId ?? null
 }
 
 export function childrenOf(document: Document, parentId: string | null): Block[] {
