@@ -79,7 +79,7 @@ export class AccountLimits {
 
   /** Counts a request. */
   take(kind: RateKind, account: LimitedAccount): RateWindow {
-    return this.#told(kind, this.#limiters[kind].take(account.userId, account.tier[limitNames[kind]]))
+    return this.#reported(kind, this.#limiters[kind].take(account.userId, account.tier[limitNames[kind]]))
   }
 
   /** The result of `take` without counting a request. */
@@ -89,7 +89,7 @@ export class AccountLimits {
 
   /** Counts a request without a valid key against its source address. */
   takeRefused(address: string): RateWindow {
-    return this.#told('address', this.#refused.take(networkOf(address), refusedPerMinute))
+    return this.#reported('address', this.#refused.take(networkOf(address), refusedPerMinute))
   }
 
   peekRefused(address: string): RateWindow {
@@ -143,7 +143,7 @@ export class AccountLimits {
     }
   }
 
-  #told(kind: RateKind | 'address', window: RateWindow): RateWindow {
+  #reported(kind: RateKind | 'address', window: RateWindow): RateWindow {
     if (!window.allowed) this.#onRefused?.(kind)
     return window
   }

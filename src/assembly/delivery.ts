@@ -59,7 +59,7 @@ export function assembleDelivery(options: DeliveryOptions) {
     clock,
     days: config.logRetentionDays,
     bytesMax: config.logRetentionBytes,
-    onSwept: (round) => logger.debug('old log entries deleted', round),
+    onRound: (round) => logger.debug('old log entries deleted', round),
     onFailure: (error) => logger.error('old log entries could not be deleted', { reason: messageOf(error) }),
   })
   const open = () => void dispatcher.open()

@@ -11,7 +11,7 @@ import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
 import { stopAll } from './stop-all.ts'
 
-/** The parts behind the triggers: the scheduler and the conversations of chats. */
+/** The parts that start runs by themselves or keep their state: the scheduler and the conversations of chats. */
 export type Triggers = ReturnType<typeof assembleTriggers>
 
 export type TriggersOptions = Base & {

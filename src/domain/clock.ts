@@ -1,6 +1,6 @@
 import { TimerLines } from './timer-lines.ts'
 
-/** Time as a parameter: the system clock in production, a clock that tests advance by hand. */
+/** Time as a parameter: the system clock in production, a clock that tests advance. */
 export type Clock = {
   /** Epoch milliseconds, UTC. */
   now(): number

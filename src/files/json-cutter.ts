@@ -156,8 +156,8 @@ export class JsonCutter {
       return false
     const { fields } = this.#options
     const isBelow = (start: number): boolean => {
-      const holder = levels[start]
-      if (!holder?.isObject || !fields.has(holder.name)) return false
+      const parent = levels[start]
+      if (!parent?.isObject || !fields.has(parent.name)) return false
       const rest = levels.length - start
       return rest === 2 || (rest === 3 && levels[start + 1]?.isObject === false)
     }

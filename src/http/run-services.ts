@@ -81,7 +81,7 @@ export type WebhookServices = {
   settings: { bodyBytesMax: number }
 }
 
-export type Acceptance = { job: { executionId: string } } | { job: undefined; holder: string | null }
+export type Acceptance = { job: { executionId: string } } | { job: undefined; claimedBy: string | null }
 
 /** Settings of every endpoint that starts runs and may stream them. */
 export type RunSettings = {

@@ -243,7 +243,7 @@ function parseJson(value: unknown): unknown {
  */
 export class NotNative extends Error {}
 
-/** The time of a search is up to the product of both lengths: JavaScriptCore's search has no better bound. */
+/** A search may take time proportional to the product of both lengths: JavaScriptCore guarantees no better. */
 const searchWorkMax = 4_000_000
 
 function searching<Result>(search: (this: string, searched: string, ...rest: never[]) => Result) {

@@ -164,7 +164,7 @@ export class Engine {
   }
 }
 
-/** All that the engine can call of its host. */
+/** The functions of the host that the engine can call. */
 export type EngineHost = {
   /** A host function was called; `name` is the first letter's code, `text` reads its argument. */
   call(name: number, text: () => string | undefined): number | undefined
@@ -176,7 +176,7 @@ export type EngineHost = {
   random(): number
 }
 
-/** `none`: the value is no promise. */
+/** `none`: the value is not a promise. */
 export type PromiseState = 'pending' | 'fulfilled' | 'rejected' | 'none'
 
 const promiseStates: readonly PromiseState[] = ['pending', 'fulfilled', 'rejected']

@@ -1,8 +1,9 @@
 import { responseBytesMax } from '../domain/limits.ts'
 
 /**
- * The environment of user code beside the language itself, and the functions that the host calls. It is evaluated
- * before any user code, and keeps its own references to what it needs later, so that user code cannot replace them.
+ * The environment of user code in addition to the language itself, and the functions that the host calls. It is
+ * evaluated before any user code, and keeps its own references to what it needs later, so that user code cannot replace
+ * them.
  *
  * The script's value is a function that takes the host's functions (`hostFunctions`, in that order) and returns
  * `[prepare, finish, describe]`. `prepare(body, source)` returns the function that starts a run with the JSON text of

@@ -69,7 +69,7 @@ export class Machine {
     return { ok: false, ...(failure ?? this.#lacksMemory), stdout }
   }
 
-  /** Restores the memory after the latest run while nothing waits, so that the next run need not. */
+  /** Restores the memory after the latest run while no run waits, so that the next run starts at once. */
   rest(): void {
     if (this.#engine && this.#restored && !this.#isClean) this.#engine.restore(this.#restored)
     this.#isClean = true

@@ -179,7 +179,7 @@ export type PoolOptions = {
   took(programId: string, ms: number): void
 }
 
-/** Waiting runs at most; further ones are refused. */
+/** Maximum number of waiting runs; further ones are refused. */
 const waitingMax = 10_000
 /** A worker with less work than this counts as idle. */
 const smallBacklogMs = 1

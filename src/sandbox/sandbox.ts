@@ -77,7 +77,7 @@ function readOutcome(outcome: MachineOutcome): ProgramOutcome {
 }
 
 export type SandboxOptions = {
-  /** Workers at most. All but the first are started only under load. */
+  /** Maximum number of workers. All but the first are started only under load. */
   workersMax?: number
   /** Memory for one run of user code. */
   memoryBytesMax?: number

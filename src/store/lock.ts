@@ -6,13 +6,13 @@ import { AppError, messageOf } from '../domain/errors.ts'
 export type DirectoryLock = { release(): void }
 
 /**
- * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the process ID of
- * another one that already does.
+ * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the process ID of another one
+ * that already does.
  *
  * The lock is the operating system's: SQLite's write lock on an empty database file, held as long as this handle is
  * open. It ends with the process however that ends, kill -9 included, so there is no stale lock to judge and no process
- * id that may have been given to another program: the id in the file beside it is for the message only. Nothing in this
- * process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
+ * id that may have been given to another program: the id in the file next to it is for the message only. Nothing in
+ * this process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
  */
 export function takeLock(directory: string): DirectoryLock {
   const pidFile = join(directory, 'millrace.pid')

@@ -1,7 +1,7 @@
 import type { Level } from '../domain/run/log.ts'
 import type { TriggerKind } from '../domain/workflow/workflow.ts'
 
-/** Requests up to `limit` entries of one workspace that match a filter, in `order`, starting behind `after`. */
+/** Requests up to `limit` entries of one workspace that match a filter, in `order`, starting after `after`. */
 export type LogQuery = {
   workspaceId: string
   filter: LogFilter
@@ -42,7 +42,7 @@ export type LogPage = {
   position: number | null
   /**
    * Why the page ends. `limit`: it is full and, newest first, there are more entries. `size`: its text is long enough;
-   * the rest starts behind `position`. `bound`: the search has reached its limit of time or rows. `last`: there are no
+   * the rest starts after `position`. `bound`: the search has reached its limit of time or rows. `last`: there are no
    * more entries in this direction.
    */
   end: 'limit' | 'size' | 'bound' | 'last'

@@ -10,7 +10,7 @@ export type RetentionOptions = {
   /** Size that the database may have, in bytes. */
   bytesMax: number
   /** Called after each round that deleted something. */
-  onSwept(round: { entries: number; bytesFreed: number }): void
+  onRound(round: { entries: number; bytesFreed: number }): void
   /** Called when a step failed; the next round tries again. */
   onFailure(error: unknown): void
 }
@@ -136,7 +136,7 @@ export class Retention {
 
   #endRound(): void {
     this.#counters.lastRoundAt = this.#options.clock.now()
-    if (this.#round.entries > 0) this.#options.onSwept(this.#round)
+    if (this.#round.entries > 0) this.#options.onRound(this.#round)
     this.#round = { entries: 0, bytesFreed: 0 }
     this.#pauses = pausesMax
     this.#looked = undefined
@@ -170,6 +170,6 @@ const pausesMax = 16
 const pausesMin = 4
 /** Long enough to average out bursts and lulls. */
 const lookMs = 15_000
-/** A round that would go on for longer makes its pauses shorter. */
+/** A round that would take longer makes its pauses shorter. */
 const endsInMsMost = 180_000
 const pauseMsMin = 2

@@ -15,7 +15,7 @@ export type ScheduleSituation = {
 
 /**
  * - `run`: start a run for `dueAt`.
- * - `wait`: queue `dueAt` behind the run in progress.
+ * - `wait`: queue `dueAt` until the run in progress ends.
  * - `skip`: start nothing for the times up to the next one; `why` names the reason.
  * - `defer`: decide once the run in progress has ended. `to` is the state of the schedule afterwards.
  */

@@ -26,7 +26,7 @@ export class ScheduleWindow {
   readonly #options: ScheduleWindowOptions
   readonly #entries = new Map<string, Scheduled>()
   /** All schedules due before this time are in memory. */
-  #horizon = Number.NEGATIVE_INFINITY
+  #loadedTo = Number.NEGATIVE_INFINITY
 
   constructor(options: ScheduleWindowOptions) {
     this.#options = options
@@ -36,13 +36,13 @@ export class ScheduleWindow {
     return this.#entries.size
   }
 
-  get horizon(): number {
-    return this.#horizon
+  get loadedTo(): number {
+    return this.#loadedTo
   }
 
   /** Whether no schedule is registered, here or in the store. */
   get isEmpty(): boolean {
-    return this.#entries.size === 0 && this.#horizon === Number.POSITIVE_INFINITY
+    return this.#entries.size === 0 && this.#loadedTo === Number.POSITIVE_INFINITY
   }
 
   get(workflowId: string): Scheduled | undefined {
@@ -59,7 +59,7 @@ export class ScheduleWindow {
     // Deployments may have enlarged the window in the meantime.
     if (this.#entries.size > 2 * sizeMax) return await this.refresh()
     const rows = await store.listDueSchedules(sizeMax)
-    this.#horizon = rows.length < sizeMax ? Number.POSITIVE_INFINITY : (rows.at(-1)?.dueAt ?? 0)
+    this.#loadedTo = rows.length < sizeMax ? Number.POSITIVE_INFINITY : (rows.at(-1)?.dueAt ?? 0)
     for (const row of rows) {
       const known = this.#entries.get(row.workflowId)
       if (!known || !isSame(known.row, row)) this.put(row)
@@ -144,7 +144,7 @@ export class ScheduleWindow {
 
   #isWanted({ dueAt, waitingAt }: ScheduleState): boolean {
     // Before the window is first filled, every schedule is accepted.
-    const isFar = this.#horizon > 0 && dueAt !== null && dueAt > this.#horizon
+    const isFar = this.#loadedTo > 0 && dueAt !== null && dueAt > this.#loadedTo
     return waitingAt !== null || (dueAt !== null && !isFar)
   }
 }

@@ -148,10 +148,10 @@ export class Scheduler {
       const isDue = (entry: Scheduled) => entry.fireAt <= now || this.#isFree(entry)
       const due = this.#window.all().filter(isDue)
       await Promise.all(due.map((entry) => this.#serve(entry)))
-      if (now < Math.max(this.#window.horizon, this.#fillAfter)) continue
+      if (now < Math.max(this.#window.loadedTo, this.#fillAfter)) continue
       await this.#window.fill()
       if (this.#window.all().some(({ fireAt }) => fireAt <= now)) this.#again = true
-      else if (this.#window.horizon <= now) this.#fillAfter = now + lookMs
+      else if (this.#window.loadedTo <= now) this.#fillAfter = now + lookMs
     }
   }
 
@@ -247,7 +247,7 @@ export class Scheduler {
     this.#timer?.cancel()
     if (this.#stopped || (this.#window.isEmpty && !this.#isStale)) return
     const now = this.#options.clock.now()
-    let nearest = Math.min(now + lookMs, Math.max(this.#window.horizon, this.#fillAfter))
+    let nearest = Math.min(now + lookMs, Math.max(this.#window.loadedTo, this.#fillAfter))
     for (const { fireAt } of this.#window.all()) nearest = Math.min(nearest, fireAt)
     const owners = this.#window.prepare(now + aheadMs)
     if (owners.size > 0) this.#options.prepare(owners)

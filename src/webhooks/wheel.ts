@@ -117,7 +117,7 @@ export class Wheel {
 
   /** The slot for a time, relative to the wheel's time. A time in the past is in the current slot. */
   #slotOf(dueAt: number): number {
-    const at = Math.min(Math.max(Math.ceil(dueAt), this.#now), this.#now + horizonMs)
+    const at = Math.min(Math.max(Math.ceil(dueAt), this.#now), this.#now + rangeMs)
     const level = (31 - Math.clz32((at ^ this.#now) | 1)) >> 3
     return (level << 8) | ((at >>> (level << 3)) & 255)
   }
@@ -215,7 +215,7 @@ const firing = slots + 1
 const none = -1
 
 /** The range of the last level, less one of its slots, so that a time in the current slot is always in this round. */
-const horizonMs = 256 ** levels - 256 ** (levels - 1)
+const rangeMs = 256 ** levels - 256 ** (levels - 1)
 
 /** How `previous` names a slot; the function is its own inverse. */
 function headOf(slot: number): number {

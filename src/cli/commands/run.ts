@@ -191,8 +191,8 @@ function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: S
   if (json) terminal.print(JSON.stringify(envelope))
   else if (success && !streamed) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   if (!success) {
-    const told = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
-    terminal.say(redactText(told, secrets))
+    const summary = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
+    terminal.say(redactText(summary, secrets))
   }
   return success ? 0 : 1
 }

@@ -50,8 +50,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const { entry, input } = startOf(request, plan)
   const values = new Map(given(request.environment, plan.environmentNames))
   const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
-  const told = progress && progressOf((line) => progress(redactText(line, redactor)))
-  const observer = request.text ? withText(told, plan, request.text) : told
+  const reporting = progress && progressOf((line) => progress(redactText(line, redactor)))
+  const observer = request.text ? withText(reporting, plan, request.text) : reporting
   const outbound = createOutbound({
     allow: allowListOf(config),
     version: build.version,
@@ -97,9 +97,9 @@ function startOf({ trigger: wanted, input }: LocalRun, plan: Plan): { entry: Pla
   }
 }
 
-function withText(told: RunObserver | undefined, plan: Plan, text: (piece: string) => void): RunObserver {
+function withText(reporting: RunObserver | undefined, plan: Plan, text: (piece: string) => void): RunObserver {
   const events = new RunEvents(plan, [], (message) => text((JSON.parse(message) as { chunk: string }).chunk))
-  return { ...told, chunk: (span, piece, place) => events.chunk(span, piece, place) }
+  return { ...reporting, chunk: (span, piece, place) => events.chunk(span, piece, place) }
 }
 
 /** A run from a file stores nothing. */

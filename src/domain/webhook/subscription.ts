@@ -65,7 +65,7 @@ export const include = { finalOutput: 1, traceSpans: 2, rateLimits: 4, usage: 8 
 export type SubscriptionRow = {
   /** Never used twice. Deliveries refer to it. */
   number: number
-  /** Unique within its workflow and kept as it came: a copied document keeps its IDs. */
+  /** Unique within its workflow and never changed by the service: a copied document keeps its IDs. */
   id: string
   workflowId: string
   workspaceId: string

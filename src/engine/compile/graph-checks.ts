@@ -51,7 +51,7 @@ export function checkCycles(nodes: Map<string, GraphNode>, report: Report): void
       if (count === 0) ready.push(target)
     }
   }
-  // Blocks behind a cycle are left too. Remove them from the end, so that the finding names only the cycle itself.
+  // Blocks after a cycle are left too. Remove them from the end, so that the finding names only the cycle itself.
   for (let peeled = true; peeled; ) {
     peeled = false
     for (const node of left.keys()) {

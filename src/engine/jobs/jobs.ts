@@ -111,11 +111,14 @@ export class Jobs {
     return job
   }
 
-  /** The same for a job with a claim. If another run has the claim, there is no job, and `holder` is that run's id. */
+  /**
+   * The same for a job with a claim. If another run has the claim, there is no job, and `claimedBy` is the other run's
+   * ID.
+   */
   async acceptOnce(
     request: JobRequest,
     claim: Claim | undefined,
-  ): Promise<{ job: JobFacts } | { job: undefined; holder: string | null }> {
+  ): Promise<{ job: JobFacts } | { job: undefined; claimedBy: string | null }> {
     this.assertAccepting()
     const { clock, concurrency, seal, write } = this.#options
     const { workflowId, workspaceId, version, trigger, input } = request
@@ -144,7 +147,7 @@ export class Jobs {
       const refusal = await writing
       if (refusal) {
         await takeBack()
-        return { job: undefined, holder: refusal.executionId }
+        return { job: undefined, claimedBy: refusal.executionId }
       }
     } catch (error) {
       await takeBack()

@@ -10,7 +10,7 @@ export type BlockChoice = { blockId: string; iterations?: readonly number[] | un
 
 /** Which part of a workflow is to run. */
 export type PartialRequest = {
-  /** This block and those behind it run. The blocks before it use their outputs of the previous run. */
+  /** This block and those after it run. The blocks before it use their outputs of the previous run. */
   from?: BlockChoice | undefined
   /** The run ends with this block, and skips the blocks that it does not need. */
   until?: string | undefined
@@ -23,7 +23,7 @@ export type PartialRequest = {
  * `INVALID_INPUT` for an unknown block, and `CONFLICT` when a block that runs would read outputs that the previous
  * run's log entry does not have.
  *
- * All blocks that a run can reach from the block in `from` run again. All others, before it or beside it, use their
+ * All blocks that a run can reach from the block in `from` run again. All others, before it or in parallel, use their
  * cached outputs, if they ended in a way that lets the run continue. In a loop, the iterations before the chosen one
  * are cached and those after it run again. In a parallel, only the chosen iteration runs again, or all of them if none
  * is chosen. A response block is never cached: it only passes on the outputs of others, and it ends the run.
@@ -148,7 +148,7 @@ class ChosenPart {
     return running
   }
 
-  /** Whether a block runs in the given iterations: it is the chosen one, comes behind it, or contains it. */
+  /** Whether a block runs in the given iterations: it is the chosen one, comes after it, or contains it. */
   #runs(path: readonly PlanStep[], iterations: readonly number[]): boolean {
     for (const [depth, step] of this.steps.entries()) {
       const node = path[depth]?.node

@@ -3,8 +3,8 @@ import type { BlockDefinition } from '../block.ts'
 import type { Registry } from '../compile/graph.ts'
 
 /**
- * The blocks that a manual run can reach: one block alone; or all blocks behind a trigger (behind any trigger if none
- * is given) and behind the blocks in `through`, at which the run continues or ends.
+ * The blocks that a manual run can reach: one block alone; or all blocks after a trigger (after any trigger if none is
+ * given) and after the blocks in `through`, at which the run continues or ends.
  */
 export type Reach = { only: string } | { trigger: TriggerKind | undefined; through: readonly string[] }
 

@@ -1,6 +1,6 @@
 /**
  * A tree of cancellations: the run's own, and below it one for each iteration and each sub-run. Cancelling one cancels
- * all below it and none beside it. The AbortSignal is created when a block first asks for it: most runs need none.
+ * all below it and no other. The AbortSignal is created when a block first asks for it: most runs need none.
  */
 export class CancellationScope {
   #controller: AbortController | undefined

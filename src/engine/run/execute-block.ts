@@ -170,7 +170,7 @@ function errorOf({ run, cancellation }: BlockExecution, thrown: unknown): BlockE
 }
 
 function failing({ node, cancellation }: BlockExecution, error: BlockErrorData, given: Outputs): Closing {
-  // Blocks behind an error edge can read `error`, even if the block has no such output when it succeeds.
+  // Blocks after an error edge can read `error`, even if the block has no such output when it succeeds.
   const outputs = { ...given, error }
   // The error of an aborted block results from the abort; the block itself did not fail.
   if (cancellation.isCancelled) return { end: cancelledEnd, outputs, error: null, status: 'cancelled' }

@@ -51,8 +51,8 @@ type Call = {
 /** A request whose workflow is found and whose sender is verified. */
 type KnownCall = Call & { deployment: Deployment; plan: Plan; hook: Hook; content: WebhookContent }
 
-/** The outcome of a request with an idempotency key. `holder`: its run; `end`: how it ended, if it ran just now. */
-type Outcome = { holder: string; end: RunEnd | undefined }
+/** The outcome of a request with an idempotency key. `claimedBy`: its run; `end`: how it ended, if it ran just now. */
+type Outcome = { claimedBy: string; end: RunEnd | undefined }
 
 class Receiver {
   readonly #services: WebhookServices
@@ -131,17 +131,17 @@ class Receiver {
     const executionId = newExecutionId()
     if (!hook.respondsImmediately) return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
-    // Accepting the job also finds the claim's holder, but by then a duplicate's files would be stored for no run.
-    const holder =
+    // Accepting the job also finds the run with the claim, but by then a duplicate's files would be stored for no run.
+    const claimedBy =
       claim && holdsFiles(content) ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
-    if (holder !== undefined) return duplicate(call, holder)
+    if (claimedBy !== undefined) return duplicate(call, claimedBy)
     const { workspaceId, version } = deployment
     const run = { workspaceId, workflowId, executionId, input: await this.#inputOf(call, executionId) }
     const job: JobRequest = { ...run, version: version ?? 0, trigger: 'webhook' }
     const accepted = await this.#services.accept(job, claim).catch((error) => this.#refuse(error, run))
     if (accepted.job) return this.#taken(call, executionId)
     await this.#takeBack(run)
-    return duplicate(call, accepted.holder ?? executionId)
+    return duplicate(call, accepted.claimedBy ?? executionId)
   }
 
   /**
@@ -155,25 +155,25 @@ class Receiver {
     const first = this.#inFlight.get(held)
     if (first) {
       allowSilence(request, server)
-      const { holder, end } = await first
-      if (!end || !hasFailed(end)) return duplicate(call, holder)
-      this.#name(call, holder)
+      const { claimedBy, end } = await first
+      if (!end || !hasFailed(end)) return duplicate(call, claimedBy)
+      this.#name(call, claimedBy)
       return this.#responseOf(call, end)
     }
     const leading = this.#lead(call, executionId, claim)
     this.#inFlight.set(held, leading)
     try {
-      const { end, holder } = await leading
-      return end ? this.#responseOf(call, end) : duplicate(call, holder)
+      const { end, claimedBy } = await leading
+      return end ? this.#responseOf(call, end) : duplicate(call, claimedBy)
     } finally {
       this.#inFlight.delete(held)
     }
   }
 
   async #lead(call: KnownCall, executionId: string, claim: RequestClaim): Promise<Outcome> {
-    const holder = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
-    if (holder !== undefined) return { holder, end: undefined }
-    return { holder: executionId, end: await this.#execute(call, executionId, claim) }
+    const claimedBy = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
+    if (claimedBy !== undefined) return { claimedBy, end: undefined }
+    return { claimedBy: executionId, end: await this.#execute(call, executionId, claim) }
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {

@@ -20,7 +20,7 @@ export type SqliteStoreOptions = {
   mode: 'direct' | 'workers'
   /** How long a write waits for another process; 5 s when absent. */
   busyTimeoutMs?: number
-  /** Receives what could not be imported from the journal of an earlier version, in words. */
+  /** Receives a text for each part of an earlier version's journal that could not be imported. */
   onLost?(lost: readonly string[]): void
 }
 
@@ -108,8 +108,8 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
     listDueSchedules: (limit, after) => writer.call('listDueSchedules', [limit, after]),
     listWaitingSchedules: () => writer.call('listWaitingSchedules', []),
     listScheduledJobs: () => writer.call('listScheduledJobs', []),
-    // Behind every group that was handed over before: the sum, together with what is counted since, omits no run and
-    // counts none twice.
+    // Runs after all groups that were handed over before. So the sum, together with what is counted afterwards, omits
+    // no run and counts none twice.
     getUsage: (userId, periodStart) => writer.call('getUsage', [userId, periodStart]),
     async measure() {
       const thread = await reader.get()

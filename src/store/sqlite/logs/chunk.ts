@@ -94,7 +94,7 @@ export class ChunkWalk {
     return undefined
   }
 
-  /** A whole number, and the space or line break behind it. */
+  /** A whole number, and the space or line break after it. */
   #number(): number {
     const text = this.#text
     let code = text.charCodeAt(this.#at)

@@ -169,6 +169,6 @@ const updateFailed = `
   UPDATE deliveries SET state = 0, due_at = ?, attempts_before = attempts
   WHERE sequence = ? AND subscription = ? AND state = 2`
 
-/** Rows that one page reads at most, and rows per query. */
+/** Maximum number of rows read for one page, and rows per query. */
 const rowsMax = 20_000
 const rowsPerRead = 500

@@ -8,7 +8,7 @@ import { type OpenOptions, openConnection, synchronousOf } from '../open.ts'
 import { walBytesOf } from '../upkeep/checkpoints.ts'
 import { compactChunks } from '../upkeep/compaction.ts'
 import { releaseReserve } from '../upkeep/reserve.ts'
-import { retainLogs, type Swept } from '../upkeep/retention.ts'
+import { type RetentionResult, retainLogs } from '../upkeep/retention.ts'
 import { type Arguments, type Operation, type OperationName, operations, type Result } from './operations.ts'
 import { abandon, drop, probeWrite } from './probe-write.ts'
 
@@ -28,8 +28,8 @@ export type ExecutorOptions = {
  *
  * A connection is healthy until the disk or the file fails under it. Then the executor closes it and is unhealthy:
  * after a failed fsync the kernel counts the lost pages as written, so a later commit that succeeds could build on
- * frames that exist nowhere. Reads go on with a new connection. The first write (or probe) opens one, moves all of the
- * WAL into the database, and makes a probe write; only when all of that has worked does the executor accept writes
+ * frames that exist nowhere. Reads continue with a new connection. The first write (or probe) opens one, moves all of
+ * the WAL into the database, and makes a probe write; only when all of that has worked does the executor accept writes
  * again. A full disk is milder: the transaction was rolled back, nothing was lost, and the next write may simply try.
  */
 export class Executor {
@@ -83,20 +83,20 @@ export class Executor {
   /** One step of retention; `walBytes` is what it added to the WAL, an estimate. */
   retain(bounds: RetentionBounds): RetentionStep & { walBytes: number } {
     const startedAt = this.#monotonic()
-    const swept = this.#guarded((connection) => {
+    const result = this.#guarded((connection) => {
       if (this.#unhealthy) this.#recover(connection)
       try {
-        const swept = this.#retainStep(connection, bounds)
+        const result = this.#retainStep(connection, bounds)
         // On a full disk, entries held for pending deliveries go too. A step that deletes nothing writes nothing, so it
         // would not notice the full disk.
-        if (swept.done && swept.entries === 0 && swept.heldTo > 0) probeWrite(connection, probeBytesMin)
-        return swept
+        if (result.done && result.entries === 0 && result.heldTo > 0) probeWrite(connection, probeBytesMin)
+        return result
       } catch (error) {
         if (failureOf(error, this.#options.path)?.kind !== 'full') throw error
         return this.#retainOnFullDisk(connection, bounds)
       }
     })
-    return { ...swept, heldMs: this.#monotonic() - startedAt }
+    return { ...result, heldMs: this.#monotonic() - startedAt }
   }
 
   /** Merges the small chunks of log entries that were written since the last time. */
@@ -181,7 +181,7 @@ export class Executor {
     }
   }
 
-  #retainStep(connection: Connection, bounds: RetentionBounds, holds = true): Swept {
+  #retainStep(connection: Connection, bounds: RetentionBounds, holds = true): RetentionResult {
     return this.#writeUnflushed(connection, () => retainLogs(connection, bounds, this.#monotonic, holds))
   }
 
@@ -189,7 +189,7 @@ export class Executor {
    * After a checkpoint the WAL is written again from its start, which takes no space; the checkpoint may take the
    * reserve.
    */
-  #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): Swept {
+  #retainOnFullDisk(connection: Connection, bounds: RetentionBounds): RetentionResult {
     const released = releaseReserve(this.#options.path)
     connection.get('PRAGMA wal_checkpoint(PASSIVE)')
     // Deletes many entries at once, because no other write is possible now. The next runs fill the freed pages.

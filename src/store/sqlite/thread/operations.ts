@@ -35,9 +35,9 @@ export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
 /**
- * The kind of a call. Writes run one after the other, each in a transaction; reads run beside them. `flushed: false`: a
- * write that a power cut may undo. `searches`: a read that may take some milliseconds, or many where texts are long; it
- * runs in a thread of its own.
+ * The kind of a call. Writes run one after the other, each in a transaction; reads run concurrently. `flushed: false`:
+ * a write that a power cut may undo. `searches`: a read that may take some milliseconds, or many where texts are long;
+ * it runs in a thread of its own.
  */
 export type Operation<Name extends OperationName> = {
   writes: boolean

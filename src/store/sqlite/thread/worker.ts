@@ -7,7 +7,7 @@ import { Yielder } from './yielder.ts'
 
 type Port = { onmessage: unknown; postMessage(reply: Reply): void }
 
-/** A storage thread: one executor behind messages. In the executable this file is an entry point of its own. */
+/** The entry point of a storage thread: passes messages to one executor. In the executable it is a file of its own. */
 function serve(port: Port): void {
   let executor: Executor | undefined
   const yielder = new Yielder()

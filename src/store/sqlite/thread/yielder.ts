@@ -27,7 +27,7 @@ export class Yielder {
   }
 }
 
-/** How long a run that wakes up meanwhile waits at most, in addition to one piece of work. */
+/** The maximum delay of a run that wakes up meanwhile, in addition to one piece of work. */
 export const workMs = 0.4
 /** The shortest sleep: the operating system adds to it. */
 export const restMs = 0.1

@@ -20,8 +20,8 @@ export type CheckpointsOptions = {
  * Compacts new log entries and moves the WAL into the database whenever enough has been written. SQLite itself would do
  * the latter inside the commit that passes a size, delay the callers of that commit, and swallow the errors.
  *
- * A helper thread moves most of the WAL while the writer goes on. A WAL starts again from its beginning only when all
- * of it has been moved, which is impossible beside an active writer. So the writer moves the small rest that was
+ * A helper thread moves most of the WAL while the writer continues. A WAL starts again from its beginning only when all
+ * of it has been moved, which is impossible during writes. So the writer moves the small rest that was
  * written meanwhile, between two groups. If it moved everything, runs would wait 2 ms per megabyte, and for seconds
  * after a reader that needed the WAL for a long time (a backup).
  *

@@ -47,7 +47,7 @@ function isCurrent(path: string): boolean {
 }
 
 function importJournal(path: string): void {
-  // Only the service imports what lies behind damage: it alone can know that nobody is writing to the files.
+  // Only the service imports records after damaged bytes: only it can know that no process is writing to the files.
   const isServed = serverOf(dirname(path)) !== undefined
   const problem = isServed ? undefined : inspectLegacyJournal(path)?.problem
   if (problem !== undefined) {
@@ -57,7 +57,7 @@ function importJournal(path: string): void {
   new Executor({ path, sync: 'full' }, { legacyJournal: 'command' }).close()
 }
 
-/** The copy does not depend on the journal beside the original. */
+/** The copy does not depend on the journal next to the original. */
 function leaveJournal(path: string): void {
   const database = new Database(path, { readwrite: true, create: false })
   try {

@@ -17,7 +17,7 @@ export function inspectOutbox(path: string, failedSince: number): OutboxState | 
   try {
     database = new Database(path, { readonly: true, strict: true })
     // Before the first start after an update the database may have no table of fan-out records.
-    const isOlder = database.query(findOwingRuns).get() === null
+    const isOlder = database.query(findFanOutTable).get() === null
     const pending = database.query<PendingCount, []>(isOlder ? countDeliveryRows : countPending).get()!
     const rest = database.query<Omit<OutboxState, keyof PendingCount>, [number]>(select).get(failedSince)!
     return { ...pending, ...rest }
@@ -28,7 +28,7 @@ export function inspectOutbox(path: string, failedSince: number): OutboxState | 
   }
 }
 
-const findOwingRuns = "SELECT 1 FROM sqlite_schema WHERE name = 'owing_runs'"
+const findFanOutTable = "SELECT 1 FROM sqlite_schema WHERE name = 'owing_runs'"
 
 const select = `
   SELECT (SELECT count(*) FROM deliveries WHERE state = 2 AND sequence >= ?) AS failed,

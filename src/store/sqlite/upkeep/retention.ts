@@ -8,7 +8,7 @@ import { forgetTurns } from '../writes/chats.ts'
 import { hasPending, retainDeliveries } from '../writes/deliveries.ts'
 
 /** The result of one step. `walBytes`: an estimate of what its commit adds to the WAL. */
-export type Swept = {
+export type RetentionResult = {
   entries: number
   bytesFreed: number
   usedBytes: number
@@ -30,7 +30,7 @@ export type Swept = {
  * `holds`: whether a chunk stays while one of its entries has a pending delivery. Younger chunks are deleted all the
  * same.
  */
-export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number, holds = true): Swept {
+export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => number, holds = true): RetentionResult {
   const endAt = monotonic() + bounds.workMs
   const { page_size: pageBytes } = sql.get<{ page_size: number }>('PRAGMA page_size')!
   const before = pagesOf(sql)

@@ -14,8 +14,8 @@ export function claimOf(sql: Sql, claimant: Claimant, claim: Claim): Held | unde
 
 export function claimRequest(sql: Sql, claimant: Claimant, { key, at }: RequestClaim): Held | undefined {
   const { workflowId } = claimant
-  const holder = findRequestClaim(sql, workflowId, key, at)
-  if (holder !== undefined) return { executionId: holder }
+  const claimedBy = findRequestClaim(sql, workflowId, key, at)
+  if (claimedBy !== undefined) return { executionId: claimedBy }
   sql.run(
     `INSERT OR REPLACE INTO request_claims (workflow, key, execution_id, claimed_at)
      SELECT number, ?, ?, ? FROM workflows WHERE id = ?`,

@@ -23,7 +23,7 @@ export class RunWatch {
   #state: RunState = idle
   #reading: AbortController | undefined
   readonly #watchers = new Set<() => void>()
-  #told = false
+  #isReported = false
 
   constructor(workflowId: string) {
     this.#workflowId = workflowId
@@ -142,10 +142,10 @@ export class RunWatch {
   /** Notifies watchers at most once per frame. */
   #become(state: RunState): void {
     this.#state = state
-    if (this.#told) return
-    this.#told = true
+    if (this.#isReported) return
+    this.#isReported = true
     requestAnimationFrame(() => {
-      this.#told = false
+      this.#isReported = false
       for (const watcher of [...this.#watchers]) watcher()
     })
   }

@@ -41,7 +41,7 @@ describe('retention', () => {
     const onSwept = (round: { entries: number; bytesFreed: number }) => void swept.push(round)
     const onFailure = (error: unknown) => void failures.push(error)
     const bounds = { days: 30, bytesMax: 10_000_000_000 }
-    retention = new Retention({ store, clock, ...bounds, onSwept, onFailure, ...more })
+    retention = new Retention({ store, clock, ...bounds, onRound: onSwept, onFailure, ...more })
   }
   const recordAt = (atMs: number, count = 1) =>
     appendLogs(
