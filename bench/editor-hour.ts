@@ -20,7 +20,7 @@ async function bench(): Promise<void> {
     for (let runs = 0; runs < 300; runs += 1) await execute(call, visited.apiKey)
     const user = new User(visited.page, pause)
     const meter = await Meter.on(visited)
-    await forgetAnswers(visited.page)
+    await forgetResponses(visited.page)
     await user.begin(visited.serving.url)
     // Code is compiled as it is used, the more the oftener, and answers are kept for some minutes: most of both is
     // there now.
@@ -53,7 +53,7 @@ async function bench(): Promise<void> {
  * megabyte a round, which no user's browser has. It is told to keep none; its own connection to do so has no public
  * name.
  */
-async function forgetAnswers(page: Page): Promise<void> {
+async function forgetResponses(page: Page): Promise<void> {
   type Led = { delegate: { _mainFrameSession: { _client: Pick<CDPSession, 'send'> } } }
   const { _connection } = page as unknown as { _connection: { toImpl(page: Page): Led } }
   const inspector = _connection.toImpl(page).delegate._mainFrameSession._client
@@ -61,8 +61,8 @@ async function forgetAnswers(page: Page): Promise<void> {
 }
 
 async function execute(url: string, apiKey: string): Promise<void> {
-  const answer = await fetch(url, { method: 'POST', headers: { 'x-api-key': apiKey }, body: '{}' })
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`)
+  const response = await fetch(url, { method: 'POST', headers: { 'x-api-key': apiKey }, body: '{}' })
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
 }
 
 type Mark = { heap: number; nodes: number; listeners: number; process: number }

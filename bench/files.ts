@@ -45,9 +45,10 @@ const targets = {
 
 async function upload({ url, headers }: (typeof targets)['bare' | 'millrace']): Promise<number> {
   const startedAt = performance.now()
-  const answer = await fetch(url, { method: 'POST', body, headers })
-  const text = await answer.text()
-  if (!answer.ok || !text.includes(String(fileBytes))) throw new Error(`${url}: ${answer.status} ${text.slice(0, 200)}`)
+  const response = await fetch(url, { method: 'POST', body, headers })
+  const text = await response.text()
+  if (!response.ok || !text.includes(String(fileBytes)))
+    throw new Error(`${url}: ${response.status} ${text.slice(0, 200)}`)
   return performance.now() - startedAt
 }
 

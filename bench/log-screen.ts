@@ -43,8 +43,8 @@ try {
 }
 
 async function workspaceOf(): Promise<string> {
-  const answer = await fetch('/api/editor/me')
-  return ((await answer.json()) as { workspaces: { id: string }[] }).workspaces[0]!.id
+  const response = await fetch('/api/editor/me')
+  return ((await response.json()) as { workspaces: { id: string }[] }).workspaces[0]!.id
 }
 
 /** Runs in the page, like a user who scrolls without pause. */

@@ -91,8 +91,8 @@ async function runs({ url, apiKey, workspaceId }: Millrace): Promise<{ dueAt: nu
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = new URLSearchParams({ workspaceId, limit: '1000', includeFinalOutput: 'true' })
     if (cursor !== '') query.set('cursor', cursor)
-    const answer = await fetch(`${url}/api/v1/logs?${query}`, { headers: { 'x-api-key': apiKey } })
-    const page = (await answer.json()) as { data: Entry[]; nextCursor: string | null }
+    const response = await fetch(`${url}/api/v1/logs?${query}`, { headers: { 'x-api-key': apiKey } })
+    const page = (await response.json()) as { data: Entry[]; nextCursor: string | null }
     for (const { finalOutput } of page.data) {
       found.push({ dueAt: Date.parse(finalOutput.dueAt), firedAt: Date.parse(finalOutput.firedAt) })
     }

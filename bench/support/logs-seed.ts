@@ -84,7 +84,7 @@ type Workflows = Seeded['workflows'] & { others: string[] }
 async function createWorkflows(installation: Installation): Promise<Workflows> {
   const service = await serveMillrace(installation)
   const trigger = { id: 'start', type: 'api_trigger', name: 'Start', params: {} }
-  const answer = {
+  const response = {
     id: 'answer',
     type: 'response',
     name: 'Answer',
@@ -94,7 +94,7 @@ async function createWorkflows(installation: Installation): Promise<Workflows> {
     const document = {
       name,
       folder,
-      blocks: { start: trigger, answer },
+      blocks: { start: trigger, answer: response },
       edges: [{ source: 'start', target: 'answer' }],
     }
     return (await deploy(service, document)).split('/').at(-2) ?? ''

@@ -12,7 +12,7 @@ export async function measureWriting(seeded: Seeded, rounds: number, ms: number)
   const empty = await startMillrace(settings)
   try {
     const trigger = { id: 'start', type: 'api_trigger', name: 'Start', params: {} }
-    const answer = {
+    const response = {
       id: 'answer',
       type: 'response',
       name: 'Answer',
@@ -20,7 +20,7 @@ export async function measureWriting(seeded: Seeded, rounds: number, ms: number)
     }
     const document = {
       name: 'Busy',
-      blocks: { start: trigger, answer },
+      blocks: { start: trigger, answer: response },
       edges: [{ source: 'start', target: 'answer' }],
     }
     const targets = {
