@@ -43,7 +43,7 @@ async function open(path: string, options: BrowserContextOptions = {}) {
 
 const results = (page: Page) => page.getByRole('list', { name: 'Search results' })
 
-test('a reader finds a section by keyboard alone, and comes to its heading', async () => {
+test('a reader can find a section and reach its heading by keyboard alone', async () => {
   await using opened = await open('/docs', { viewport: { width: 1280, height: 800 } })
   const { page, complaints, hosts } = opened
   await page.keyboard.press('/')
@@ -108,7 +108,7 @@ test('on a phone the contents open over the page, and a heading in them closes t
   expect(new URL(page.url()).hash).not.toBe('')
 })
 
-test('code is copied as it stands', async () => {
+test('code is copied unchanged', async () => {
   await using opened = await open(`/docs/${longest.name}`, { permissions: ['clipboard-read', 'clipboard-write'] })
   const { page } = opened
   const block = page.locator('.docs-code').first()

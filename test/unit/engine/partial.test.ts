@@ -154,7 +154,7 @@ describe('a run from a block', () => {
     expect(second.output).toEqual((await world.run(line, input)).record.output)
   })
 
-  test('continues behind a block that failed the previous run when that block succeeds now', async () => {
+  test('continues after a block that failed in the previous run if it succeeds now', async () => {
     const failing = document({
       blocks: [trigger, call('a', 'a'), call('b', 'b/<a.data.path>/<api.input.text>'), call('c', 'c')],
       edges: ['start > a', 'a > b', 'b > c'],

@@ -73,7 +73,7 @@ function documentOf(list: readonly Piece[]): WorkflowDocument {
     return id
   }
 
-  /** Adds pieces in sequence. Returns the exits, and what blocks behind them may read. */
+  /** Adds pieces in sequence. Returns the exits, and the blocks that later ones may read. */
   function chain(pieces: readonly Piece[], here: Here, from: readonly string[]): { out: string[]; here: Here } {
     let out = [...from]
     let current = here

@@ -25,7 +25,7 @@ describe('a workflow with several triggers', () => {
     edges: ['call > called', 'called > both', 'hook > both'],
   })
 
-  test('runs only the blocks behind the trigger that started the run', async () => {
+  test('runs only the blocks after the trigger that started the run', async () => {
     const fields = { body: { id: 7 }, headers: {}, query: {}, method: 'PUT' }
     const end = await world.run(several, {}, { trigger: 'webhook', input: { input: {}, fields } })
     expect(end.record.output).toEqual({ result: { hook: { id: 7 }, call: null, mine: 'PUT' }, stdout: '', error: null })

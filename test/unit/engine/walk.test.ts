@@ -31,7 +31,7 @@ describe('the walk', () => {
     expect(output).toEqual({ a: { v: 1 }, b: { v: 2 } })
   })
 
-  test('a join waits for live edges only, and blocks behind dead edges are skipped', async () => {
+  test('a join waits for live edges only, and blocks after dead edges are skipped', async () => {
     const { record } = await world.run(
       document({
         variables,
@@ -217,7 +217,7 @@ describe('the walk', () => {
     expect(output).toEqual({ v: 'ENVIRONMENT_VARIABLE_MISSING' })
   })
 
-  test('blocks behind an error edge can read the error of any block type', async () => {
+  test('blocks after an error edge can read the error of any block type', async () => {
     const output = await world.output(
       document({
         variables,

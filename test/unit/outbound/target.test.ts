@@ -44,7 +44,7 @@ describe('a URL that a user wrote', () => {
     })
   })
 
-  test('gives its credentials only as a header', () => {
+  test('is parsed into credentials that are sent only as a header', () => {
     const target = parseTarget('https://us%C3%A9r:p%40ss:w%zz@example.com/x')
     expect(target.authorization).toBe(`Basic ${Buffer.from('usér:p@ss:w%zz').toString('base64')}`)
     expect(target.url.href).toBe('https://example.com/x')

@@ -47,7 +47,7 @@ test('endless code is stopped at its time limit, with its output until then', as
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))
 })
 
-test('a worker that exceeds a deadline is replaced, and the runs behind it are not lost', async () => {
+test('a worker that exceeds a deadline is replaced, and the runs that wait for it are not lost', async () => {
   const workerUrl = new URL('./timeless-worker.ts', import.meta.url)
   const sandbox = sandboxes.start({ workersMax: 1, workerUrl })
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))

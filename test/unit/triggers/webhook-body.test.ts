@@ -5,7 +5,7 @@ import { bodyOf, readWebhookBody } from '../../../src/triggers/webhook-body.ts'
 const stored: { bytes: Uint8Array; name: string; type: string }[] = []
 async function read(body: BodyInit | null, type?: string) {
   const request = new Request('http://x/', { method: 'POST', body })
-  // A request with a string body sets a type by itself.
+  // Separate headers, because `Request` adds a content type to a string body.
   const headers = new Headers(type === undefined ? {} : { 'content-type': type })
   const content = await readWebhookBody(await request.bytes(), headers)
   stored.splice(0)

@@ -123,7 +123,7 @@ describe('a wheel', () => {
     expect(wheel.size).toBe(1)
   })
 
-  test('fires nothing early when its clock stands still or goes back', () => {
+  test('fires nothing early when its clock stops or goes back', () => {
     const wheel = new Wheel(500)
     const fired: number[] = []
     wheel.expire(900, (timer) => fired.push(timer))

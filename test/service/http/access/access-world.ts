@@ -237,7 +237,7 @@ export class AccessWorld {
 class FastClock implements Clock {
   aheadMs = 0
 
-  // The app hands it on by itself.
+  // A property, because the app passes this function on without its object.
   readonly now = (): number => systemClock.now() + this.aheadMs
 
   monotonic(): number {

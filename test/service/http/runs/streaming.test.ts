@@ -89,7 +89,7 @@ async function open(id: string, body: object, signal?: AbortSignal) {
 const api = (id: string, path: string, more = {}) =>
   block(id, 'api', { url: `http://127.0.0.1:${upstream.port}${path}`, retries: 0, ...more })
 
-/** Two parallel branches, of which one waits for the upstream. */
+/** Two parallel branches. One waits for the upstream. */
 const forked = () =>
   document({
     name: 'Forked',
