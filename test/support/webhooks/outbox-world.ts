@@ -17,7 +17,7 @@ export class OutboxWorld {
   readonly clock = new ManualClock(Date.UTC(2025, 5, 1))
   readonly bugs: unknown[] = []
   readonly attempts: { key: string; body: string; url: string; at: number }[] = []
-  post: (request: OutboundPost, delivery: string) => OutboundPosted | Promise<OutboundPosted> = () => taken
+  post: (request: OutboundPost, delivery: string) => OutboundPosted | Promise<OutboundPosted> = () => accepted
   #folder = temporaryFolder()
   #sequence = new LogSequence(() => this.clock.now())
   #subscriptions: Subscriptions | undefined

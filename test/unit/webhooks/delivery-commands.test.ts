@@ -21,7 +21,7 @@ async function waitingPair(): Promise<[DeliveryKey, DeliveryKey]> {
   world.post = () => responded(500)
   await world.record(rows)
   await world.quiet()
-  world.post = () => taken
+  world.post = () => accepted
   world.attempts.length = 0
   return rows.map(({ sequence }) => ({ sequence, subscription })) as [DeliveryKey, DeliveryKey]
 }

@@ -55,7 +55,7 @@ describe('a webhook delivery', () => {
 
   test('is retried after network errors if its subscription says so', async () => {
     const subscription = await world.subscribe('a', 'https://a.example/', true)
-    world.post = () => (world.attempts.length === 1 ? refused : world.attempts.length === 2 ? timedOut : taken)
+    world.post = () => (world.attempts.length === 1 ? refused : world.attempts.length === 2 ? timedOut : accepted)
     await world.record([world.row([subscription])])
     await world.quiet()
     await world.pass(30_000, 1_000)
@@ -177,7 +177,7 @@ describe('a delivery command', () => {
     const rows = Array.from({ length: 1_200 }, () => world.row([subscription]))
     await world.record(rows)
     await world.quiet()
-    world.post = () => taken
+    world.post = () => accepted
     world.attempts.length = 0
     const since = rows[100]!.sequence
     expect(await world.dispatcher.commands.resendFailed(world.home.workflowId, since)).toBe(1_100)
@@ -220,7 +220,7 @@ describe('the dispatcher', () => {
   test('delays no receiver because another one hangs, and delivers to that one in the end', async () => {
     const [bad, good] = [await world.subscribe('bad'), await world.subscribe('good')]
     const held = Promise.withResolvers<OutboundPosted>()
-    world.post = ({ url }) => (url.includes('bad') ? held.promise : taken)
+    world.post = ({ url }) => (url.includes('bad') ? held.promise : accepted)
     for (let n = 0; n < 8; n += 1) {
       await world.record(Array.from({ length: 500 }, () => world.row([bad, good])))
       while (world.attempts.filter(({ url }) => url.includes('good')).length < (n + 1) * 500) {
@@ -229,8 +229,8 @@ describe('the dispatcher', () => {
       }
     }
     expect(world.attempts.filter(({ url }) => url.includes('bad')).length).toBeLessThanOrEqual(10)
-    world.post = () => taken
-    held.resolve(taken)
+    world.post = () => accepted
+    held.resolve(accepted)
     await world.quiet()
     await world.pass(5_000, 500)
     expect(new Set(world.attempts.map(({ key }) => key)).size).toBe(8_000)
@@ -273,7 +273,7 @@ describe('the dispatcher', () => {
     await world.record([row])
     while (world.attempts.length < 2) await world.turn()
     const stopped = world.dispatcher.stop(1_000)
-    ending.resolve(taken)
+    ending.resolve(accepted)
     await world.turn()
     await world.writer.flush()
     await world.clock.whenPending()
@@ -282,7 +282,7 @@ describe('the dispatcher', () => {
     expect(await world.stateOf({ sequence: row.sequence, subscription: quick })).toBe('delivered')
     const cut = await world.store.getDelivery({ sequence: row.sequence, subscription: slow })
     expect(cut).toMatchObject({ state: 'pending', attempts: 0 })
-    world.post = () => taken
+    world.post = () => accepted
     await world.start()
     await world.pass(5_000, 500)
     expect(await world.stateOf({ sequence: row.sequence, subscription: slow })).toBe('delivered')

@@ -27,7 +27,7 @@ async function readAheadOf(outputChars: number): Promise<{ together: number; ahe
   }
   world.post = async () => {
     for (let turns = 0; turns < 20; turns += 1) await world.turn()
-    return taken
+    return accepted
   }
   await world.start({ store: { ...world.store, readDeliveries } })
   await world.pass(1_000)

@@ -9,7 +9,7 @@ test('pending deliveries on disk continue at once when the system clock is set b
   await world.record(rows)
   await world.quiet()
   world.clock.setNow(world.clock.now() - 86_400_000)
-  world.post = () => taken
+  world.post = () => accepted
   world.attempts.length = 0
   await world.pass(1_500_000, 60_000)
   expect(world.attempts).toHaveLength(3_000)
