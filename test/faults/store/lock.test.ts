@@ -34,7 +34,7 @@ test('a directory that another process serves is refused, with the ID of that pr
   const child = await lockInOtherProcess(folder.path)
   const error = refusal(folder.path)
   expect(error.code).toBe('CONFLICT')
-  expect(error.message).toContain(`process ${child.pid} `)
+  expect(error.message).toContain(`process ${child.pid}.`)
   child.kill('SIGKILL')
   await child.exited
 })
