@@ -53,7 +53,7 @@ export class Machine {
     this.#start()
   }
 
-  /** Runs a program with the JSON text of its values. No code can make it throw. */
+  /** Runs a program with the JSON text of its values. Never throws, even if the program does. */
   run(program: Program, values: string, bounds: RunBounds): MachineOutcome {
     const { random } = this.#options
     const base = this.#start()
@@ -94,7 +94,7 @@ export class Machine {
     })
   }
 
-  /** Undefined when the code does not compile. */
+  /** Compiles a program and keeps it. Returns undefined when the code does not compile. */
   #compile(program: Program, base: Base, run: Run): Compiled | undefined {
     const compiled = this.#use(base.snapshot, run, (engine) => {
       // The line breaks keep a comment at the end of the source from swallowing the rest.
@@ -131,7 +131,7 @@ export class Machine {
       this.#discard(engine)
       return undefined
     } finally {
-      // Clearing this much memory takes longer than a new engine, and would keep the memory allocated.
+      // To clear this much memory takes longer than to create an engine, and would keep the memory allocated.
       if (engine.size - snapshot.size > clearedBytesMax) this.#discard(engine)
     }
   }
@@ -172,7 +172,7 @@ export class Machine {
         guest,
         hostFunctions.map((name) => engine.newHostFunction(name)),
       )
-    if (!functions) throw new Error(`The sandbox does not start: ${engine.textOf(engine.exception())}`)
+    if (!functions) throw new Error(`The sandbox cannot start: ${engine.textOf(engine.exception())}`)
     const [prepare, finish, describe] = [0, 1, 2].map((index) => engine.item(functions, index)) as [
       Handle,
       Handle,

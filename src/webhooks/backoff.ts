@@ -1,5 +1,4 @@
 /** Delays between the attempts of a delivery, in milliseconds. */
-
 const delaysMs = [5_000, 15_000, 60_000, 180_000, 600_000]
 const lastDelayMs = 600_000
 const retryAfterMsMax = 600_000

@@ -22,12 +22,10 @@ export function changesBetween(
     const names = new Set([...Object.keys(old.params ?? {}), ...Object.keys(block.params ?? {})])
     for (const name of names)
       if (!same(withoutSamples(old.params?.[name]), withoutSamples(block.params?.[name]))) what.push(name)
-    const settings = [before.loops?.[id], after.loops?.[id], before.parallels?.[id], after.parallels?.[id]].map(
-      ownSettings,
-    )
-    if (!same(settings[0], settings[1]) || !same(settings[2], settings[3])) what.push('settings')
-    const [led, leads] = [outgoingEdges(before.edges, id), outgoingEdges(after.edges, id)]
-    if (!same(led, leads)) what.push('connections')
+    const isSameLoop = same(ownSettings(before.loops?.[id]), ownSettings(after.loops?.[id]))
+    const isSameParallel = same(ownSettings(before.parallels?.[id]), ownSettings(after.parallels?.[id]))
+    if (!isSameLoop || !isSameParallel) what.push('settings')
+    if (!same(outgoingEdges(before.edges, id), outgoingEdges(after.edges, id))) what.push('connections')
     if (what.length > 0) changes.push({ kind: 'changed', id, name: block.name, what })
   }
   for (const [id, block] of Object.entries(before.blocks)) {
@@ -45,6 +43,7 @@ function outgoingEdges(edges: Document['edges'], id: string): string[] {
     .toSorted()
 }
 
+/** A parameter without the sample values of its fields, if it is an input format. */
 function withoutSamples(value: unknown): unknown {
   if (!Array.isArray(value)) return value
   return value.map((item: unknown) => (isField(item) ? { ...item, value: undefined } : item))
@@ -54,13 +53,14 @@ function isField(item: unknown): item is Record<string, unknown> {
   return typeof item === 'object' && item !== null && 'name' in item && 'type' in item
 }
 
+/** The settings of a loop or parallel, without the list of its inner blocks. */
 function ownSettings(entry: { nodes?: string[]; id?: string } | undefined): unknown {
   if (!entry) return undefined
   const { nodes: _nodes, id: _id, ...settings } = entry
   return settings
 }
 
-/** Compares as JSON, regardless of member order. */
+/** Whether two values are equal as JSON, in any order of members. */
 function same(a: unknown, b: unknown): boolean {
   return text(a) === text(b)
 }

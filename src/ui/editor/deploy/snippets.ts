@@ -32,7 +32,7 @@ export type SnippetFacts = {
   hasResponse: boolean
 }
 
-/** A working call, except for the API key. */
+/** Code that calls the endpoint. The caller only has to provide an API key. */
 export function snippet(facts: SnippetFacts): string {
   const { mode, input, outputs } = facts
   const selected = outputs.length > 0 ? { selectedOutputs: outputs } : {}
@@ -55,10 +55,10 @@ function curl({ mode, url }: SnippetFacts, body: object): string {
 export function webhookLine(url: string, { methods, authentication }: Record<string, unknown>): string {
   const method = Array.isArray(methods) && methods.length > 0 ? String(methods[0]) : 'POST'
   const { type, name } = (authentication ?? {}) as Record<string, unknown>
-  const proof = { bearer: 'Authorization: Bearer YOUR_TOKEN', header: `${name || 'X-Name'}: YOUR_VALUE` }[String(type)]
+  const header = { bearer: 'Authorization: Bearer YOUR_TOKEN', header: `${name || 'X-Name'}: YOUR_VALUE` }[String(type)]
   return [
     `curl -sS -X ${method} ${shellText(url)}`,
-    ...(proof ? [`  -H ${shellText(proof)}`] : []),
+    ...(header ? [`  -H ${shellText(header)}`] : []),
     ...(method === 'GET' || method === 'DELETE'
       ? []
       : ["  -H 'Content-Type: application/json'", `  -d ${shellText('{"hello":"world"}')}`]),
@@ -67,11 +67,12 @@ export function webhookLine(url: string, { methods, authentication }: Record<str
 
 /** A shell command that sends a chat message, derived from the URL of the chat page. */
 export function chatLine(url: string, { access }: Record<string, unknown>): string {
-  const proof = { public: undefined, password: 'X-Chat-Password: THE_PASSWORD' }[String(access)]
-  const key = access === undefined || access === 'key' ? 'X-API-Key: YOUR_API_KEY' : proof
+  const isByKey = access === undefined || access === 'key'
+  const password = access === 'password' ? 'X-Chat-Password: THE_PASSWORD' : undefined
+  const header = isByKey ? 'X-API-Key: YOUR_API_KEY' : password
   return [
     `curl -sS -X POST ${shellText(url.replace(/\/chat\/(?=[^/]*$)/, '/api/chat/'))}`,
-    ...(key ? [`  -H ${shellText(key)}`] : []),
+    ...(header ? [`  -H ${shellText(header)}`] : []),
     "  -H 'Content-Type: application/json'",
     `  -d ${shellText('{"input":"Hello"}')}`,
   ].join(' \\\n')
@@ -133,13 +134,15 @@ function typeScript({ mode, url, origin, hasResponse }: SnippetFacts, body: obje
 }
 
 function python({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {
-  const head =
-    mode === 'plain'
-      ? ['import os', 'import requests']
-      : ['import json', 'import os', ...(mode === 'asynchronous' ? ['import time'] : []), 'import requests']
+  const imports = [
+    ...(mode === 'streaming' ? ['import json'] : []),
+    'import os',
+    ...(mode === 'asynchronous' ? ['import time'] : []),
+    'import requests',
+  ]
   const modeHeader = mode === 'asynchronous' ? ', "X-Execution-Mode": "async"' : ''
   const request = [
-    ...head.filter((line) => mode === 'streaming' || line !== 'import json'),
+    ...imports,
     '',
     `headers = {"X-API-Key": os.environ["MILLRACE_API_KEY"]${modeHeader}}`,
     `response = requests.post(`,

@@ -15,9 +15,9 @@ const columnGap = 90
 const rowGap = 40
 
 /**
- * Positions for all blocks, from left to right in execution order. Each block is placed to the right of its
- * predecessors, in the order of their output ports and as close to their height as possible. The contents of a
- * container are laid out first.
+ * Positions for all blocks, from left to right in execution order. Each block is to the right of its predecessors, in
+ * the order of their output ports and vertically as close to them as possible. The contents of a container are laid out
+ * first.
  */
 export function autoLayout(document: Document, measured: Sizes = new Map()): Record<string, Point> {
   const sizes = new Map(sizesOf(document, measured))
@@ -47,16 +47,16 @@ export function placeBlocks(document: Document): Document {
   const place = (parentId: string | null, depth: number): void => {
     for (const block of childrenOf(next, parentId)) if (isContainer(block) && depth <= 20) place(block.id, depth + 1)
     const blocks = childrenOf(next, parentId)
-    const lost = blocks.filter(isAtZero)
+    const unplaced = blocks.filter(isAtZero)
     // A single block at 0 is fine on the canvas, but inside a container it would cover the title.
-    if (lost.length === 0 || (parentId === null && lost.length === 1)) return
+    if (unplaced.length === 0 || (parentId === null && unplaced.length === 1)) return
     const sizes = sizesOf(next)
     const bottoms = blocks.flatMap((block) =>
       isAtZero(block) ? [] : [snap(positionOf(block).y + sizes.get(block.id)!.height + rowGap)],
     )
     const corner = parentId === null ? { x: 0, y: 0 } : { x: containerPadding.left, y: containerPadding.top }
-    const places = arrange(next, lost, sizes, { x: corner.x, y: Math.max(corner.y, ...bottoms) })
-    const placed = lost.map((block) => [block.id, { ...block, position: places[block.id]! }] as const)
+    const places = arrange(next, unplaced, sizes, { x: corner.x, y: Math.max(corner.y, ...bottoms) })
+    const placed = unplaced.map((block) => [block.id, { ...block, position: places[block.id]! }] as const)
     next = { ...next, blocks: { ...next.blocks, ...Object.fromEntries(placed) } }
   }
   place(null, 0)
@@ -74,6 +74,7 @@ function originOf(blocks: readonly Block[]): Point {
   return { x: snap(Math.min(...points.map(({ x }) => x), 0)), y: snap(Math.min(...points.map(({ y }) => y), 0)) }
 }
 
+/** An edge between two blocks of the layout. `rank`: its output port, from above -0.5 (first) to below 0.5 (last). */
 type Link = { source: string; target: string; rank: number }
 
 function arrange(document: Document, blocks: readonly Block[], sizes: Sizes, origin: Point): Record<string, Point> {
@@ -129,6 +130,7 @@ function order(columns: string[][], links: readonly Link[]): void {
     const forward = sweep % 2 === 0
     for (const column of forward ? columns : columns.toReversed()) {
       const rows = new Map(columns.flatMap((ids) => ids.map((id, row) => [id, row] as const)))
+      /** The average row of the neighbours in the direction of the sweep. */
       const pull = (id: string) => {
         const near = links.filter(({ source, target }) => (forward ? target : source) === id)
         if (near.length === 0) return rows.get(id)!
@@ -144,30 +146,30 @@ function order(columns: string[][], links: readonly Link[]): void {
   }
 }
 
-/** Puts each block at the height of its predecessors and moves blocks apart where they would overlap. */
+/** Centres each block vertically on its predecessors, and moves blocks apart where they would overlap. */
 function placeColumn(column: readonly string[], links: readonly Link[], sizes: Sizes, tops: Map<string, number>): void {
   const wanted = column.map((id) => {
     const from = links.filter(({ source, target }) => target === id && tops.has(source))
     if (from.length === 0) return undefined
     const middles = from.map(({ source }) => tops.get(source)! + sizes.get(source)!.height / 2)
-    const spread =
-      from.length === 1 ? from[0]!.rank * (sizes.get(id)!.height + rowGap) * siblings(links, from[0]!.source) : 0
+    const isBranch = from.length === 1 && hasSeveralTargets(links, from[0]!.source)
+    const spread = isBranch ? from[0]!.rank * (sizes.get(id)!.height + rowGap) : 0
     return middles.reduce((sum, middle) => sum + middle, 0) / middles.length - sizes.get(id)!.height / 2 + spread
   })
   let bottom = Number.NEGATIVE_INFINITY
-  const heights: number[] = []
+  const pushed: number[] = []
   for (const [at, id] of column.entries()) {
     const size: Size = sizes.get(id)!
     const top = Math.max(wanted[at] ?? (bottom === Number.NEGATIVE_INFINITY ? 0 : bottom), bottom)
-    heights.push(top)
+    pushed.push(top)
     bottom = top + size.height + rowGap
   }
-  // Blocks are only ever pushed down, so the whole column is moved up again by the average.
-  const shifts = heights.flatMap((top, at) => (wanted[at] === undefined ? [] : [top - wanted[at]!]))
+  // Blocks are only pushed down, so the whole column then moves up by the average.
+  const shifts = pushed.flatMap((top, at) => (wanted[at] === undefined ? [] : [top - wanted[at]!]))
   const shift = shifts.length === 0 ? 0 : shifts.reduce((sum, each) => sum + each, 0) / shifts.length
-  for (const [at, id] of column.entries()) tops.set(id, heights[at]! - shift)
+  for (const [at, id] of column.entries()) tops.set(id, pushed[at]! - shift)
 }
 
-function siblings(links: readonly Link[], source: string): number {
-  return new Set(links.filter((link) => link.source === source).map(({ target }) => target)).size > 1 ? 1 : 0
+function hasSeveralTargets(links: readonly Link[], source: string): boolean {
+  return new Set(links.filter((link) => link.source === source).map(({ target }) => target)).size > 1
 }

@@ -91,11 +91,11 @@ export function freshFragment(
   const types = new Set(Object.values(document.blocks).map(({ type }) => type))
   const blocks = Object.values(fragment.blocks).filter((block) => !(isTrigger(block) && types.has(block.type)))
   const ids = new Map([...blocks.map(({ id }) => id), ...Object.keys(fragment.notes)].map((id) => [id, newId()]))
-  const taken = new Set<string>()
+  const usedNames = new Set<string>()
   const renamed: [string, string][] = []
   const fresh = blocks.map(({ parentId: parent, ...block }) => {
-    const name = freeName(document, block.name, taken)
-    taken.add(normaliseName(name))
+    const name = freeName(document, block.name, usedNames)
+    usedNames.add(normaliseName(name))
     if (name !== block.name) renamed.push([normaliseName(block.name), normaliseName(name)])
     const inner = parent ? ids.get(parent) : undefined
     const { x, y } = positionOf(block)
@@ -134,7 +134,7 @@ export function freshFragment(
   }
 }
 
-/** Inserts a fragment with fresh ids into a document. */
+/** Inserts a fragment with fresh ids. Returns the document itself if the fragment is empty or was already inserted. */
 export function insertFragment(document: Document, fragment: Fragment): Document {
   const isTaken = Object.keys(fragment.blocks).some((id) => document.blocks[id])
   if (isTaken || Object.keys(fragment.blocks).length + Object.keys(fragment.notes).length === 0) return document

@@ -7,7 +7,7 @@ type InputField = { name: string; type: string; value?: unknown; required?: bool
 
 const types = ['string', 'number', 'boolean', 'object', 'array', 'files'].map((type) => ({ value: type, label: type }))
 
-/** The fields that a caller can send. Manual runs use the `value` column. */
+/** The fields that a caller can send. A manual run uses the `value` of each field. */
 export function InputFormat({
   value,
   onChange,

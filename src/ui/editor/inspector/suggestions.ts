@@ -9,7 +9,7 @@ export type Suggestion = {
   sample?: string
 }
 
-/** Facts about a block type: its output names and the kind of run it starts, if it is a trigger. */
+/** Looks up a block type: the names of its outputs and, for a trigger, the kind of run it starts. */
 export type OutputsOf = (type: string) => { outputs: readonly string[]; starts: string | null } | undefined
 
 /** Outputs of blocks in the latest run, by block id. */
@@ -36,6 +36,7 @@ export function suggestionsFor(
 /** Blocks that run before a block, nearest first: along its connections and those of the surrounding containers. */
 export function upstreamOf(document: Document, blockId: string): string[] {
   const found = new Set<string>()
+  const containers = new Set<string>()
   const next = [blockId]
   for (let at = next.shift(); at !== undefined; at = next.shift()) {
     const parent = document.blocks[at]?.parentId
@@ -44,8 +45,8 @@ export function upstreamOf(document: Document, blockId: string): string[] {
     // does not.
     for (const source of [...sources.filter((id) => id !== parent), ...(parent ? [parent] : [])]) {
       if (source === parent) {
-        if (!next.includes(source) && !found.has(`in ${source}`)) {
-          found.add(`in ${source}`)
+        if (!next.includes(source) && !containers.has(source)) {
+          containers.add(source)
           next.push(source)
         }
       } else if (!found.has(source) && source !== blockId) {
@@ -67,8 +68,8 @@ function blockSuggestions(
   const sampled = isRecord(sample) ? Object.keys(sample) : []
   return [...new Set([...outputNames(block, type), ...sampled])].flatMap((output) => {
     const value = isRecord(sample) ? sample[output] : undefined
-    const own = { text: `<${name}${step(output)}>`, from: block.name, ...sampleOf(value) }
-    return [own, ...deeper(`${name}${step(output)}`, value, block.name, 0)]
+    const own = { text: `<${name}${pathStep(output)}>`, from: block.name, ...sampleOf(value) }
+    return [own, ...innerPaths(`${name}${pathStep(output)}`, value, block.name, 0)]
   })
 }
 
@@ -82,7 +83,7 @@ function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<O
 /** References to all outputs of a block. */
 export function outputReferences(block: Block, document: Document, type: ReturnType<OutputsOf>): string[] {
   const name = referenceName(block, document, type?.starts ?? null)
-  return outputNames(block, type).map((output) => `<${name}${step(output)}>`)
+  return outputNames(block, type).map((output) => `<${name}${pathStep(output)}>`)
 }
 
 /** The name that references use for a block: a trigger by its kind, unless a block has that name. */
@@ -94,26 +95,27 @@ export function referenceName(block: Block, document: Document, starts: string |
 }
 
 /** Paths inside a value from the latest run. */
-function deeper(path: string, value: unknown, from: string, depth: number): Suggestion[] {
+function innerPaths(path: string, value: unknown, from: string, depth: number): Suggestion[] {
   if (depth >= depthMax) return []
   if (Array.isArray(value)) {
     return value.length === 0
       ? []
-      : [{ text: `<${path}[0]>`, from, ...sampleOf(value[0]) }, ...deeper(`${path}[0]`, value[0], from, depth + 1)]
+      : [{ text: `<${path}[0]>`, from, ...sampleOf(value[0]) }, ...innerPaths(`${path}[0]`, value[0], from, depth + 1)]
   }
   if (!isRecord(value)) return []
   return Object.entries(value)
     .slice(0, membersMax)
     .flatMap(([key, member]) => {
-      const inner = `${path}${step(key)}`
-      return [{ text: `<${inner}>`, from, ...sampleOf(member) }, ...deeper(inner, member, from, depth + 1)]
+      const inner = `${path}${pathStep(key)}`
+      return [{ text: `<${inner}>`, from, ...sampleOf(member) }, ...innerPaths(inner, member, from, depth + 1)]
     })
 }
 
 const depthMax = 4
 const membersMax = 40
 
-function step(key: string): string {
+/** One member in a path: `.name`, or `["a name"]`. */
+function pathStep(key: string): string {
   return /^[A-Za-z_$][\w$-]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }
 
@@ -137,7 +139,7 @@ function containerSuggestions(document: Document, blockId: string): Suggestion[]
 }
 
 function variableSuggestions({ variables = {} }: Document): Suggestion[] {
-  return Object.keys(variables).map((name) => ({ text: `<variable${step(name)}>`, from: 'Variable' }))
+  return Object.keys(variables).map((name) => ({ text: `<variable${pathStep(name)}>`, from: 'Variable' }))
 }
 
 function namesOf(list: unknown): string[] {
