@@ -1,7 +1,7 @@
 // Long because it is one list: every setting, with its parser.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { tierNames, tierSettings } from './domain/account/tiers.ts'
-import { defaultLimits, type Limits, limitSettings } from './domain/limits.ts'
+import { defaultLimits, type Limit, type Limits, limitSettings } from './domain/limits.ts'
 import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
 
 const KB = 1024
@@ -95,6 +95,41 @@ const properties = {
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Maximum size of all values that a run holds.'),
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Maximum size of a request body if the trigger declares no files.'),
   bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Maximum size of a request body if the trigger declares files.'),
+  bodyValuesMax: whole(200_000, 100, 100_000_000, 'Maximum number of values in a JSON body.'),
+  formFieldsMax: whole(10_000, 1, 10_000_000, 'Maximum number of fields in a form, and of parameters in a query.'),
+  requestFilesMax: whole(1_000, 0, 100_000, 'Maximum number of files in a request.'),
+  bodyRatioMax: whole(
+    100,
+    1,
+    100_000,
+    'Maximum ratio between the decompressed and the compressed size of a body, beyond the first megabyte.',
+  ),
+  anonymousBodyBytesMax: bytes(MB, KB, GB, 'Maximum size of a body from a sender without a credential.'),
+  anonymousBodyBytesMaxFiles: bytes(
+    10 * MB,
+    KB,
+    4 * GB,
+    'Maximum size of a body with files from a sender without a credential.',
+  ),
+  anonymousBodyValuesMax: whole(
+    20_000,
+    100,
+    100_000_000,
+    'Maximum number of values in a JSON body from a sender without a credential.',
+  ),
+  anonymousFormFieldsMax: whole(
+    1_000,
+    1,
+    10_000_000,
+    'Maximum number of fields in a form from a sender without a credential.',
+  ),
+  anonymousFilesMax: whole(10, 0, 100_000, 'Maximum number of files in a request without a credential.'),
+  bodiesBytesMax: bytes(
+    128 * MB,
+    MB,
+    64 * GB,
+    'Memory for the bodies of all requests in progress. Beyond that, callers get 503.',
+  ),
   cancelOnDisconnect: plainBoolean({
     default: true,
     description: 'Whether a run is cancelled when its caller disconnects.',
@@ -158,6 +193,24 @@ export type ConfigSchema = TObject<typeof properties>
 /** The current values, frozen. */
 export type Config = Readonly<Static<ConfigSchema>>
 
+/** A limit with the name of its setting. */
+export function limitOf(config: Config, member: NumberMember): Limit {
+  return { max: config[member], setting: settingName(member) }
+}
+
+/** The settings that are numbers. */
+type NumberMember = { [Member in keyof Config]-?: Config[Member] extends number ? Member : never }[keyof Config]
+
+/** `logLevel` is `MILLRACE_LOG_LEVEL`. */
+function settingName(member: string): string {
+  return `MILLRACE_${member.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+/** `logLevel` is `--log-level`. */
+function flagName(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
 /** The limits of documents and runs. */
 export function limitsOf(config: Config): Limits {
   const names = Object.keys(limitSettings) as (keyof Limits)[]
@@ -206,10 +259,9 @@ export type ResolvedConfig = {
 /** Every setting, in the order of the schema above. */
 export const settings: readonly Setting[] = Object.freeze(
   Object.entries(properties as Record<string, TSchema>).map(([member, schema]) => {
-    const words = member.replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
     return Object.freeze({
-      name: `MILLRACE_${words.toUpperCase()}`,
-      flag: (schema['flag'] as string | undefined) ?? words.toLowerCase().replaceAll('_', '-'),
+      name: settingName(member),
+      flag: (schema['flag'] as string | undefined) ?? flagName(member),
       member: member as keyof Config,
       description: (schema.description ?? '') + (schema['pending'] ? ' Has no effect yet.' : ''),
       // Computed on request, because the service starts without it.

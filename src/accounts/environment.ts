@@ -6,7 +6,7 @@ import {
   variableValueProblem,
 } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
-import { AppError } from '../domain/errors.ts'
+import { problemsError } from '../domain/errors.ts'
 import { createRedactor, type Secret } from '../domain/redaction/redactor.ts'
 import type { VariableRow } from '../store/account-store.ts'
 import type { Store } from '../store/store.ts'
@@ -107,7 +107,7 @@ function assertVariable(name: string, value: string): void {
   ]
   const details = problems.flatMap(({ path, message }) => (message === undefined ? [] : [{ path, message }]))
   if (details.length === 0) return
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }
 
 /** Each sealing uses a new nonce, so equal bytes mean an unchanged value. */

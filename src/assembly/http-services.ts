@@ -14,6 +14,7 @@ import type { InterfaceFiles } from '../http/responses/interface-files.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
+import { type Bodies, bodiesOf } from './body-limits.ts'
 import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
 import type { Triggers } from './triggers.ts'
@@ -33,6 +34,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const { accounts, files, delivery, engine, triggers, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs } = engine
+  const bodies = bodiesOf(config)
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.keys.lookUp,
@@ -50,7 +52,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     runner,
     jobs,
     manual: manualServicesOf(options),
-    runs: runServicesOf(options),
+    runs: runServicesOf(options, bodies),
     async outputOf(executionId) {
       const sealed = await store.getJobOutput(executionId)
       return sealed && accounts.jobSeal.open(sealed, executionId)
@@ -67,8 +69,9 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     interfaceFiles: base.interfaceFiles,
     writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),
     settings: {
-      bodyBytesMax: config.bodyBytesMax,
-      bodyBytesMaxAnywhere: Math.max(config.bodyBytesMax, config.bodyBytesMaxFiles),
+      body: bodies.body,
+      bodyWithFiles: bodies.bodyWithFiles,
+      largestBody: bodies.largest,
       baseUrl,
       version: build.version,
     },
@@ -94,15 +97,15 @@ function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOpt
   }
 }
 
-function runServicesOf(options: HttpServicesOptions): Services['runs'] {
+function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['runs'] {
   const { config, store, clock, logger, accounts, files, delivery, engine, triggers } = options
   const { runner, jobs, deployments, addresses } = engine
-  const { bodyBytesMax, bodyBytesMaxFiles, cancelOnDisconnect, streamBufferBytes } = config
+  const { cancelOnDisconnect, streamBufferBytes } = config
   const starting = {
     clock,
     logger,
     limits: accounts.limits,
-    settings: { bodyBytesMax, bodyBytesMaxFiles, cancelOnDisconnect, streamBufferBytes },
+    settings: { ...bodies, cancelOnDisconnect, streamBufferBytes },
     execute: (request: RunRequest) => runner.execute(request),
     assertAccepting() {
       runner.assertFree()

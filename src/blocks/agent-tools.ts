@@ -1,8 +1,7 @@
 import { messageOf } from '../domain/errors.ts'
-import { jsonDepthMax } from '../domain/limits.ts'
 import { isObject } from '../domain/run/input.ts'
 import type { ModelTool, ModelToolCall } from '../domain/run/model-call.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import type { FieldType, InputField } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
@@ -92,9 +91,8 @@ const bodyCharsMax = 2_000
 type Arguments = { ok: true; args: Record<string, unknown> } | { ok: false; message: string }
 
 function readArguments(text: string): Arguments {
-  if (isDeeperThan(text, jsonDepthMax)) {
-    return { ok: false, message: `The arguments are nested deeper than ${jsonDepthMax} levels.` }
-  }
+  const refusal = jsonRefusal(text)
+  if (refusal !== undefined) return { ok: false, message: `The arguments cannot be used: ${refusal}.` }
   try {
     const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
     return isObject(args) ? { ok: true, args } : { ok: false, message: 'The arguments must be a JSON object.' }

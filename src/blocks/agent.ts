@@ -1,10 +1,9 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
-import { jsonDepthMax } from '../domain/limits.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/cost.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
 import type { ModelMessage, ModelResponse } from '../domain/run/model-call.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
@@ -186,7 +185,8 @@ async function structuredContent(
   const json = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
   let value: unknown
   try {
-    if (isDeeperThan(json, jsonDepthMax)) throw new Error(`it is nested deeper than ${jsonDepthMax} levels`)
+    const refusal = jsonRefusal(json)
+    if (refusal !== undefined) throw new Error(refusal)
     value = JSON.parse(json)
   } catch (error) {
     throw invalidOutput(`it is not JSON (${messageOf(error)})`)

@@ -1,7 +1,6 @@
-import { jsonDepthMax } from '../domain/limits.ts'
 import type { OutboundOutcome, OutboundRequest, OutboundResponse } from '../domain/outbound-request.ts'
 import { mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 import { fileNameOf } from './api-files.ts'
 
@@ -65,9 +64,9 @@ function contentOf({ body, headers }: OutboundResponse): Content {
   return { kind: 'value', value: isJson ? parsed(text) : text }
 }
 
-/** Invalid JSON and too deeply nested JSON stay text. */
+/** Invalid JSON stays text, and so does JSON that is too deep or has too many values. */
 function parsed(text: string): unknown {
-  if (isDeeperThan(text, jsonDepthMax)) return text
+  if (jsonRefusal(text) !== undefined) return text
   try {
     return JSON.parse(text)
   } catch {

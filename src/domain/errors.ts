@@ -47,6 +47,39 @@ export class AppError extends Error {
   }
 }
 
+/** The most problems that an error lists. More do not help the reader, and cost memory for each sender's mistake. */
+export const problemsMax = 20
+const messageCharsMax = 500
+const pathCharsMax = 200
+
+/**
+ * An error about several problems. Its message joins theirs. Everything is bounded: a list of problems may have one row
+ * for each of a million values, and a message may quote a value of megabytes.
+ */
+export function problemsError(
+  code: ErrorCode,
+  problems: readonly ErrorDetail[],
+  options: Omit<AppErrorOptions, 'details'> = {},
+): AppError {
+  const details = boundedDetails(problems)
+  return new AppError(code, details.map(({ message }) => message).join(' '), { ...options, details })
+}
+
+/** The first problems, and one row that counts the others. */
+export function boundedDetails(problems: readonly ErrorDetail[]): ErrorDetail[] {
+  const shown = problems.slice(0, problemsMax).map(({ path, message }) => ({
+    path: clip(path, pathCharsMax),
+    message: clip(message, messageCharsMax),
+  }))
+  const more = problems.length - shown.length
+  return more > 0 ? [...shown, { path: '', message: `And ${more} more.` }] : shown
+}
+
+/** At most `charsMax` characters of a text, which is marked when it is cut. */
+export function clip(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
+}
+
 /** Whether the disk or a queue refused the work for now and will accept it later. Such a run is not recorded. */
 export function isRefusedForNow(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')

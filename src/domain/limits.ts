@@ -36,8 +36,16 @@ export const limitSettings = {
   runBytesMax: 'MILLRACE_RUN_BYTES_MAX',
 } satisfies Record<keyof Limits, string>
 
+/** A limit, and the setting that raises it. */
+export type Limit = Readonly<{ max: number; setting: string }>
+
 /** The maximum nesting of JSON from outside. The outermost value is level 1. */
 export const jsonDepthMax = 200
+/**
+ * The maximum number of values in a JSON text that a run reads: a response to a request, a model's arguments, a text
+ * that a block parses. Ten megabytes can hold five million values, which take seconds and gigabytes to process.
+ */
+export const jsonValuesMax = 500_000
 /** A larger value in a span is stored as a preview. Bytes of JSON text. */
 export const spanValueBytesMax = 262_144
 /** A larger final output is stored as a preview in the log. Bytes of JSON text. */

@@ -24,10 +24,10 @@ export class Files {
     this.#options = options
   }
 
-  receive: ReceiveFiles = (chunks, fields, textBytesMax) => {
+  receive: ReceiveFiles = (chunks, fields, limits) => {
     const { spool } = this.#options
     const store = (owner: FileOwner, items: readonly FileItem[]) => this.#storeItems(owner, items)
-    return Upload.receive({ chunks, fields, textBytesMax, spool, store, remove: this.remove })
+    return Upload.receive({ chunks, fields, limits, spool, store, remove: this.remove })
   }
 
   /** Replaces the file URLs in JSON text with new ones. */

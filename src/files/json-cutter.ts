@@ -1,9 +1,11 @@
 import { AppError } from '../domain/errors.ts'
-import { fileItemsMax } from '../domain/run/file.ts'
+import type { Limit } from '../domain/limits.ts'
 
 export type JsonCutterOptions = {
   /** The names of the fields that contain file items. */
   fields: ReadonlySet<string>
+  /** The maximum number of file items. */
+  files: Limit
   /** The text that replaces string number `index`, without quotes. */
   placeholder(index: number): string
   /** Called at the start of a string that is cut out. */
@@ -166,9 +168,7 @@ export class JsonCutter {
   }
 
   #openCut(): void {
-    if (this.#count >= fileItemsMax) {
-      throw new AppError('INVALID_INPUT', `A request can contain at most ${fileItemsMax} file items.`)
-    }
+    if (this.#count >= this.#options.files.max) throw tooManyFiles(this.#options.files)
     this.#kept.push(Buffer.from(`${this.#options.placeholder(this.#count)}"`))
     this.#cut = this.#options.open(this.#count)
     this.#count += 1
@@ -237,6 +237,10 @@ const backslash = 0x5c
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
+
+export function tooManyFiles({ max, setting }: Limit): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `A request can have at most ${max} files, the most that ${setting} allows.`)
+}
 
 function invalid(what: string, cause?: unknown): AppError {
   return new AppError('INVALID_JSON', `The body is not JSON: ${what}.`, { cause })

@@ -1,9 +1,10 @@
-import { AppError, type ErrorDetail, isRefusedForNow } from '../domain/errors.ts'
+import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
+import type { Limit } from '../domain/limits.ts'
 import type { FileOwner, RunFile } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
-import { JsonCutter } from './json-cutter.ts'
+import { JsonCutter, tooManyFiles } from './json-cutter.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 
 /**
@@ -52,6 +53,7 @@ export class Upload {
     for (const name of this.#options.fields) {
       const list = fields[name]
       if (!Array.isArray(list)) continue
+      if (list.length > this.#options.limits.files.max) throw tooManyFiles(this.#options.limits.files)
       const good: FileItem[] = []
       for (const [index, raw] of list.entries()) {
         const reading = readFileItem(raw, `${name}[${index}]`, (data) => this.#cutOf(data))
@@ -64,8 +66,7 @@ export class Upload {
       items.set(name, good)
     }
     if (problems.length > 0) {
-      const message = problems.map((problem) => problem.message).join(' ')
-      throw new AppError(isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'INVALID_INPUT', message, { details: problems })
+      throw problemsError(isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'INVALID_INPUT', problems)
     }
     this.#items = items
   }
@@ -117,6 +118,7 @@ export class Upload {
     const open: SpoolFile[] = []
     const cutter = new JsonCutter({
       fields: new Set(this.#options.fields),
+      files: this.#options.limits.files,
       placeholder: (index) => `${this.#token}:${index}`,
       keeping: (bytes) => this.#countText(bytes),
       open: () => {
@@ -152,10 +154,10 @@ export class Upload {
 
   /** Counted before the text is kept: it stays in memory, and is copied when it is decoded and parsed. */
   #countText(bytes: number): void {
-    const { textBytesMax } = this.#options
     this.#textBytes += bytes
-    if (this.#textBytes <= textBytesMax) return
-    const message = `Without its files, the body is larger than the maximum of ${textBytesMax} bytes.`
+    const { max, setting } = this.#options.limits.text
+    if (this.#textBytes <= max) return
+    const message = `Without its files, the body is larger than ${max} bytes, the most that ${setting} allows.`
     throw new AppError('PAYLOAD_TOO_LARGE', message)
   }
 
@@ -193,15 +195,17 @@ export type RemoveFiles = (owner: FileOwner) => Promise<void>
 export type ReceiveFiles = (
   chunks: AsyncIterable<Uint8Array>,
   fields: readonly string[],
-  textBytesMax: number,
+  limits: UploadLimits,
 ) => Promise<Upload>
+
+/** `text`: the bytes of the body without the content of its files. `files`: the number of file items. */
+export type UploadLimits = Readonly<{ text: Limit; files: Limit }>
 
 export type UploadOptions = {
   chunks: AsyncIterable<Uint8Array>
   /** The fields that contain file items. */
   fields: readonly string[]
-  /** Maximum size of the body in bytes, excluding file content. */
-  textBytesMax: number
+  limits: UploadLimits
   spool: Spool
   store: StoreFiles
   remove: RemoveFiles

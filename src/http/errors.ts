@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { AppError, type ErrorCode, errorCodes } from '../domain/errors.ts'
+import { AppError, boundedDetails, clip, type ErrorCode, errorCodes } from '../domain/errors.ts'
 import { oneOf } from '../domain/one-of.ts'
 
 /** Maps error codes to HTTP statuses. A missing code is a compile error. */
@@ -44,9 +44,13 @@ export const ErrorResponse = t.Object({
 })
 export type ErrorResponse = Static<typeof ErrorResponse>
 
+/** Bounded here once for every error, because messages and details may repeat what the caller sent. */
 export function errorBody({ message, code, details }: AppError): ErrorResponse {
-  return details ? { error: message, code, details: [...details] } : { error: message, code }
+  const error = clip(message, messageCharsMax)
+  return details ? { error, code, details: boundedDetails(details) } : { error, code }
 }
+
+const messageCharsMax = 10_000
 
 /** `Retry-After` of an outage that does not give a time itself. */
 const outageRetryAfterS = 5

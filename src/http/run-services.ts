@@ -11,6 +11,7 @@ import type { RunEnd, RunRequest } from '../engine/run/runner.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
+import type { BodyLimits } from './requests/body-limits.ts'
 
 /** The services that the execute endpoint uses. Once caches are warm, all of it works from memory. */
 export type ExecuteServices = {
@@ -78,16 +79,19 @@ export type WebhookServices = {
   /** Limits of the workspace's owner, and of addresses that try to guess. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
   logger: Pick<Logger, 'error'>
-  settings: { bodyBytesMax: number }
+  settings: Pick<RunSettings, 'body' | 'anonymousBody' | 'anonymousBodyWithFiles'>
 }
 
 export type Acceptance = { job: { executionId: string } } | { job: undefined; claimedBy: string | null }
 
 /** Settings of every endpoint that starts runs and may stream them. */
 export type RunSettings = {
-  bodyBytesMax: number
+  body: BodyLimits
   /** For a workflow whose trigger declares files. */
-  bodyBytesMaxFiles: number
+  bodyWithFiles: BodyLimits
+  /** For senders without a credential. */
+  anonymousBody: BodyLimits
+  anonymousBodyWithFiles: BodyLimits
   cancelOnDisconnect: boolean
   /** Limit on the text that waits for a slow reader of a stream. */
   streamBufferBytes: number

@@ -1,5 +1,6 @@
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Clock } from '../domain/clock.ts'
+import type { Limit } from '../domain/limits.ts'
 import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
@@ -19,6 +20,7 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts'
 import type { DeliveryCommands } from '../webhooks/delivery-commands.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { TestDeliveries } from '../webhooks/test-delivery.ts'
+import type { BodyLimits } from './requests/body-limits.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
 import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
 
@@ -174,9 +176,11 @@ export type JobInFlight = Omit<RunInFlight, 'startedAt'> & { createdAt: number; 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
 
 export type HttpSettings = {
-  /** Limits on a body: on most routes, and the largest of any route. */
-  bodyBytesMax: number
-  bodyBytesMaxAnywhere: number
+  /** The limits of a body on most routes, and of one that may contain files. */
+  body: BodyLimits
+  bodyWithFiles: BodyLimits
+  /** The bytes of the largest body on any route. */
+  largestBody: Limit
   /**
    * The public address of the service, without a trailing slash. A function, because the port may be chosen at start.
    */

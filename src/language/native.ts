@@ -1,7 +1,7 @@
 // Long because one switch lists all kinds of expressions, and one table all methods of the subset.
 import type { Expression, MemberExpression, SpreadElement, Super } from 'acorn'
-import { jsonDepthMax, responseBytesMax } from '../domain/limits.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { responseBytesMax } from '../domain/limits.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 
 /** Evaluates a compiled expression over the values of its references. */
 export type Native = (values: readonly unknown[]) => unknown
@@ -230,10 +230,10 @@ function functionOf(owner: string, name: string, count: number): ((...args: unkn
   return undefined
 }
 
-/** Deeply nested JSON is left to the sandbox: it takes seconds to stringify. */
+/** JSON that is too deep or has too many values is left to the sandbox: it takes seconds to stringify. */
 function parseJson(value: unknown): unknown {
   const text = String(value)
-  if (isDeeperThan(text, jsonDepthMax)) throw new NotNative()
+  if (jsonRefusal(text) !== undefined) throw new NotNative()
   return JSON.parse(text)
 }
 

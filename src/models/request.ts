@@ -4,9 +4,8 @@ import type {
   LanguageModelV4Message,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import { jsonDepthMax } from '../domain/limits.ts'
 import type { ModelMessage, ModelRequest, ModelToolCall } from '../domain/run/model-call.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 
 /** A request in the form that the providers' code takes. */
 export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
@@ -61,11 +60,11 @@ function callPart({ id, name, arguments: text, echo }: ModelToolCall) {
 }
 
 /**
- * The service rejected arguments that are invalid JSON or nested too deeply. The history contains `{}` in their
- * place.
+ * The service rejected arguments that are invalid JSON, nested too deeply, or have too many values. The history
+ * contains `{}` in their place.
  */
 function inputOf(text: string): unknown {
-  if (isDeeperThan(text, jsonDepthMax)) return {}
+  if (jsonRefusal(text) !== undefined) return {}
   try {
     return JSON.parse(text)
   } catch {

@@ -1,5 +1,5 @@
 import { responseBytesMax } from '../domain/limits.ts'
-import { isDeeperThan } from '../domain/text/json.ts'
+import { jsonRefusal } from '../domain/text/json.ts'
 import { codeError, type Failure, resultTooLarge } from './failure.ts'
 
 /** The host's side of one run: the functions that the guest calls, and what it passed to them. */
@@ -39,9 +39,11 @@ export class Run {
   settle(json: string): void {
     if (json === '' || (json.length * 3 > responseBytesMax && Buffer.byteLength(json) > responseBytesMax)) {
       this.failure = resultTooLarge(responseBytesMax)
-    } else if (isDeeperThan(json, resultDepthMax)) {
-      this.failure = codeError(`The result is nested deeper than ${resultDepthMax} levels.`)
-    } else this.result = json
+      return
+    }
+    const refusal = jsonRefusal(json, resultDepthMax)
+    if (refusal === undefined) this.result = json
+    else this.failure = codeError(`The result cannot be used: ${refusal}.`)
   }
 
   #print(line: string): void {

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts'
+import type { Limit } from '../domain/limits.ts'
 import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/run/file.ts'
 import { setMember } from '../domain/run/input.ts'
 import { readJson } from '../domain/text/json.ts'
@@ -10,28 +11,40 @@ export type WebhookContent =
   | { kind: 'entries'; entries: readonly Entry[] }
   | { kind: 'file'; bytes: Uint8Array; name: string; type: string }
 
+/** Limits on the content of a body: the values of JSON, the fields of a form, the number of files. */
+export type ContentLimits = Readonly<{ values: Limit; fields: Limit; files: Limit }>
+
 /** Null: a file input in which no file was selected. */
 type Entry = readonly [name: string, value: string | File | null]
 
 /**
  * Reads a request body by its Content-Type: JSON, form or text; anything else is a file. Without a type, it is JSON if
- * it parses, otherwise text. An empty body is null. Throws `INVALID_JSON`, or `INVALID_INPUT` for a malformed form.
+ * it parses, otherwise text. An empty body is null. Throws `INVALID_JSON`, `INVALID_INPUT` for a malformed form, or
+ * `PAYLOAD_TOO_LARGE`.
  */
-export async function readWebhookBody(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<WebhookContent> {
+export async function readWebhookBody(
+  bytes: Uint8Array<ArrayBuffer>,
+  headers: Headers,
+  limits: ContentLimits,
+): Promise<WebhookContent> {
   if (bytes.byteLength === 0) return valued(null)
+  const { values } = limits
   const { type, parameters } = contentTypeOf(headers.get('content-type') ?? '')
-  if (jsonType.test(type)) return valued(readJson(textOf(bytes)))
+  if (jsonType.test(type)) return valued(readJson(textOf(bytes), { values }))
   if (type === 'application/x-www-form-urlencoded') {
-    return { kind: 'entries', entries: [...new URLSearchParams(textOf(bytes))] }
+    const text = textOf(bytes)
+    assertFew(text, '&', limits.fields)
+    return { kind: 'entries', entries: [...new URLSearchParams(text)] }
   }
-  if (type === 'multipart/form-data') return { kind: 'entries', entries: await partsOf(bytes, headers) }
+  if (type === 'multipart/form-data') return { kind: 'entries', entries: await partsOf(bytes, headers, limits) }
   if (textType.test(type)) return valued(decodeText(bytes, charsetOf(parameters), false) ?? '')
   if (type !== '') return fileOf(bytes, headers, mediaTypeOf(type) ?? unknownMediaType)
   const text = decodeText(bytes, 'utf-8', true)
   if (text === undefined) return fileOf(bytes, headers, unknownMediaType)
   try {
-    return valued(readJson(text))
-  } catch {
+    return valued(readJson(text, { values }))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE') throw error
     return valued(text)
   }
 }
@@ -89,13 +102,44 @@ function textOf(bytes: Uint8Array<ArrayBuffer>): string {
   throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.')
 }
 
-async function partsOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Promise<Entry[]> {
+async function partsOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  headers: Headers,
+  { fields, files }: ContentLimits,
+): Promise<Entry[]> {
+  const boundary = /boundary="?([^";]+)/i.exec(headers.get('content-type') ?? '')?.[1]
+  if (boundary) assertFew(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), `\r\n--${boundary}`, fields)
+  const entries: Entry[] = []
   try {
     const type = headers.get('content-type') ?? ''
     const form = await new Response(bytes, { headers: { 'content-type': type } }).formData()
-    return [...(form as unknown as Iterable<Entry>)].map(([name, entry]) => [name, isUnchosen(entry) ? null : entry])
+    for (const [name, entry] of form as unknown as Iterable<Entry>) {
+      entries.push([name, isUnchosen(entry) ? null : entry])
+    }
   } catch (cause) {
     throw new AppError('INVALID_INPUT', 'The multipart body cannot be read.', { cause })
+  }
+  if (entries.filter(isFile).length <= files.max) return entries
+  const message = `A request can have at most ${files.max} files, the most that ${files.setting} allows.`
+  throw new AppError('PAYLOAD_TOO_LARGE', message)
+}
+
+function isFile([, entry]: Entry): boolean {
+  return entry !== null && typeof entry !== 'string'
+}
+
+/** Refuses a query with too many parameters. */
+export function assertQueryFits(url: string, fields: Limit): void {
+  assertFew(url, '&', fields)
+}
+
+/** Refuses a form before it is parsed. Each field follows a separator, except the first. */
+function assertFew(text: string | Buffer, separator: string, { max, setting }: Limit): void {
+  let count = 0
+  for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + 1)) {
+    count += 1
+    if (count <= max) continue
+    throw new AppError('PAYLOAD_TOO_LARGE', `The request has more than ${max} fields, the most that ${setting} allows.`)
   }
 }
 

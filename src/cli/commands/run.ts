@@ -213,7 +213,7 @@ async function inputOf({ flags, terminal }: Call): Promise<unknown> {
     ? await readInputFile(given.slice(1), terminal)
     : ['The text of --input', given]
   try {
-    return readJson(text, what)
+    return readJson(text, { what })
   } catch (error) {
     if (error instanceof AppError) throw new UsageError(error.message, 'More: millrace run --help')
     throw error

@@ -33,7 +33,7 @@ export function readWorkflowFile(path: string): unknown {
 }
 
 function read(path: string): unknown {
-  return readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+  return readJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), { what: path })
 }
 
 function problemOf(path: string, error: unknown): string {

@@ -30,8 +30,6 @@ export type FreshenFiles = (text: string, runFiles: readonly string[]) => string
 
 /** The maximum size of one file in bytes. */
 export const fileBytesMax = 20 * 1_048_576
-/** The maximum number of file items in one request. */
-export const fileItemsMax = 1_000
 /** The maximum length of a name that workflows read. */
 const nameCharsMax = 255
 /** The maximum length of a name in storage keys. */

@@ -1,6 +1,5 @@
 import type { ErrorDetail } from '../errors.ts'
-import { jsonDepthMax } from '../limits.ts'
-import { isDeeperThan } from '../text/json.ts'
+import { jsonRefusal } from '../text/json.ts'
 import type { FieldType, InputField } from '../workflow/workflow.ts'
 import type { RunFile } from './file.ts'
 
@@ -120,7 +119,7 @@ function isDecimal(text: string): boolean {
 }
 
 function parsed(text: string, accepts: (value: unknown) => boolean): unknown {
-  if (isDeeperThan(text, jsonDepthMax)) return undefined
+  if (jsonRefusal(text) !== undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return accepts(value) ? value : undefined

@@ -1,18 +1,31 @@
 import { AppError, messageOf } from '../errors.ts'
-import { jsonDepthMax } from '../limits.ts'
+import { jsonDepthMax, jsonValuesMax, type Limit } from '../limits.ts'
 import { findJsonFault } from './json-fault.ts'
 
+export type ReadJsonOptions = {
+  /** Names the text in messages ("The body", "The file order.json"). */
+  what?: string
+  depthMax?: number
+  /** The maximum number of values. Without it, the text may have any number. */
+  values?: Limit
+}
+
 /**
- * Parses JSON text from outside. Throws `AppError` `INVALID_JSON` with a message that explains what is wrong and where.
- * The nesting depth is checked before parsing, because JSON.parse accepts values that are too deep for the code that
- * processes them later. A `__proto__` member becomes an own member, as in JSON.
- *
- * `what` names the text in messages ("The body", "The file order.json").
+ * Parses JSON text from outside. Throws `AppError` `INVALID_JSON` with a message that explains what is wrong and where,
+ * or `PAYLOAD_TOO_LARGE` for too many values. Depth and values are counted before parsing: JSON.parse accepts values
+ * that are too deep for the code that processes them later, and each value costs about a hundred bytes and some
+ * microseconds, however short its text is. A `__proto__` member becomes an own member, as in JSON.
  */
-export function readJson(text: string, what = 'The body', depthMax = jsonDepthMax): unknown {
+export function readJson(text: string, options: ReadJsonOptions = {}): unknown {
+  const { what = 'The body', depthMax = jsonDepthMax, values } = options
   if (text === '') throw new AppError('INVALID_JSON', `${what} is empty. It must be JSON.`)
-  if (isDeeperThan(text, depthMax)) {
+  const excess = findJsonExcess(text, depthMax, values?.max)
+  if (excess === 'depth') {
     throw new AppError('INVALID_JSON', `${what} is nested deeper than ${depthMax} levels, which is the limit.`)
+  }
+  if (excess === 'values' && values) {
+    const message = `${what} has more than ${values.max} values, the most that ${values.setting} allows.`
+    throw new AppError('PAYLOAD_TOO_LARGE', message)
   }
   try {
     return JSON.parse(text)
@@ -23,30 +36,51 @@ export function readJson(text: string, what = 'The body', depthMax = jsonDepthMa
   }
 }
 
+/** Why a run must not parse a JSON text ("it is nested deeper than 200 levels"); undefined when it may. */
+export function jsonRefusal(text: string, depthMax = jsonDepthMax): string | undefined {
+  const excess = findJsonExcess(text, depthMax, jsonValuesMax)
+  if (excess === undefined) return undefined
+  return excess === 'depth' ? `it is nested deeper than ${depthMax} levels` : `it has more than ${jsonValuesMax} values`
+}
+
 const quote = 34
 const backslash = 92
 
-/** Whether objects and arrays in the text are nested deeper than `levels`. Ignores brackets inside strings. */
-export function isDeeperThan(text: string, levels: number): boolean {
-  // Every level needs an opening and a closing bracket, so a short text needs no scan.
-  if (text.length < 2 * (levels + 1)) return false
+/**
+ * Which limit a JSON text exceeds first, if any: the nesting of its objects and arrays, or the number of its values.
+ * Objects and arrays count as values. Ignores everything inside strings. Linear, and skipped for short texts.
+ */
+export function findJsonExcess(
+  text: string,
+  depthMax: number,
+  valuesMax = Number.POSITIVE_INFINITY,
+): 'depth' | 'values' | undefined {
+  // A level takes an opening and a closing bracket, and a value a character and a comma. A short text needs no scan.
+  if (text.length < 2 * (depthMax + 1) && text.length < 2 * valuesMax) return undefined
   let depth = 0
+  // Each value follows a comma or opens a container, except the first one of a container that is not empty. So this is
+  // never too low, and at most the number of empty containers too high.
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > levels) return true
+        if (++depth > depthMax) return 'depth'
+        if (++values > valuesMax) return 'values'
         break
       case 0x7d: // }
       case 0x5d: // ]
         depth--
+        break
+      case 0x2c: // ,
+        if (++values > valuesMax) return 'values'
         break
       case quote:
         at = endOfString(text, at)
         break
     }
   }
-  return false
+  return undefined
 }
 
 /** The position of the quote that closes the string opened at `start`; the text's length when there is none. */

@@ -1,6 +1,5 @@
-import { jsonDepthMax } from '../../domain/limits.ts'
 import { setMember } from '../../domain/run/input.ts'
-import { isDeeperThan } from '../../domain/text/json.ts'
+import { jsonRefusal } from '../../domain/text/json.ts'
 import { asText, mayHoldSegments, parseTemplate, type Segment } from '../../domain/workflow/reference.ts'
 import { BlockError } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
@@ -109,7 +108,8 @@ function endsInString(text: string, startsInString: boolean): boolean {
 }
 
 function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {
-  if (isDeeperThan(text, jsonDepthMax)) return { ok: false, message: `it is nested deeper than ${jsonDepthMax} levels` }
+  const refusal = jsonRefusal(text)
+  if (refusal !== undefined) return { ok: false, message: refusal }
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {

@@ -41,7 +41,7 @@ export class Door {
   allowAnonymous(request: Request, set: ResponseSet): void {
     set.headers['x-request-id'] = this.#visitOf(request).requestId
     set.headers['x-content-type-options'] = 'nosniff'
-    refuseOversized(request.headers, this.#services.settings.bodyBytesMaxAnywhere)
+    refuseOversized(request.headers, this.#services.settings.largestBody)
   }
 
   /** Requires an API key or a session. A key takes precedence. */

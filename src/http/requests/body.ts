@@ -1,17 +1,27 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, problemsError } from '../../domain/errors.ts'
+import type { Limit } from '../../domain/limits.ts'
 import { readJson } from '../../domain/text/json.ts'
 import { findValidationErrors } from '../../domain/workflow/shape.ts'
-import { acceptEncoding, bodyReaderOf, brokenEncoding, encodingsOf } from '../../outbound/body-reader.ts'
+import {
+  acceptEncoding,
+  type BodyReader,
+  bodyReaderOf,
+  brokenEncoding,
+  decodedReader,
+  encodingsOf,
+} from '../../outbound/body-reader.ts'
+import { uncountedBytes } from './body-budget.ts'
+import type { BodyLimits } from './body-limits.ts'
 
 /**
- * Reads a request's body as text. `bytesMax` limits the decompressed bytes. Throws `PAYLOAD_TOO_LARGE`, or
- * `INVALID_JSON` for text that is not UTF-8.
+ * Reads a request's body as text. Throws `PAYLOAD_TOO_LARGE`, `OVERLOADED`, or `INVALID_JSON` for text that is not
+ * UTF-8. A body of more than 64 KB counts in the budget until `limits.budget.release(request)`.
  */
-export function readBody(request: Request, bytesMax: number): Promise<string> {
+export function readBody(request: Request, limits: BodyLimits): Promise<string> {
   // Nearly all requests take this path. It awaits as little as possible, because each promise costs throughput.
-  if (isPlain(request, bytesMax)) return request.bytes().then(textOf, rejectBroken)
-  return readBytes(request, bytesMax).then(textOf)
+  if (isSmall(request, limits)) return request.bytes().then(textOf, rejectBroken)
+  return readBytes(request, limits).then(textOf)
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -22,46 +32,67 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Reads a request's body and decompresses it. Throws `PAYLOAD_TOO_LARGE` beyond `bytesMax`. */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (isPlain(request, bytesMax)) return await request.bytes().catch(rejectBroken)
-  return Buffer.concat(await Array.fromAsync(readChunks(request, bytesMax)))
+/** Reads a request's body and decompresses it. Throws and counts like `readBody`. */
+export async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  if (isSmall(request, limits)) return await request.bytes().catch(rejectBroken)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of readChunks(request, limits)) {
+    length += chunk.byteLength
+    if (length > uncountedBytes) limits.budget.add(request, chunk.byteLength)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
 }
 
 /** Reads a request's body as JSON. The Content-Type is ignored. */
-export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
-  return readJson(await readBody(request, bytesMax))
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  try {
+    return readJson(await readBody(request, limits), { values: limits.values })
+  } finally {
+    limits.budget.release(request)
+  }
 }
 
 /** Reads a request's body as JSON and checks it against a schema. Throws INVALID_INPUT with one detail per error. */
 export async function readShape<const Schema extends TSchema>(
   request: Request,
   schema: Schema,
-  bytesMax: number,
+  limits: BodyLimits,
 ): Promise<Static<Schema>> {
-  const body = await readJsonBody(request, bytesMax)
+  const body = await readJsonBody(request, limits)
   const details = findValidationErrors(schema, body)
   if (details.length === 0) return body as Static<Schema>
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }
 
-/** Reads a request's body in chunks and decompresses it. Throws like `readBody`. */
-export async function* readChunks(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
-  refuseOversized(request.headers, bytesMax)
-  refuseUnknownEncoding(request.headers)
-  refuseTrailers(request.headers)
-  const declared = declaredBytes(request.headers)
-  const isCounted = declared !== undefined && !request.headers.has('content-encoding')
+/** Reads a request's body in chunks and decompresses it. Throws like `readBody`; counts nothing in the budget. */
+export async function* readChunks(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  const { headers } = request
+  refuseOversized(headers, limits.bytes)
+  refuseUnknownEncoding(headers)
+  refuseTrailers(headers)
+  const declared = declaredBytes(headers)
+  const encoding = headers.get('content-encoding')
+  const isCounted = declared !== undefined && encoding === null
+  const compressed = countingReader(bodyReaderOf({ body: request.body, headers: new Headers() }))
+  const reader = decodedReader(compressed, encoding)
   let length = 0
-  const reader = bodyReaderOf(request)
+  let yieldedAt = 0
   try {
     for (;;) {
       const chunk = await reader.read().catch(rejectBroken)
       if (!chunk) break
       length += chunk.byteLength
       // Counted while reading: a body may declare no length, and a small compressed one may expand without limit.
-      if (length > bytesMax) throw tooLarge(bytesMax)
+      if (length > limits.bytes.max) throw tooLarge(limits.bytes)
+      if (length > freeBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
       yield chunk
+      // Chunks that are already here arrive without a turn of the event loop, and so does their processing.
+      if (length - yieldedAt >= turnBytes) {
+        yieldedAt = length
+        await new Promise(setImmediate)
+      }
     }
     // When a caller disconnects, the stream may end as if the body were complete.
     if (isCounted && length < declared) throw brokenOff()
@@ -70,19 +101,35 @@ export async function* readChunks(request: Request, bytesMax: number): AsyncGene
   }
 }
 
+/** Counts the bytes that were read. */
+function countingReader(reader: BodyReader): BodyReader & { bytes: number } {
+  const counting = {
+    bytes: 0,
+    async read() {
+      const chunk = await reader.read()
+      counting.bytes += chunk?.byteLength ?? 0
+      return chunk
+    },
+    cancel: () => reader.cancel(),
+  }
+  return counting
+}
+
 /** Refuses a body whose declared length is over the limit, before anything else is checked. */
-export function refuseOversized(headers: Headers, bytesMax: number): void {
+export function refuseOversized(headers: Headers, bytes: Limit): void {
   const declared = declaredBytes(headers)
-  if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax)
+  if (declared !== undefined && declared > bytes.max) throw tooLarge(bytes)
 }
 
 /** Strict: otherwise invalid bytes would silently become replacement characters. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether a body declares an allowed length and is not compressed. */
-function isPlain({ headers }: Request, bytesMax: number): boolean {
+/** Whether a body declares a length that is too small to count, and is not compressed. */
+function isSmall({ headers }: Request, { bytes }: BodyLimits): boolean {
   const declared = declaredBytes(headers)
-  return declared !== undefined && declared <= bytesMax && !headers.has('content-encoding')
+  return (
+    declared !== undefined && declared <= uncountedBytes && declared <= bytes.max && !headers.has('content-encoding')
+  )
 }
 
 /** Undefined for a body of unknown length (sent in chunks). */
@@ -115,9 +162,17 @@ function brokenOff(cause?: unknown): AppError {
   return new AppError('INVALID_INPUT', 'The connection ended before the body was complete.', { cause })
 }
 
-function tooLarge(bytesMax: number): AppError {
-  return new AppError(
-    'PAYLOAD_TOO_LARGE',
-    `The body is larger than ${bytesMax} bytes, the most that this route accepts.`,
-  )
+function tooLarge({ max, setting }: Limit): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${max} bytes, the most that ${setting} allows.`)
 }
+
+function tooDense({ max, setting }: Limit): AppError {
+  const message = `The body is compressed more than ${max} to 1, the most that ${setting} allows. Send it uncompressed.`
+  return new AppError('PAYLOAD_TOO_LARGE', message)
+}
+
+/** After so many bytes of one body, other requests have a turn. */
+const turnBytes = 131_072
+
+/** The ratio of compression does not matter up to this size. */
+const freeBytes = 1_048_576

@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, type TriggerInput } from '../../domain/run/input.ts'
@@ -51,7 +51,7 @@ export function readChatBody(body: unknown, plan: Plan, isAnonymous: boolean): C
     )
   }
   if (problems.length > 0) {
-    throw new AppError('INVALID_INPUT', problems.map(({ message }) => message).join(' '), { details: problems })
+    throw problemsError('INVALID_INPUT', problems)
   }
   return {
     text: input as string,

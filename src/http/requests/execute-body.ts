@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import { readSelection, type SelectedOutput } from './selected-outputs.ts'
@@ -22,8 +22,10 @@ export function readExecuteBody(call: {
   const reading = readInput(inputOf(body, trigger.format), trigger.format)
   if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream }
   const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }
+
+const selectedOutputsMax = 1_000
 
 export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
 const noControl: Control = { stream: undefined, problems: [] }
@@ -46,7 +48,12 @@ export function readControl(
   if (selectedOutputs !== undefined && !isList) {
     problems.push({ path: 'selectedOutputs', message: '"selectedOutputs" must be an array of strings.' })
   }
-  const selection = readSelection(isList ? selectedOutputs : [], plan)
+  const isShort = isList && selectedOutputs.length <= selectedOutputsMax
+  if (isList && !isShort) {
+    const message = `"selectedOutputs" can have at most ${selectedOutputsMax} entries, not ${selectedOutputs.length}.`
+    problems.push({ path: 'selectedOutputs', message })
+  }
+  const selection = readSelection(isShort ? selectedOutputs : [], plan)
   problems.push(...selection.problems)
   return { stream: stream === true ? selection.selected : undefined, problems }
 }

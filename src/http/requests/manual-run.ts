@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, problemsError } from '../../domain/errors.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, readInput, setMember, type TriggerInput } from '../../domain/run/input.ts'
@@ -92,7 +92,7 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
       const reading = readInput(sent, format, { samples: true })
       if (reading.ok) return reading.value
       const details = reading.details.map(({ path, message }) => ({ path: `input.${path}`, message }))
-      throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+      throw problemsError('INVALID_INPUT', details)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { readTime } from '../../domain/text/iso-time.ts'
 
 /**
@@ -86,7 +86,7 @@ export class Parameters {
   assertValid(): void {
     if (this.#problems.size === 0) return
     const details = [...this.#problems.values()]
-    throw new AppError('INVALID_PARAMETERS', details.map(({ message }) => message).join(' '), { details })
+    throw problemsError('INVALID_PARAMETERS', details)
   }
 
   #refuse(name: string, complaint: string): undefined {

@@ -107,15 +107,20 @@ async function respond(call: Call): Promise<Response> {
   assertAllowed(window, clock.now())
   hideLimits(chat, () => limits.assertWithinUsage(owner))
   // Files are spooled to disk and may be larger; text stays in memory.
-  const chunks = readChunks(request, settings.bodyBytesMaxFiles)
-  const upload = await services.receiveFiles(chunks, ['files'], settings.bodyBytesMax)
+  const [text, all] = isAnonymous(chat)
+    ? [settings.anonymousBody, settings.anonymousBodyWithFiles]
+    : [settings.body, settings.bodyWithFiles]
+  const { values, files, budget } = all
+  const upload = await services.receiveFiles(readChunks(request, all), ['files'], { text: text.bytes, files })
   try {
-    const body = readChatBody(upload.text === '' ? {} : readJson(upload.text), call.plan, isAnonymous(chat))
-    return await run(call, body, upload)
+    budget.add(request, upload.text.length)
+    const body = upload.text === '' ? {} : readJson(upload.text, { values })
+    return await run(call, readChatBody(body, call.plan, isAnonymous(chat)), upload)
   } catch (error) {
     await upload.takeBack(error)
     throw error
   } finally {
+    budget.release(request)
     await upload.discard()
   }
 }

@@ -110,7 +110,7 @@ export function deliveryRoutes(services: Services, door: Door) {
         const caller = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await assertMayOfRuns(services, caller, id, 'write')
-        const since = readSince(await readJsonBody(request, settings.bodyBytesMax))
+        const since = readSince(await readJsonBody(request, settings.body))
         return { resent: await deliveries.resendFailed(id, Math.max(0, sequenceAt(since))) }
       },
       route({

@@ -141,7 +141,7 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params }) => {
         const key = await door.requireKeyOrSession(request, set)
         await findWorkflow(services, key, params.id, 'write')
-        const texts = await readShape(request, Texts, settings.bodyBytesMax)
+        const texts = await readShape(request, Texts, settings.body)
         const { version } = await findVersion(params.id, params.version)
         await store.describeDeployment(params.id, version, texts)
         return responseOf(await findVersion(params.id, params.version))

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, problemsError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { assertMay } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
@@ -45,7 +45,7 @@ export function environmentRoutes(services: Services, door: Door) {
       '/:name',
       async ({ request, set, params: { id, name } }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
-        const { value, plain } = readVariable(await readJsonBody(request, settings.bodyBytesMax))
+        const { value, plain } = readVariable(await readJsonBody(request, settings.body))
         const { updatedAt } = await environments.set({ workspaceId: id, name, value, plain })
         return { name, plain, updatedAt: isoTime(updatedAt) }
       },
@@ -88,5 +88,5 @@ function readVariable(body: unknown): { value: string; plain: boolean } {
     ...(typeof plain === 'boolean' ? [] : [{ path: 'plain', message: 'plain must be true or false.' }]),
   ]
   if (typeof value === 'string' && typeof plain === 'boolean') return { value, plain }
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }

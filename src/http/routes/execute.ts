@@ -13,6 +13,7 @@ import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed, showsWindow, showWindow } from '../access/rate-headers.ts'
 import { executeDetail } from '../openapi/execute-operation.ts'
 import { readBody, readChunks } from '../requests/body.ts'
+import type { BodyLimits } from '../requests/body-limits.ts'
 import { planOf, triggerOf } from '../requests/executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../requests/execute-body.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
@@ -39,6 +40,8 @@ export function executeRoutes(services: ExecuteServices, door: Door) {
       } catch (error) {
         await showWindowOf(call)
         throw error
+      } finally {
+        services.settings.body.budget.release(request)
       }
     },
     { parse: 'none', detail: executeDetail },
@@ -65,7 +68,8 @@ async function respond(call: Call): Promise<Response> {
   const found = admit(call)
   const admitted = found instanceof Promise ? await found : found
   if (admitted.trigger.fileFields.length > 0) return await respondToFiles(call, admitted)
-  const body = jsonOf(await readBody(request, services.settings.bodyBytesMax))
+  const limits = services.settings.body
+  const body = jsonOf(await readBody(request, limits), limits)
   const account = ownerOf(call, admitted)
   const owner = account instanceof Promise ? await account : account
   const { input, stream } = readCall(call, admitted, owner, body)
@@ -106,8 +110,8 @@ function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount |
 }
 
 /** `text`: a body, without the content of its files. */
-function jsonOf(text: string): unknown {
-  return text === '' ? {} : readJson(text)
+function jsonOf(text: string, { values }: BodyLimits): unknown {
+  return text === '' ? {} : readJson(text, { values })
 }
 
 /** Reads a body's content and counts the run. */
@@ -128,12 +132,14 @@ function assertAccepting({ services }: Call, { kind }: Admitted): void {
 async function respondToFiles(call: Call, admitted: Admitted): Promise<Response> {
   const { services, request, workflowId } = call
   const { deployment, trigger } = admitted
-  const { bodyBytesMaxFiles } = services.settings
+  const { bodyWithFiles } = services.settings
+  const { bytes, files, budget } = bodyWithFiles
   // A caller with a key may use the whole limit for text, not only for files.
-  const chunks = readChunks(request, bodyBytesMaxFiles)
-  const upload = await services.receiveFiles(chunks, trigger.fileFields, bodyBytesMaxFiles)
+  const chunks = readChunks(request, bodyWithFiles)
+  const upload = await services.receiveFiles(chunks, trigger.fileFields, { text: bytes, files })
   try {
-    const body = jsonOf(upload.text)
+    budget.add(request, upload.text.length)
+    const body = jsonOf(upload.text, bodyWithFiles)
     const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), body)
     upload.check(given)
     assertAccepting(call, admitted)

@@ -10,7 +10,13 @@ import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs/jobs.ts'
 import { hasFailed, type RunEnd } from '../../engine/run/runner.ts'
-import { bodyOf, holdsFiles, readWebhookBody, type WebhookContent } from '../../triggers/webhook-body.ts'
+import {
+  assertQueryFits,
+  bodyOf,
+  holdsFiles,
+  readWebhookBody,
+  type WebhookContent,
+} from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
 import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { addressOf, allowSilence, type ServerPort } from '../access/connection.ts'
@@ -19,6 +25,7 @@ import { assertAllowed } from '../access/rate-headers.ts'
 import { withoutSession } from '../access/session-cookie.ts'
 import { webhookDetail } from '../openapi/webhook-operation.ts'
 import { readBytes } from '../requests/body.ts'
+import type { BodyLimits } from '../requests/body-limits.ts'
 import { runResponse, sandboxed } from '../responses/run-response.ts'
 import type { WebhookServices } from '../run-services.ts'
 
@@ -70,12 +77,16 @@ class Receiver {
   async handle({ request, params, server, set }: Context): Promise<Response> {
     this.#door.allowAnonymous(request, set)
     const headers = set.headers as Record<string, string>
-    return sendAsIs(set, await this.#receive({ request, path: params.path, server, headers }))
+    try {
+      return sendAsIs(set, await this.#receive({ request, path: params.path, server, headers }))
+    } finally {
+      this.#services.settings.body.budget.release(request)
+    }
   }
 
   async #receive(call: Call): Promise<Response> {
     const { request, path } = call
-    const { settings, at } = this.#services
+    const { at } = this.#services
     const found = at({ kind: 'webhook', name: path })
     const deployment = found instanceof Promise ? await found : found
     const plan = deployment?.plan
@@ -91,12 +102,22 @@ class Receiver {
       call.headers['allow'] = methods
       throw new AppError('METHOD_NOT_ALLOWED', `This webhook accepts ${methods}, but not ${request.method}.`)
     }
-    const bytes = await readBytes(request, settings.bodyBytesMax)
+    const limits = this.#limitsFor(hook, request)
+    assertQueryFits(request.url, limits.fields)
+    const bytes = await readBytes(request, limits)
     await this.#assertSender(call, deployment, hook, bytes)
-    const content = await readWebhookBody(bytes, request.headers)
+    const content = await readWebhookBody(bytes, request.headers, limits)
     const challenge = hook.challengeOf(content)
     if (challenge !== undefined) return jsonResponse({ challenge }, 200, call.headers)
     return await this.#start({ ...call, deployment, plan, hook, content })
+  }
+
+  /** Senders that prove nothing may send less. */
+  #limitsFor({ sender }: Hook, { headers }: Request): BodyLimits {
+    const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
+    if (!sender.isOpen) return body
+    const isForm = headers.get('content-type')?.startsWith('multipart/') === true
+    return isForm ? anonymousBodyWithFiles : anonymousBody
   }
 
   async #assertSender(call: Call, { workflowId, workspaceId }: Deployment, { sender }: Hook, body: Uint8Array) {

@@ -6,6 +6,7 @@ import { assertSameOrigin } from '../access/same-origin.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
+import { withBytesMax } from '../requests/body-limits.ts'
 import { Time } from '../responses/schema-parts.ts'
 import type { OpenedSession, Services } from '../services.ts'
 
@@ -27,7 +28,11 @@ export function sessionRoutes(services: Services, door: Door) {
       async ({ request, set, server }) => {
         door.allowAnonymous(request, set)
         assertSameOrigin(request, settings.baseUrl())
-        const { email, password } = await readShape(request, Credentials, credentialBytesMax)
+        const { email, password } = await readShape(
+          request,
+          Credentials,
+          withBytesMax(settings.body, credentialBytesMax),
+        )
         const address = addressOf(request, server)
         const session = await sessions.signIn({ email, password, address })
         giveCookie(services, session, request, set)

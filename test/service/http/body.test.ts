@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { AppError } from '../../../src/domain/errors.ts'
 import { readBody } from '../../../src/http/requests/body.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { chunk, sendRaw } from './raw.ts'
 import { HttpWorld, sampleDocument } from './world.ts'
 
 const bytesMax = 1000
+const limits = bodyLimits({ bytes: bytesMax })
 let world: HttpWorld
 /** How reading the body ended, request by request. */
 const endings: string[] = []
@@ -16,7 +18,7 @@ beforeAll(async () => {
       '/echo',
       async ({ request }) => {
         try {
-          const text = await readBody(request, bytesMax)
+          const text = await readBody(request, limits)
           endings.push('read')
           return { length: text.length, text: text.slice(0, 100) }
         } catch (error) {
@@ -42,10 +44,7 @@ describe('a body', () => {
     const { status, json } = await world.post('/echo', undefined, { text: 'x'.repeat(bytesMax + 1) })
     expect({ status, json }).toEqual({
       status: 413,
-      json: {
-        error: 'The body is larger than 1000 bytes, the most that this route accepts.',
-        code: 'PAYLOAD_TOO_LARGE',
-      },
+      json: { error: 'The body is larger than 1000 bytes, the most that MAX_bytes allows.', code: 'PAYLOAD_TOO_LARGE' },
     })
     // Bytes count, not characters.
     expect((await world.post('/echo', undefined, { text: 'ü'.repeat(501) })).status).toBe(413)

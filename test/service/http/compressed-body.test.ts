@@ -2,18 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { readBody, readChunks } from '../../../src/http/requests/body.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 import { chunk, sendRaw } from './raw.ts'
 import { HttpWorld } from './world.ts'
 
 const bytesMax = 100_000
+const limits = bodyLimits({ bytes: bytesMax })
 let world: HttpWorld
 beforeAll(async () => {
   const routes = new Elysia()
-    .post('/whole', async ({ request }) => ({ text: await readBody(request, bytesMax) }), { parse: 'none' })
+    .post('/whole', async ({ request }) => ({ text: await readBody(request, limits) }), { parse: 'none' })
     .post(
       '/pieces',
       async ({ request }) => {
-        const pieces = await Array.fromAsync(readChunks(request, bytesMax))
+        const pieces = await Array.fromAsync(readChunks(request, limits))
         return { text: Buffer.concat(pieces).toString() }
       },
       { parse: 'none' },

@@ -10,6 +10,7 @@ import type { LogRow } from '../../../src/domain/run/log.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import type { Door } from '../../../src/http/access/door.ts'
 import type { Listener, RequestHandler } from '../../../src/http/listener.ts'
+import { withBytesMax } from '../../../src/http/requests/body-limits.ts'
 import { describeApi } from '../../../src/http/routes/swagger.ts'
 import { createServer, type HttpServer } from '../../../src/http/server.ts'
 import type { Services } from '../../../src/http/services.ts'
@@ -92,7 +93,9 @@ export class HttpWorld {
     this.port = listener.port
     this.url = `http://127.0.0.1:${listener.port}`
     this.#stop = stop
-    const settings = { ...services.settings, bodyBytesMax, bodyBytesMaxAnywhere: 2 * bodyBytesMax }
+    const body = withBytesMax(services.settings.body, bodyBytesMax)
+    const largestBody = { ...services.settings.largestBody, max: 2 * bodyBytesMax }
+    const settings = { ...services.settings, body, largestBody }
     this.services = { ...services, settings, ...override?.(services) }
     this.#server = createServer(this.services)
     this.app = this.#server.app

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/domain/errors.ts'
-import { isDeeperThan, readJson } from '../../../src/domain/text/json.ts'
+import { findJsonExcess, readJson } from '../../../src/domain/text/json.ts'
 import { findJsonFault } from '../../../src/domain/text/json-fault.ts'
 
 function refusal(text: string, depthMax?: number): AppError {
   try {
-    readJson(text, undefined, depthMax)
+    readJson(text, depthMax === undefined ? {} : { depthMax })
   } catch (error) {
     if (error instanceof AppError) return error
     throw error
@@ -50,14 +50,45 @@ describe('reading JSON from outside', () => {
       fc.property(fc.jsonValue({ maxDepth: 12 }), fc.nat(12), (value, levels) => {
         // The padding avoids the fast path for short texts.
         const text = JSON.stringify(value) + ' '.repeat(100)
-        expect(isDeeperThan(text, levels)).toBe(depthOf(value) > levels)
+        expect(findJsonExcess(text, levels)).toBe(depthOf(value) > levels ? 'depth' : undefined)
       }),
     )
   })
 
+  test('counts every value, and at most each empty list and object twice', () => {
+    const valuesIn = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? 1 + Object.values(value).reduce((sum: number, each: unknown) => sum + valuesIn(each), 0)
+        : 1
+    const emptyIn = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? Object.values(value).reduce((sum: number, each: unknown) => sum + emptyIn(each), 0) +
+          (Object.keys(value).length === 0 ? 1 : 0)
+        : 0
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value) + ' '.repeat(1_000)
+        const values = valuesIn(value)
+        expect(findJsonExcess(text, 200, values + emptyIn(value))).toBeUndefined()
+        if (values > 1) expect(findJsonExcess(text, 200, values - 1)).toBe('values')
+      }),
+    )
+  })
+
+  test('rejects too many values before parsing them, and names the setting', () => {
+    const values = { max: 1_000, setting: 'MILLRACE_BODY_VALUES_MAX' }
+    const list = (length: number) => `[${Array(length).fill('0').join()}]`
+    expect(readJson(list(999), { values })).toHaveLength(999)
+    expect(() => readJson(list(1_000), { values })).toThrow(
+      'The body has more than 1000 values, the most that MILLRACE_BODY_VALUES_MAX allows.',
+    )
+    // The rest is not even read: it would be invalid.
+    expect(() => readJson(`${list(1_000)}!`, { values })).toThrow('1000 values')
+  })
+
   test('does not count brackets inside strings', () => {
     const value = { a: '[[[[{{{{"\\', b: ['}}}}]]]]\\"'], c: '\\' }
-    expect(readJson(JSON.stringify(value), undefined, 2)).toEqual(value)
+    expect(readJson(JSON.stringify(value), { depthMax: 2 })).toEqual(value)
   })
 
   test('keeps __proto__ as an own member, without changing a prototype', () => {
@@ -121,7 +152,7 @@ describe('the message for invalid JSON', () => {
   })
 
   test('names the source of the text', () => {
-    expect(() => readJson('{', 'The file order.json')).toThrow(
+    expect(() => readJson('{', { what: 'The file order.json' })).toThrow(
       'The file order.json is not valid JSON: line 1, column 2',
     )
   })

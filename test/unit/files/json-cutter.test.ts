@@ -7,6 +7,7 @@ function cut(text: string, fields: string[], ends: readonly number[]): { rest: s
   const cuts: string[] = []
   const cutter = new JsonCutter({
     fields: new Set(fields),
+    files: { max: 1_000, setting: 'FILES_MAX' },
     placeholder: (index) => `#${index}`,
     keeping: () => undefined,
     open: (index) => {

@@ -25,7 +25,7 @@ function receive(portions: readonly string[]): { upload: Promise<Upload>; read: 
   const upload = Upload.receive({
     chunks: chunks(),
     fields: ['files'],
-    textBytesMax,
+    limits: { text: { max: textBytesMax, setting: 'TEXT_MAX' }, files: { max: 1_000, setting: 'FILES_MAX' } },
     spool: new Spool(folder.path, { isDurable: false }),
     store: () => Promise.reject(new Error('Nothing is stored here')),
     remove: () => Promise.resolve(),

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bodyOf, readWebhookBody } from '../../../src/triggers/webhook-body.ts'
+import { bodyLimits } from '../../support/body-limits.ts'
 
+const limits = bodyLimits({ values: 5_000, fields: 100, files: 3 })
 const stored: { bytes: Uint8Array; name: string; type: string }[] = []
 async function read(body: BodyInit | null, type?: string) {
   const request = new Request('http://x/', { method: 'POST', body })
   // Separate headers, because `Request` adds a content type to a string body.
   const headers = new Headers(type === undefined ? {} : { 'content-type': type })
-  const content = await readWebhookBody(await request.bytes(), headers)
+  const content = await readWebhookBody(await request.bytes(), headers, limits)
   stored.splice(0)
   return await bodyOf(content, async (bytes, facts) => {
     stored.push({ bytes, ...facts })
@@ -15,6 +17,41 @@ async function read(body: BodyInit | null, type?: string) {
   })
 }
 const bodyAs = async (body: BodyInit, type?: string) => (await read(body, type)).body
+
+describe('a body with too many', () => {
+  const refused = (setting: string) => ({ code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining(setting) })
+
+  test('values is rejected, with and without a type', async () => {
+    const text = `[${Array(5_001).fill('0').join()}]`
+    await expect(read(text, 'application/json')).rejects.toMatchObject(refused('MAX_values'))
+    await expect(read(text)).rejects.toMatchObject(refused('MAX_values'))
+  })
+
+  test('form fields is rejected before it is parsed', async () => {
+    const type = 'application/x-www-form-urlencoded'
+    expect((await read('a&'.repeat(100), type)).body).toEqual({ a: Array(100).fill('') })
+    await expect(read('a&'.repeat(101), type)).rejects.toMatchObject(refused('MAX_fields'))
+  })
+
+  test('parts or files is rejected, and stores nothing', async () => {
+    const form = (parts: number, files: number) => {
+      const form = new FormData()
+      for (let part = 0; part < parts; part += 1) form.append('a', 'x')
+      for (let file = 0; file < files; file += 1) form.append('b', new File(['x'], `${file}.txt`))
+      return form
+    }
+    const send = async (form: FormData) => {
+      const request = new Request('http://x/', { method: 'POST', body: form })
+      const type = request.headers.get('content-type') ?? ''
+      return await read(await request.bytes(), type)
+    }
+    expect((await send(form(90, 3))).files).toHaveLength(3)
+    stored.splice(0)
+    await expect(send(form(0, 4))).rejects.toMatchObject(refused('MAX_files'))
+    await expect(send(form(101, 0))).rejects.toMatchObject(refused('MAX_fields'))
+    expect(stored).toEqual([])
+  })
+})
 
 describe('a body', () => {
   test('of JSON becomes its value, whatever its type', async () => {

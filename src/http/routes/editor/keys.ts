@@ -59,7 +59,7 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
       '',
       async ({ request, set }) => {
         const caller = await door.requireSession(request, set)
-        const { name, workspaceId = null, expiresAt } = await readShape(request, NewKeyBody, settings.bodyBytesMax)
+        const { name, workspaceId = null, expiresAt } = await readShape(request, NewKeyBody, settings.body)
         if (workspaceId !== null) assertMay(caller, workspaceId, 'read', 'workspace')
         const now = clock.now()
         const { text, hash, lastFour } = generateKey()

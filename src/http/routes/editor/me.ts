@@ -8,6 +8,7 @@ import type { Door } from '../../access/door.ts'
 import { tokenOf } from '../../access/session-cookie.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
+import { withBytesMax } from '../../requests/body-limits.ts'
 import { LimitsResponse } from '../../responses/account-schemas.ts'
 import { limitsResponse } from '../../responses/limits-response.ts'
 import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
@@ -78,7 +79,11 @@ export function meRoutes(services: Services, door: Door) {
       '/email',
       async ({ request, set, server }) => {
         const { userId } = await door.requireSession(request, set)
-        const { email, currentPassword } = await readShape(request, NewEmail, passwordBytesMax)
+        const { email, currentPassword } = await readShape(
+          request,
+          NewEmail,
+          withBytesMax(settings.body, passwordBytesMax),
+        )
         await assertPassword(userId, currentPassword, addressOf(request, server))
         await store.setEmail(userId, email)
         set.status = 204
@@ -108,7 +113,11 @@ export function meRoutes(services: Services, door: Door) {
       '/password',
       async ({ request, set, server }) => {
         const { userId } = await door.requireSession(request, set)
-        const { password, currentPassword } = await readShape(request, NewPassword, passwordBytesMax)
+        const { password, currentPassword } = await readShape(
+          request,
+          NewPassword,
+          withBytesMax(settings.body, passwordBytesMax),
+        )
         await assertPassword(userId, currentPassword, addressOf(request, server))
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
         set.status = 204

@@ -48,7 +48,7 @@ export function runRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const workflow = await findWorkflow(services, caller, id, 'execute')
         const { workspaceId } = workflow
-        const body = await readShape(request, NewManualRun, settings.bodyBytesMaxAnywhere)
+        const body = await readShape(request, NewManualRun, settings.bodyWithFiles)
         const document = await documentOf(workflow, body.version)
         const through = [body.from?.blockId, body.until].filter((id) => id !== undefined)
         const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger, through }
@@ -173,7 +173,9 @@ export function runRoutes(services: Services, door: Door) {
     if (trigger.fileFields.length === 0) return manualInput(trigger, given, clock.now())
     // The size was checked when it was read. Written again it may be longer, for example 1e20.
     const portions = portionsOf(JSON.stringify(given ?? {}))
-    const upload = await manual.receiveFiles(portions, trigger.fileFields, Number.POSITIVE_INFINITY)
+    const { bytes, files: fileLimit } = settings.bodyWithFiles
+    const limits = { text: { ...bytes, max: Number.POSITIVE_INFINITY }, files: fileLimit }
+    const upload = await manual.receiveFiles(portions, trigger.fileFields, limits)
     try {
       const input = manualInput(trigger, JSON.parse(upload.text), clock.now())
       upload.check(input)

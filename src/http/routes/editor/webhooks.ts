@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../../../domain/errors.ts'
+import { problemsError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import {
   keepSecretMsMax,
@@ -61,7 +61,7 @@ export function webhookRoutes(services: Services, door: Door) {
       '',
       async ({ request, set, params: { id } }) => {
         const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
-        const wanted = withoutNulls(await readJsonBody(request, settings.bodyBytesMax))
+        const wanted = withoutNulls(await readJsonBody(request, settings.body))
         assertFits(Subscription, wanted)
         set.status = 201
         return webhookResponse(await subscriptions.create(workflow, wanted as Subscription))
@@ -78,7 +78,7 @@ export function webhookRoutes(services: Services, door: Door) {
       '/:webhookId',
       async ({ request, set, params: { id, webhookId } }) => {
         const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
-        const change = await readJsonBody(request, settings.bodyBytesMax)
+        const change = await readJsonBody(request, settings.body)
         assertFits(Change, withoutNulls(change))
         assertKnown(change)
         return webhookResponse(await subscriptions.change(workflow, webhookId, change))
@@ -112,7 +112,7 @@ export function webhookRoutes(services: Services, door: Door) {
       '/:webhookId/rotate-secret',
       async ({ request, set, params: { id, webhookId } }) => {
         const workflow = await findWorkflow(services, await door.requireSession(request, set), id, 'write')
-        const { secret, keepPreviousForS = 0 } = await readShape(request, NewSecret, settings.bodyBytesMax)
+        const { secret, keepPreviousForS = 0 } = await readShape(request, NewSecret, settings.body)
         return webhookResponse(await subscriptions.rotate(workflow, webhookId, secret, keepPreviousForS * 1000))
       },
       editorRoute({
@@ -168,7 +168,7 @@ function withoutNulls(body: unknown): unknown {
 function assertFits(schema: typeof Subscription | typeof Change, body: unknown): void {
   const details = findValidationErrors(schema, body)
   if (details.length === 0) return
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }
 
 /** The members that are null. */
@@ -178,5 +178,5 @@ function assertKnown(change: unknown): asserts change is SubscriptionPatch {
   const details = unknown.map((name) => ({ path: name, message: `${name} is not known here.` }))
   if (isObject(change) && change['url'] === null) details.push({ path: 'url', message: 'url must be text, not null.' })
   if (details.length === 0) return
-  throw new AppError('INVALID_INPUT', details.map(({ message }) => message).join(' '), { details })
+  throw problemsError('INVALID_INPUT', details)
 }

@@ -47,7 +47,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
         const { document, revision } = await findWorkflow(services, caller, id, 'write')
-        const facts = await readShape(request, Facts, settings.bodyBytesMax)
+        const facts = await readShape(request, Facts, settings.body)
         const save = { by: caller.userId, ifRevision: revision }
         const row = await store.updateWorkflow(id, withFacts(document, facts), clock.now(), undefined, save)
         return namedOf(row.document, id, row.revision)
@@ -66,7 +66,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
         const { document, workspaceId } = await findWorkflow(services, caller, id, 'write')
-        const wanted = await readShape(request, Copy, settings.bodyBytesMax)
+        const wanted = await readShape(request, Copy, settings.body)
         const taken = (await store.listWorkflows(workspaceId)).map((row) => row.document.name)
         const facts = { ...wanted, name: wanted.name ?? nameOfCopy(document.name, taken) }
         const copy = services.completeDocument(withFacts(freshCopy(document), facts), undefined)
@@ -89,7 +89,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
         const { workspaceId } = await findWorkflow(services, caller, id, 'read')
-        const reading = readDocument(await readJsonBody(request, settings.bodyBytesMax))
+        const reading = readDocument(await readJsonBody(request, settings.body))
         if ('details' in reading) throw unreadable(reading.details)
         const check = await services.checkWorkflow(reading.document, workspaceId)
         return { findings: [...check.findings, ...reading.warnings], ...triggerFacts(check, settings) }
@@ -145,7 +145,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       '/folders/move',
       async ({ request, set }) => {
         const caller = await door.requireSession(request, set)
-        const { workspaceId, path, to } = await readShape(request, FolderMove, settings.bodyBytesMax)
+        const { workspaceId, path, to } = await readShape(request, FolderMove, settings.body)
         assertMay(caller, workspaceId, 'write', 'workspace')
         const moved = await store.moveFolder(workspaceId, path, tidied(to), clock.now(), caller.userId)
         if (moved === 0) throw new AppError('NOT_FOUND', `There is no folder ${path} in this workspace.`)

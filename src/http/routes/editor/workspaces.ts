@@ -30,7 +30,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       '',
       async ({ request, set }) => {
         const { userId } = await door.requireSession(request, set)
-        const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
+        const { name } = await readShape(request, WorkspaceName, settings.body)
         const workspace = { id: newId(), name: name.trim(), at: clock.now() }
         await store.createWorkspace({ ...workspace, ownerId: userId })
         sessions.invalidate(userId)
@@ -49,7 +49,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       '/:id',
       async ({ request, set, params: { id } }) => {
         assertOwner(await door.requireSession(request, set), id)
-        const { name } = await readShape(request, WorkspaceName, settings.bodyBytesMax)
+        const { name } = await readShape(request, WorkspaceName, settings.body)
         const row = await store.renameWorkspace(id, name.trim())
         return { id, name: row.name, role: 'owner' as const, createdAt: isoTime(row.createdAt) }
       },
@@ -78,7 +78,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       '/:id/members',
       async ({ request, set, params: { id } }) => {
         assertOwner(await door.requireSession(request, set), id)
-        const { email, role } = await readShape(request, NewMember, settings.bodyBytesMax)
+        const { email, role } = await readShape(request, NewMember, settings.body)
         // By e-mail only: the accounts of an installation cannot be listed.
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
         if (!user) throw noAccount(email)
@@ -99,7 +99,7 @@ export function workspaceRoutes(services: Services, door: Door) {
       '/:id/members/:userId',
       async ({ request, set, params: { id, userId } }) => {
         assertOwner(await door.requireSession(request, set), id)
-        const { role } = await readShape(request, NewRole, settings.bodyBytesMax)
+        const { role } = await readShape(request, NewRole, settings.body)
         const member = (await store.listMembers(id)).find((each) => each.userId === userId)
         if (!member) throw noMember()
         await store.setMember(id, userId, role)

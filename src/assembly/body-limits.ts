@@ -1,0 +1,45 @@
+import { type Config, limitOf } from '../config.ts'
+import type { Limit } from '../domain/limits.ts'
+import { BodyBudget } from '../http/requests/body-budget.ts'
+import type { BodyLimits } from '../http/requests/body-limits.ts'
+
+/** The limits of all request bodies. They share one budget of memory. */
+export type Bodies = {
+  body: BodyLimits
+  bodyWithFiles: BodyLimits
+  anonymousBody: BodyLimits
+  anonymousBodyWithFiles: BodyLimits
+  largest: Limit
+}
+
+export function bodiesOf(config: Config): Bodies {
+  const shared = { ratio: limitOf(config, 'bodyRatioMax'), budget: new BodyBudget(limitOf(config, 'bodiesBytesMax')) }
+  const known = {
+    values: limitOf(config, 'bodyValuesMax'),
+    fields: limitOf(config, 'formFieldsMax'),
+    files: limitOf(config, 'requestFilesMax'),
+    ...shared,
+  }
+  const body = { ...known, bytes: limitOf(config, 'bodyBytesMax') }
+  const bodyWithFiles = { ...known, bytes: limitOf(config, 'bodyBytesMaxFiles') }
+  const anonymous = {
+    values: lower(known.values, limitOf(config, 'anonymousBodyValuesMax')),
+    fields: lower(known.fields, limitOf(config, 'anonymousFormFieldsMax')),
+    files: lower(known.files, limitOf(config, 'anonymousFilesMax')),
+    ...shared,
+  }
+  const anonymousBytes = lower(body.bytes, limitOf(config, 'anonymousBodyBytesMax'))
+  const anonymousBytesFiles = lower(bodyWithFiles.bytes, limitOf(config, 'anonymousBodyBytesMaxFiles'))
+  return {
+    body,
+    bodyWithFiles,
+    anonymousBody: { ...anonymous, bytes: anonymousBytes },
+    anonymousBodyWithFiles: { ...anonymous, bytes: anonymousBytesFiles },
+    largest: body.bytes.max > bodyWithFiles.bytes.max ? body.bytes : bodyWithFiles.bytes,
+  }
+}
+
+/** Senders without a credential never have more than others, even when only the others' limit was lowered. */
+function lower(known: Limit, anonymous: Limit): Limit {
+  return anonymous.max < known.max ? anonymous : known
+}

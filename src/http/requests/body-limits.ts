@@ -1,0 +1,22 @@
+import type { Limit } from '../../domain/limits.ts'
+import type { BodyBudget } from './body-budget.ts'
+
+/** The limits of a request body. Bytes alone are no measure: 10 MB of JSON can hold five million values. */
+export type BodyLimits = Readonly<{
+  /** Decompressed bytes. */
+  bytes: Limit
+  /** Values of a JSON text. */
+  values: Limit
+  /** Fields of a form, parts of a multipart body, and parameters of a query. */
+  fields: Limit
+  files: Limit
+  /** Decompressed bytes for each compressed byte, beyond the first megabyte. */
+  ratio: Limit
+  /** The memory that all bodies share. */
+  budget: BodyBudget
+}>
+
+/** The same limits with fewer bytes, for a body that is known to be small. */
+export function withBytesMax(limits: BodyLimits, max: number): BodyLimits {
+  return { ...limits, bytes: { ...limits.bytes, max: Math.min(max, limits.bytes.max) } }
+}
