@@ -1,5 +1,7 @@
 /** The shapes of requests to addresses that users choose, and of their outcomes. `outbound/` sends them. */
 
+import type { Redactor } from './redaction/redactor.ts'
+
 export const outboundFailureCodes = [
   'TIMEOUT',
   'CONNECTION_FAILED',
@@ -11,6 +13,8 @@ export const outboundFailureCodes = [
   'RESPONSE_TOO_LARGE',
   'INVALID_RESPONSE',
   'TOO_MANY_REDIRECTS',
+  /** A redirect would have sent a body with a secret to another origin. */
+  'REDIRECT_REFUSED',
   'CANCELLED',
 ] as const
 
@@ -30,6 +34,8 @@ export type OutboundRequest = {
   /** Bytes of the response body, after decompression. */
   responseBytesMax: number
   signal: AbortSignal
+  /** Knows the workspace's secrets, which no redirect carries to another origin. */
+  redactor?: Redactor | undefined
 }
 
 export type OutboundResponse = {

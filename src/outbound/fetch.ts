@@ -14,7 +14,7 @@ import { Deadline } from './deadline.ts'
 import { failedOutcome, failureOf } from './failures.ts'
 import { FetchTransport, type Opened } from './fetch-transport.ts'
 import { requestHeaders } from './headers.ts'
-import { type Hop, hopTo, redirectOf } from './redirects.ts'
+import { type Hop, hopTo, redirectOf, refuseSecretBody } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
 import { ResponseBody } from './response-body.ts'
 import { parseTarget, type Target } from './target.ts'
@@ -120,6 +120,7 @@ class Requests {
         opened.body.cancel()
         slot.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
+        await refuseSecretBody(hop, next)
         hop = next
       } catch (error) {
         slot.release()
@@ -169,7 +170,7 @@ function streamOf(
 }
 
 function firstHop(request: OutboundRequest, userAgent: string): Hop {
-  const { method, body } = request
+  const { method, body, redactor } = request
   if (!/^[A-Z]{1,32}$/.test(method) || method === 'CONNECT' || method === 'TRACE')
     throw new OutboundError(
       'INVALID_REQUEST',
@@ -177,7 +178,12 @@ function firstHop(request: OutboundRequest, userAgent: string): Hop {
     )
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw new OutboundError('INVALID_REQUEST', `A ${method} request cannot have a body`)
-  return hopTo(parseTarget(request.url), method, requestHeaders(request.headers, userAgent), body)
+  return hopTo(parseTarget(request.url), {
+    method,
+    headers: requestHeaders(request.headers, userAgent),
+    body,
+    redactor,
+  })
 }
 
 function tooManyRedirects(allowed: number, target: Target): OutboundError {

@@ -1,4 +1,5 @@
 import { OutboundError } from '../domain/outbound-request.ts'
+import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import { acceptEncoding } from './body-reader.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -31,14 +32,20 @@ export function responseHeaders(headers: Headers): Record<string, string | strin
   return Object.fromEntries(entries)
 }
 
-/** The headers for a redirect to another origin: without those that authenticate the request at the first one. */
-export function headersForOtherOrigin(headers: Headers): Headers {
-  const kept = new Headers(headers)
-  for (const name of headers.keys()) if (credentials.test(name)) kept.delete(name)
+/**
+ * The headers for a redirect to another origin: only those that are known to carry no credentials, and whose value
+ * contains no secret. Services invent their own names for credentials, so a list of names to remove is never complete.
+ */
+export function headersForOtherOrigin(headers: Headers, redactor: Redactor | undefined): Headers {
+  const kept = new Headers()
+  for (const [name, value] of headers) {
+    if (harmlessHeaders.test(name) && redactText(value, redactor) === value) kept.set(name, value)
+  }
   return kept
 }
 
-const credentials = /^authorization$|^cookie2?$|api-?key|(auth|access|session|security|csrf|xsrf)-?token/i
+const harmlessHeaders =
+  /^(accept(-[a-z]+)?|content-[a-z0-9]+|user-agent|idempotency-key|cache-control|pragma|range|if-[a-z-]+|prefer|date)$/
 
 const ownHeaders: ReadonlySet<string> = new Set([
   'host',

@@ -1,4 +1,5 @@
-import type { OutboundResponse } from '../domain/outbound-request.ts'
+import { OutboundError, type OutboundResponse } from '../domain/outbound-request.ts'
+import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import { headersForOtherOrigin } from './headers.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -8,12 +9,14 @@ export type Hop = {
   method: string
   headers: Headers
   body: string | Uint8Array<ArrayBuffer> | FormData | Blob | undefined
+  redactor: Redactor | undefined
 }
 
 /**
  * The request that a response redirects to, or undefined when the response is not a redirect. 303 turns every method
  * except HEAD into GET, and 301 and 302 turn POST into GET; then the body and its headers are dropped. 307 and 308
- * repeat the request unchanged. Throws `INVALID_URL` for a URL that must not be called.
+ * repeat the request unchanged. Throws `INVALID_URL` for a URL that must not be called. A body that is repeated has to
+ * pass `refuseSecretBody` before it is sent.
  */
 export function redirectOf(
   hop: Hop,
@@ -24,17 +27,52 @@ export function redirectOf(
   const target = parseTarget(latin1ToUtf8(location), hop.target)
   const reads = hop.method === 'GET' || hop.method === 'HEAD'
   const becomesGet = (status === 303 && !reads) || (status <= 302 && hop.method === 'POST')
-  const sameOrigin = target.url.origin === hop.target.url.origin
-  const headers = sameOrigin ? new Headers(hop.headers) : headersForOtherOrigin(hop.headers)
-  if (!becomesGet) return hopTo(target, hop.method, headers, hop.body)
+  const { redactor } = hop
+  const headers = isSameOrigin(hop.target, target)
+    ? new Headers(hop.headers)
+    : headersForOtherOrigin(hop.headers, redactor)
+  if (!becomesGet) return hopTo(target, { method: hop.method, headers, body: hop.body, redactor })
   for (const name of contentHeaders) headers.delete(name)
-  return hopTo(target, 'GET', headers, undefined)
+  return hopTo(target, { method: 'GET', headers, body: undefined, redactor })
+}
+
+/** Throws `REDIRECT_REFUSED` when the redirect would send a body that contains a secret to another origin. */
+export async function refuseSecretBody(from: Hop, { target, body, redactor }: Hop): Promise<void> {
+  if (body === undefined || redactor === undefined || isSameOrigin(from.target, target)) return
+  for (const text of textsOf(body)) {
+    const content = typeof text === 'string' ? text : await text.text()
+    if (redactText(content, redactor) === content) continue
+    const message =
+      `${from.target.name} redirects to ${target.url.origin}, and the request's body contains a secret of the ` +
+      'workspace. The body is not sent to another origin. Use the address of the redirect in the block.'
+    throw new OutboundError('REDIRECT_REFUSED', message)
+  }
 }
 
 /** Makes a request to a target. Credentials in its URL become a header, unless the request has that header. */
-export function hopTo(target: Target, method: string, headers: Headers, body: Hop['body']): Hop {
+export function hopTo(target: Target, request: Omit<Hop, 'target'>): Hop {
+  const { headers } = request
   if (target.authorization && !headers.has('authorization')) headers.set('authorization', target.authorization)
-  return { target, method, headers, body }
+  return { target, ...request }
+}
+
+/** A server that moves its own clients from http to https is still the same one. */
+function isSameOrigin(from: Target, to: Target): boolean {
+  return from.url.origin === to.url.origin || (!from.secure && to.secure && from.host === to.host)
+}
+
+function textsOf(body: NonNullable<Hop['body']>): Iterable<string | Blob> {
+  if (typeof body === 'string' || body instanceof Blob) return [body]
+  return body instanceof FormData ? partsOf(body) : [new Blob([body])]
+}
+
+/** Names of fields are part of a form's body, and so are the names of its files. */
+function* partsOf(form: FormData): Iterable<string | Blob> {
+  for (const [name, value] of form) {
+    yield name
+    if (value instanceof File) yield value.name
+    yield value
+  }
 }
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

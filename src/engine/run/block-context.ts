@@ -70,7 +70,9 @@ export class BlockContextImpl implements PartContext {
   }
 
   get fetch(): OutboundFetch {
-    return this.#execution.run.capabilities.fetch
+    const { capabilities, environment } = this.#execution.run
+    const { redactor } = environment
+    return redactor ? (request) => capabilities.fetch({ ...request, redactor }) : capabilities.fetch
   }
 
   get runProgram(): RunProgram {

@@ -85,6 +85,20 @@ describe('in a workflow', () => {
     expect(output).toMatchObject({ data: { data: { path: '/users/..%2Fadmin%3Fa%23b/x' } } })
   })
 
+  test('a body with a secret of the workspace does not follow a redirect to another origin', async () => {
+    using moved = httpPeer(() => new Response(null, { status: 307, headers: { location: `${base}/moved` } }))
+    const withSecret = new World({ fetch: outbound.fetch, environment: { TOKEN: 'hunter2-hunter2' } })
+    const before = seen.length
+    const params = { url: `http://127.0.0.1:${moved.port}/`, retries: 3, onError: 'continue' }
+    const refused = await withSecret.output(after({ ...params, body: { token: '{{TOKEN}}' } }))
+    expect(refused).toMatchObject({ data: { data: null, status: null, code: 'REDIRECT_REFUSED' } })
+    expect(seen.length).toBe(before)
+    expect(await withSecret.output(after({ ...params, body: { token: 'none' } }))).toMatchObject({
+      data: { data: { path: '/moved', sent: '{"token":"none"}' }, code: null },
+    })
+    await withSecret.stop()
+  })
+
   test('a failed request continues with `continue`, takes the error edge, or fails the run', async () => {
     const url = `${base}/fails`
     const failed = { data: { data: { path: '/fails' }, status: 404, code: 'HTTP_ERROR' } }

@@ -1,7 +1,9 @@
 import { registry } from '../../../src/blocks/registry.ts'
+import type { Environment } from '../../../src/domain/account/environment.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
 import { defaultLimits, type Limits, responseBytesMax } from '../../../src/domain/limits.ts'
 import type { OutboundFetch, OutboundOpen } from '../../../src/domain/outbound-request.ts'
+import { createRedactor } from '../../../src/domain/redaction/redactor.ts'
 import type { Price } from '../../../src/domain/run/cost.ts'
 import { inputOf, readInput } from '../../../src/domain/run/input.ts'
 import type { Span } from '../../../src/domain/run/log.ts'
@@ -34,6 +36,12 @@ export type WorldOptions = {
   onDeployment?(workflowId: string, version: number | undefined): void
   /** Delays the writing of log entries. */
   record?(): Promise<void>
+}
+
+/** An environment in which every variable is secret. */
+function environmentOf(variables: Record<string, string>): Environment {
+  const values = new Map(Object.entries(variables))
+  return { values, redactor: createRedactor(Array.from(values, ([name, value]) => ({ name, value }))) }
 }
 
 /** Real blocks, a real walk and a real sandbox, without a store and without HTTP. */
@@ -70,7 +78,7 @@ export class World {
         options.onDeployment?.(workflowId, version)
         return this.#deployment(workflowId)
       },
-      environmentOf: () => ({ values: new Map(Object.entries(options.environment ?? {})), redactor: undefined }),
+      environmentOf: () => environmentOf(options.environment ?? {}),
     })
   }
 
