@@ -39,7 +39,7 @@ export function createFold(): Fold {
       costTotal: record.cost.total,
       models: cost === noCost ? noModels : Object.keys(cost.models),
       cost: isFree(cost) ? null : JSON.stringify(cost),
-      rawOutput: record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
+      rawOutput: failure || record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
       finalOutput,
       traceSpans: `[${spanText(record.root, texts, pieces)}]`,
       ...(record.files ? { files: filesOf(record, record.files) } : undefined),
@@ -80,9 +80,9 @@ function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
   return { text: JSON.stringify(shown), folder: files.some(({ key }) => key !== null) ? folderOf(record) : null }
 }
 
-/** The output for the caller of an asynchronous run; null when it equals the logged output. */
-function rawOutput({ failure, output }: RunRecord, logged: string): string | null {
-  const raw = failure === null ? bounded(jsonText(output), finalOutputBytesMax) : failureText(failure, undefined)
+/** The output for the caller of an asynchronous run that succeeded; null when it equals the logged output. */
+function rawOutput({ output }: RunRecord, logged: string): string | null {
+  const raw = bounded(jsonText(output), finalOutputBytesMax)
   return raw === logged ? null : raw
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { AppError, messageOf } from '../../domain/errors.ts'
-import { type Redactor, redactText } from '../../domain/redaction/redactor.ts'
+import { redactText } from '../../domain/redaction/redactor.ts'
 import { isObject } from '../../domain/run/input.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import { readJson } from '../../domain/text/json.ts'
@@ -87,7 +87,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     text: text?.add,
     warn: (text) => terminal.say(text),
   })
-  return show(call, envelopeOf(record), { text, secrets: record.secrets })
+  return show(call, envelopeOf(record), text)
 }
 
 /** Shows the text that a run generates. */
@@ -113,7 +113,9 @@ class GeneratedText {
   }
 }
 
-function envelopeOf({ executionId, failure, output, startedAt, endedAt, durationMs }: RunRecord): Envelope {
+/** The output is unchanged; the error does not contain the secrets. */
+function envelopeOf({ executionId, failure, output, secrets, ...times }: RunRecord): Envelope {
+  const { startedAt, endedAt, durationMs } = times
   const metadata = {
     duration: durationMs,
     startTime: new Date(startedAt).toISOString(),
@@ -121,7 +123,8 @@ function envelopeOf({ executionId, failure, output, startedAt, endedAt, duration
   }
   if (!failure) return { success: true, executionId, output, metadata }
   const { message, code, blockId, blockName } = failure
-  return { success: false, error: message, code, executionId, blockId, blockName, output, metadata }
+  const told = { error: redactText(message, secrets), blockName: blockName && redactText(blockName, secrets) }
+  return { success: false, code, executionId, blockId, ...told, output, metadata }
 }
 
 /** The ID of a workflow on the service. Text that looks like an ID is used unchecked: the run reports a missing one. */
@@ -150,10 +153,10 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
   if (executionId === null) throw client.refusal('POST', path, response)
   if (done) {
     const { event: _event, ...end } = done
-    return show(call, { executionId, ...end }, { text })
+    return show(call, { executionId, ...end }, text)
   }
   const envelope = parseEnvelope(response.text)
-  if (envelope?.executionId === executionId) return show(call, envelope, { text })
+  if (envelope?.executionId === executionId) return show(call, envelope, text)
   // A `response` block replaced the envelope, or a stream ended early: ask for the outcome by execution ID.
   const execution = await client.get<JobResponse>(pathOf`/api/workflows/${id}/executions/${executionId}`)
   const { duration, startedAt, completedAt } = execution.metadata
@@ -167,7 +170,7 @@ async function runOnService(call: Call, id: string, input: unknown): Promise<Exi
       ...(execution.error ? { error: execution.error.message, code: execution.error.code } : {}),
       metadata,
     },
-    { text },
+    text,
   )
 }
 
@@ -182,17 +185,15 @@ function parseEnvelope(text: string): Envelope | undefined {
   }
 }
 
-type Shown = { text?: GeneratedText | undefined; secrets?: Redactor | undefined }
-
-/** Prints the result unchanged; messages for people do not contain `secrets`. */
-function show({ terminal, json }: Call, envelope: Envelope, { text, secrets }: Shown): ExitCode {
+/** `text`: what the run generated so far, if it was shown. */
+function show({ terminal, json }: Call, envelope: Envelope, text: GeneratedText | undefined): ExitCode {
   const { success, output, error, blockName } = envelope
   const streamed = text?.end() ?? false
   if (json) terminal.print(JSON.stringify(envelope))
   else if (success && !streamed) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
   if (!success) {
     const summary = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
-    terminal.say(redactText(summary, secrets))
+    terminal.say(summary)
   }
   return success ? 0 : 1
 }

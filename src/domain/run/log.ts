@@ -97,8 +97,8 @@ export type LogRow = {
   /** JSON text. */
   finalOutput: string
   /**
-   * The final output as the caller receives it, when redaction changed it. Only for asynchronous runs, whose callers
-   * fetch the output later; null for all others. JSON text that must be encrypted before it is stored.
+   * The output as the caller receives it, when redaction changed it. Only for asynchronous runs that succeeded, whose
+   * callers fetch the output later; null for all others. JSON text that must be encrypted before it is stored.
    */
   rawOutput: string | null
   /** JSON text: the array of trace spans in wire form. */

@@ -21,7 +21,7 @@ export async function findJob(
   if (run) return { ...run, text: writeInFlight({ ...run, createdAt: run.startedAt }), ended: false }
   const row = await store.getExecution(executionId)
   if (!row) return undefined
-  const output = row.createdAt === null ? undefined : await outputOf(executionId)
+  const output = row.createdAt === null || row.level === 'error' ? undefined : await outputOf(executionId)
   return {
     workflowId: row.workflowId,
     workspaceId: row.workspaceId,

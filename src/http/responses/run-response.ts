@@ -1,4 +1,5 @@
-import type { RunFailure } from '../../domain/run/log.ts'
+import { redactText } from '../../domain/redaction/redactor.ts'
+import type { RunFailure, RunRecord } from '../../domain/run/log.ts'
 import type { ResponseHeaders } from '../../engine/block.ts'
 import type { RunEnd } from '../../engine/run/runner.ts'
 import { isSessionPair } from '../access/session-cookie.ts'
@@ -16,18 +17,30 @@ export function runResponse({ record, response }: RunEnd, headers: Record<string
     const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
     return new Response(text, { headers })
   }
-  const { blockId, blockName } = failure
-  const facts = JSON.stringify({
-    success: false,
-    error: failure.message,
-    code: codeOf(failure),
-    executionId,
-    blockId,
-    blockName,
-  })
+  const { error, code, blockId, blockName } = failureFacts(failure, record)
+  const facts = JSON.stringify({ success: false, error, code, executionId, blockId, blockName })
   const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
-  return new Response(text, { status: statusOf(codeOf(failure)), headers })
+  return new Response(text, { status: statusOf(code), headers })
 }
+
+/**
+ * Why a run failed, for its caller. Without the workspace's secrets, because a called service may have repeated one:
+ * only the output is the caller's own.
+ */
+export function failureFacts(
+  { code, message, blockId, blockName }: RunFailure,
+  { secrets }: Pick<RunRecord, 'secrets'>,
+): { error: string; code: CallerCode; blockId: string | null; blockName: string | null } {
+  // The log tells a cancelled run and a disconnected caller apart; for callers both failed.
+  return {
+    error: redactText(message, secrets),
+    code: code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED',
+    blockId,
+    blockName: blockName && redactText(blockName, secrets),
+  }
+}
+
+type CallerCode = 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED'
 
 function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
   const { data, status } = response
@@ -78,10 +91,3 @@ const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
   ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
 ])
-
-/**
- * The failure code for callers. The log tells a cancelled run and a disconnected caller apart; for callers both failed.
- */
-export function codeOf({ code }: RunFailure): 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED' {
-  return code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED'
-}

@@ -5,7 +5,7 @@ import { type BlockPlace, observers, type RunObserver } from '../../domain/run/r
 import type { RunEnd, RunRequest } from '../../engine/run/runner.ts'
 import { toAppError } from '../errors.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
-import { codeOf } from '../responses/run-response.ts'
+import { failureFacts } from '../responses/run-response.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
 import { RunEvents } from './run-events.ts'
 
@@ -115,12 +115,13 @@ class RunStream implements RunObserver {
 
 function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
   const { failure, output, durationMs } = record
+  const told = failure && failureFacts(failure, record)
   return JSON.stringify({
     event: 'done',
     success: failure === null,
     output: events.outputs() ?? output ?? null,
     metadata: { duration: durationMs },
-    ...(failure && { error: failure.message, code: codeOf(failure) }),
+    ...(told && { error: told.error, code: told.code }),
     ...more,
   })
 }
