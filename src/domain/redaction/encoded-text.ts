@@ -1,7 +1,7 @@
 /**
- * Reads a text character by character through layers of encoding: JSON escapes nested to any depth, and
- * percent-encoding applied `percentDepth` times (a plus sign is then a space). `at` is the position of the next
- * character.
+ * Reads a text character by character through layers of encoding: JSON escapes nested to any depth, and in addition
+ * percent-encoding applied `percentDepth` times (a plus sign is then a space), HTML entities, or unicode escapes of
+ * characters that need none. `at` is the position of the next character.
  */
 export class EncodedText {
   at = 0
@@ -9,11 +9,13 @@ export class EncodedText {
   readonly #steps: Steps
   /** The text before the two digits of an encoded byte; empty when the text is not percent-encoded. */
   readonly #percent: string
+  readonly #decoding: Decoding
   /** Whether the last thing read was a backslash. */
   #isEscaped = false
 
-  constructor(text: string, percentDepth: number, steps: Steps) {
+  constructor(text: string, percentDepth: number, steps: Steps, decoding: Decoding = 'none') {
     this.#text = text
+    this.#decoding = decoding
     this.#steps = steps
     this.#percent = percentDepth === 0 ? '' : `%${'25'.repeat(percentDepth - 1)}`
   }
@@ -28,6 +30,7 @@ export class EncodedText {
     for (let each = index; each < wanted.length; each += 1, at += 1) {
       const code = wanted.charCodeAt(each)
       if (code !== text.charCodeAt(at) || code === backslash || code === percentSign) break
+      if (code === ampersand && this.#decoding === 'html') break
     }
     if (at > start) this.#isEscaped = false
     this.#steps.left -= at - start + 1
@@ -101,7 +104,7 @@ export class EncodedText {
     return value
   }
 
-  /** The next code point after all percent-decoding; -1 at the end. */
+  /** The next code point after all decoding except that of JSON; -1 at the end. */
   #next(): number {
     this.#steps.left -= 1
     const code = this.#text.codePointAt(this.at) ?? none
@@ -109,8 +112,32 @@ export class EncodedText {
       const decoded = this.#percentEncoded()
       if (decoded !== none) return decoded
     }
+    if (code === ampersand && this.#decoding === 'html') return this.#entity() ?? this.#skip(code)
+    if (code === backslash && this.#decoding === 'unicode') return this.#unicodeUnit() ?? this.#skip(code)
+    return this.#skip(code)
+  }
+
+  #skip(code: number): number {
     this.at += code > 0xffff ? 2 : 1
     return code
+  }
+
+  /** The character whose HTML entity comes next; undefined, without reading anything, when there is none. */
+  #entity(): number | undefined {
+    const [whole = '', digits, hex, name = ''] = entity.exec(this.#text.slice(this.at, this.at + entityCharsMax)) ?? []
+    const code = digits ? Number(digits) : hex ? Number.parseInt(hex, 16) : entityNames.get(name)
+    if (code !== undefined) this.at += whole.length
+    return code
+  }
+
+  /** The character whose `\\uXXXX` comes next, a surrogate pair as one; undefined, without reading anything, if none. */
+  #unicodeUnit(): number | undefined {
+    const found = unicodeUnits.exec(this.#text.slice(this.at, this.at + unitsCharsMax))
+    if (!found) return undefined
+    const [whole, high = '', low = '', single = ''] = found
+    this.at += whole.length
+    if (single !== '') return Number.parseInt(single, 16)
+    return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)).codePointAt(0)
   }
 
   /** The character whose UTF-8 bytes come next as `%XX`; -1, without reading anything, when there is none. */
@@ -141,6 +168,9 @@ export class EncodedText {
   }
 }
 
+/** What is decoded in addition to JSON escapes and percent-encoding. */
+type Decoding = 'none' | 'html' | 'unicode'
+
 /**
  * How many characters may be read while one text is searched. An ordinary text needs a few per character. Without this
  * limit, a text made only of backslashes, with a secret made to match it, would block every request for a minute.
@@ -162,6 +192,7 @@ const stepsPerCharMax = 16
 
 const none = -1
 const backslash = 0x5c
+const ampersand = 0x26
 const percentSign = 0x25
 const plus = 0x2b
 const minus = 0x2d
@@ -172,6 +203,20 @@ const letterU = 0x75
 
 /** Six levels of JSON inside JSON. */
 const backslashesMax = 64
+
+const entityCharsMax = 12
+const entity = /^&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|([a-z]+));/
+/** Two units only where they are a surrogate pair. */
+const unicodeUnits = /^\\+u(?:(d[89ab][\da-f]{2})\\+u(d[c-f][\da-f]{2})|([\da-f]{4}))/i
+const unitsCharsMax = 2 * (backslashesMax + 5)
+const entityNames: ReadonlyMap<string, number> = new Map([
+  ['amp', ampersand],
+  ['lt', 0x3c],
+  ['gt', 0x3e],
+  ['quot', 0x22],
+  ['apos', 0x27],
+  ['nbsp', 0xa0],
+])
 
 const escapeLetters: ReadonlyMap<number, number> = new Map(
   Array.from('\b\f\n\r\t', (character, index) => [character.charCodeAt(0), 'bfnrt'.charCodeAt(index)]),

@@ -1,5 +1,6 @@
 import { Steps } from './encoded-text.ts'
-import { formsOf, type SecretForm, secretCharsMin } from './secret-forms.ts'
+import type { SecretForm } from './secret-form.ts'
+import { formsOf, secretCharsMin } from './secret-forms.ts'
 import { type Sought, TextSearch } from './text-search.ts'
 
 /** Replaces secrets by `{{NAME}}`. Created once per environment and used for every run. */

@@ -16,6 +16,14 @@ const upperHex = (text: string) => text.replaceAll(/\\u[0-9a-f]{4}/g, (each) => 
 const ascii = (text: string) =>
   json(text).replaceAll(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const slashes = (text: string) => json(text).replaceAll('/', '\\/')
+const units = (text: string, write: (code: number) => string) =>
+  Array.from({ length: text.length }, (_, index) => write(text.charCodeAt(index))).join('')
+const everyUnit = (text: string) => units(text, (code) => `\\u${code.toString(16).padStart(4, '0')}`)
+const everyByte = (text: string) => Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
+const everyEntity = (text: string, write: (code: number) => string) =>
+  Array.from(text, (character) => `&#${write(character.codePointAt(0)!)};`).join('')
+const named = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '/': '&#x2F;' }
+const html = (text: string) => text.replaceAll(/[&<>"'/]/g, (each) => named[each as keyof typeof named])
 /** The encoding of a URL path, which escapes few characters. Characters that would end the path are escaped first. */
 const path = (text: string) => new URL(`http://h/${text.replaceAll(/[?#\\/\t\n\r%]/g, percent)}!`).pathname
 
@@ -38,6 +46,20 @@ const encodings: Readonly<Record<string, (text: string) => string>> = {
   'json in percent': (text) => percent(json(text)),
   'json in json in form': (text) => form(json(json(text))),
   'percent in json': (text) => json(percent(text)),
+  'every letter as a unicode escape': everyUnit,
+  'every letter as a unicode escape, upper case': (text) => upperHex(everyUnit(text)),
+  'every letter as a unicode escape, in json': (text) => json(everyUnit(text)),
+  'every byte in percent': everyByte,
+  'every byte in percent, upper case': (text) => everyByte(text).toUpperCase(),
+  html,
+  'json in html': (text) => html(json(text)),
+  'html in json': (text) => json(html(text)),
+  'every letter as an entity': (text) => everyEntity(text, String),
+  'every letter as a hex entity': (text) => everyEntity(text, (code) => `x${code.toString(16)}`),
+  'every letter as a hex entity, upper case': (text) =>
+    everyEntity(text, (code) => `x${code.toString(16).toUpperCase()}`),
+  hex: (text) => Buffer.from(text).toString('hex'),
+  'hex, upper case': (text) => Buffer.from(text).toString('hex').toUpperCase(),
 }
 
 /** Likely and unlikely values of variables. */
@@ -134,6 +156,51 @@ describe('a redactor', () => {
       // The digit with the last bits is a slash, which JSON and URLs may escape.
       { examples: [[`${'"'.repeat(8)}/`, Uint8Array.of(0, 0), Uint8Array.of(192, 0), (text) => text]] },
     )
+  })
+
+  test('finds base64 with line breaks wherever they are', () => {
+    const anyBytes = fc.uint8Array({ maxLength: 100 })
+    const secrets = fc.oneof(fc.stringMatching(/^sk_live_[A-Za-z0-9]{24}$/), fc.stringMatching(/^[A-Za-z0-9]{12,90}$/))
+    const lineBreak = fc.constantFrom('\n', '\r\n', '\r\n ', '\\n', '\\r\\n', '%0D%0A')
+    fc.assert(
+      fc.property(
+        secrets,
+        anyBytes,
+        anyBytes,
+        lineBreak,
+        fc.constantFrom(64, 76),
+        (secret, before, after, end, width) => {
+          const text = Buffer.concat([before, Buffer.from(secret), after]).toString('base64')
+          const wrapped = text.match(new RegExp(`.{1,${width}}`, 'g'))!.join(end)
+          const redacted = redactText(redactorOf(secret), wrapped).replaceAll(end, '')
+          expect(redacted).toContain('{{S0}}')
+          const [left = '', right = ''] = redacted.split('{{S0}}')
+          expect(Math.floor((left.length * 6) / 8)).toBeLessThanOrEqual(before.length)
+          expect(Math.floor((right.replaceAll('=', '').length * 6) / 8)).toBeLessThanOrEqual(after.length)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+    const lines = `first line\nsecond ${btoa('hunter22-hunter22').replace(/.{10}/, '$&\n')} third\nline`
+    expect(redactText(redactorOf('hunter22-hunter22'), lines)).toBe('first line\nsecond {{S0}} third\nline')
+  })
+
+  test('finds a secret whose letters are all in lower or upper case', () => {
+    const redactor = redactorOf('Sk_Live-4fQz81')
+    expect(redactText(redactor, 'http://sk_live-4fqz81.example/ SK_LIVE-4FQZ81')).toBe('http://{{S0}}.example/ {{S0}}')
+    expect(redactText(redactor, 'sk_live-4fQz81')).toBe('sk_live-4fQz81')
+  })
+
+  test('finds a secret of which only some letters are escaped', () => {
+    const redactor = redactorOf('hunter22-hunter22')
+    const letters = (text: string) => text.replaceAll(/[A-Za-z]+/g, everyUnit)
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9_+/=-]{0,20}[A-Za-z]{3}[0-9_+/=-]{3,20}$/), (secret) => {
+        expect(redactText(redactorOf(secret), `<${letters(secret)}>`)).toBe('<{{S0}}>')
+      }),
+    )
+    for (const text of ['\\u0068unter22-hunter22', '%68unter22-hunter22', '&#104;unter22-hunter22'])
+      expect(redactText(redactor, `<${text}>`)).toBe('<{{S0}}>')
   })
 
   test('removes the padding too when the base64 text is exactly the secret', () => {
