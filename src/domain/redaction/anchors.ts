@@ -30,8 +30,8 @@ export function anchorOf(runs: readonly string[] | null, charsMin = anchorCharsM
 }
 
 /**
- * What a JSON text contains when a string in it holds this value with every letter escaped: as `\u0041`, `%41`, `&#65;`
- * or `&#x41;`. None of them has an unescaped part that could be searched for.
+ * Anchors for strings that hold this value with every letter escaped: as `\u0041`, `%41`, `&#65;` or `&#x41;`. Such a
+ * string has no unescaped part that could be searched for.
  */
 export function escapedAnchorsOf(value: string): string[] {
   const chosen = runToEscape(value.slice(0, requiredCharsMax))

@@ -130,7 +130,7 @@ export class EncodedText {
     return code
   }
 
-  /** The character whose `\\uXXXX` comes next, a surrogate pair as one; undefined, without reading anything, if none. */
+  /** The same for `\uXXXX`; a surrogate pair is one character. */
   #unicodeUnit(): number | undefined {
     const found = unicodeUnits.exec(this.#text.slice(this.at, this.at + unitsCharsMax))
     if (!found) return undefined
@@ -168,7 +168,7 @@ export class EncodedText {
   }
 }
 
-/** What is decoded in addition to JSON escapes and percent-encoding. */
+/** An encoding that is read in addition to JSON escapes and percent-encoding. */
 type Decoding = 'none' | 'html' | 'unicode'
 
 /**

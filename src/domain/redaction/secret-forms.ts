@@ -6,8 +6,8 @@ import type { Occurrence, SecretForm } from './secret-form.ts'
 
 /**
  * The forms of a secret that redaction looks for: the secret itself under any nesting of JSON escapes, percent-encoding
- * and HTML entities, all of it in lower or upper case, as hex, and its base64 at each of the three alignments, also with
- * line breaks. A value that was escaped before it was encoded as base64 is found too.
+ * and HTML entities, all of it in lower or upper case, as hex, and its base64 at each of the three alignments, also
+ * with line breaks. A value that was escaped before it was encoded as base64 is found too.
  */
 export function formsOf(secret: string): SecretForm[] {
   const wellFormed = secret.toWellFormed()
