@@ -4,7 +4,7 @@ import type { KeyRow } from '../../store/account-store.ts'
 import { errorBody, errorHeaders, errorResponse, statusOf, toAppError } from '../errors.ts'
 import { refuseOversized } from '../requests/body.ts'
 import type { Services } from '../services.ts'
-import { authenticate, type Caller, callerOf } from './auth.ts'
+import { authenticate, type Caller, callerOf, roleOf } from './auth.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import { assertAllowed, showsWindow, showWindow } from './rate-headers.ts'
 import { requestIdOf } from './request-id.ts'
@@ -60,6 +60,14 @@ export class Door {
     const caller = await this.#signedIn(request, set)
     if (caller) return caller
     throw new AppError('SIGN_IN_REQUIRED', 'Only the dashboard may use this route, which accepts no API key. Sign in.')
+  }
+
+  /** Whether the session of a request that was admitted still gives access to a workspace. */
+  async mayStillRead(request: Request, workspaceId: string): Promise<boolean> {
+    const { sessions } = this.#services
+    const token = tokenOf(request.headers)
+    const signedIn = (token === undefined ? undefined : await sessions.find(token)) ?? (await sessions.visitor())
+    return signedIn !== undefined && roleOf(callerOf(signedIn), workspaceId) !== undefined
   }
 
   /**

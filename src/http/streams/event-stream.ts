@@ -37,6 +37,11 @@ export class EventStream implements AsyncIterableIterator<string> {
     this.#pingLater()
   }
 
+  /** Whether further messages will be sent. */
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
   /** Whether the reader was too slow. */
   get isOverflown(): boolean {
     return this.#isOverflown

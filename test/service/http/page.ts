@@ -41,6 +41,12 @@ export class Page {
     return this.call('GET', path)
   }
 
+  /** Reads a stream of events to its end. */
+  async watch(path: string): Promise<{ status: number; text: string }> {
+    const response = await fetch(this.#world.url + path, { headers: { cookie: this.#cookie } })
+    return { status: response.status, text: await response.text() }
+  }
+
   post(path: string, body?: unknown): Promise<HttpResult> {
     return this.call('POST', path, body)
   }

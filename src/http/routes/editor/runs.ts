@@ -103,7 +103,8 @@ export function runRoutes(services: Services, door: Door) {
           const { signal } = request
           const expected = { executionId, workspaceId }
           const watch = (watcher: Watcher) => manual.watch(executionId, watcher, expected)
-          const live = liveStream({ clock, signal, headers, watch })
+          const mayWatch = () => door.mayStillRead(request, workspaceId)
+          const live = liveStream({ clock, signal, headers, watch, mayWatch })
           if (live) {
             await settle(executionId)
             return live

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, document } from '../../../support/make.ts'
 import { Page } from '../page.ts'
 import { HttpWorld, type Parsed } from '../world.ts'
 
@@ -84,6 +85,30 @@ describe('a workspace', () => {
     expect((await guest.call('DELETE', `${members}/${world.userId}`)).status).toBe(403)
     expect((await guest.call('DELETE', `${members}/${guest.userId}`)).status).toBe(204)
     expect((await guest.get(list)).status).toBe(404)
+  })
+
+  test('ends the open live streams of a member within seconds after the role was taken away', async () => {
+    const guest = await Page.ofMember(world, 'viewer')
+    const draft = document({
+      name: 'Slow',
+      blocks: [block('start', 'manual_trigger'), block('w', 'wait', { ms: 60_000 })],
+      edges: ['start > w'],
+    })
+    const { id } = (await owner.post(`/api/workflows?workspaceId=${world.workspaceId}`, draft)).json
+    const { executionId } = (await owner.post(`/api/editor/workflows/${id}/runs`, {})).json
+    // Resolves when the stream has ended.
+    const stream = guest.watch(`/api/editor/runs/${executionId}/events`)
+    await Bun.sleep(200)
+    expect(
+      (await owner.call('DELETE', `/api/editor/workspaces/${world.workspaceId}/members/${guest.userId}`)).status,
+    ).toBe(204)
+    const takenAt = performance.now()
+    const { status, text } = await stream
+    expect(status).toBe(200)
+    expect(text).toContain('run.started')
+    expect(text).not.toContain('[DONE]')
+    expect(performance.now() - takenAt).toBeLessThan(8_000)
+    await owner.post(`/api/workflows/${id}/executions/${executionId}/cancel`)
   })
 
   test('keeps its owner, and names an unknown e-mail in the error', async () => {
