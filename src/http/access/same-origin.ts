@@ -48,16 +48,24 @@ export function firstOf(list: string | null): string | undefined {
 
 /**
  * Without sign-in, every visitor is the owner. Refuses requests that do not come directly from this machine: those that
- * use a foreign host name for its address (DNS rebinding), and those through a proxy, which would let everyone in.
+ * use a foreign host name for its address (DNS rebinding), and those through a proxy, which would let everyone in. Not
+ * every proxy adds a header, but pages that were opened through one have a foreign origin or referrer.
  */
 export function assertLocal({ headers }: Request): void {
-  const host = URL.parse(`http://${headers.get('host')}`)?.hostname ?? ''
-  const isLocal = host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
-  const isForwarded = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].some((name) => headers.has(name))
-  if (isLocal && !isForwarded) return
+  const isForwarded = [...headers.keys()].some((name) => proxyHeaders.test(name))
+  const pages = ['origin', 'referer'].flatMap((name) => headers.get(name) ?? [])
+  if (localHost.test(headers.get('host') ?? '') && !isForwarded && pages.every(isLocalPage)) return
   throw new AppError(
     'FORBIDDEN',
     'The service runs without sign-in and only accepts requests from this machine. Open http://localhost or ' +
       'http://127.0.0.1 without a proxy.',
   )
 }
+
+function isLocalPage(url: string): boolean {
+  return localHost.test(URL.parse(url)?.host ?? '')
+}
+
+const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
+const proxyHeaders =
+  /^(forwarded|via|cdn-loop|x-real-ip|true-client-ip|[a-z-]+-(client|connecting)-ip|(x-forwarded|x-original|x-envoy|cf)-.*)$/

@@ -30,7 +30,8 @@ describe('a service without sign-in', () => {
       expect([host, response.status]).toEqual([host, 200])
       expect(await response.json()).toMatchObject({ user: { email: 'owner@localhost' }, service: { noAuth: true } })
     }
-    expect((await send('/api/workflows', { 'sec-fetch-site': 'same-origin' }, 'POST')).status).toBe(201)
+    const page = { 'sec-fetch-site': 'same-origin', origin: `http://localhost:${app.address.port}` }
+    expect((await send('/api/workflows', { ...page, referer: `${page.origin}/workflows` }, 'POST')).status).toBe(201)
   })
 
   test('refuses callers that use another host name or a proxy', async () => {
@@ -40,6 +41,17 @@ describe('a service without sign-in', () => {
       { host: local(), 'x-forwarded-for': '203.0.113.9' },
       { host: local(), via: '1.1 proxy' },
       { host: local(), 'x-forwarded-host': 'flows.example.com' },
+      { host: 'localhost/evil' },
+      { host: 'localhost@evil.example' },
+      // Proxies that only tell the client's address.
+      ...['x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-forwarded-proto', 'x-forwarded-port'].map((name) => ({
+        host: local(),
+        [name]: '203.0.113.9',
+      })),
+      // Proxies that add nothing: the page was opened at another address.
+      { host: local(), referer: 'https://flows.example.com/workflows' },
+      { host: local(), origin: 'https://flows.example.com', 'sec-fetch-site': 'same-origin' },
+      { host: local(), origin: 'null' },
     ]
     for (const headers of strange) {
       for (const path of ['/api/editor/me', '/api/workflows']) {
