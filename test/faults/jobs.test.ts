@@ -43,6 +43,8 @@ function holdingServer() {
     respondToAll() {
       for (const response of waiting.splice(0)) response()
     },
+    /** Drops the requests of a process that died. */
+    forget: () => void waiting.splice(0),
     [Symbol.dispose]: () => void server.stop(true),
   }
 }
@@ -87,14 +89,14 @@ async function stateOf(url: string, id: string): Promise<string> {
 
 describe('asynchronous runs of the executable', () => {
   test('all complete however often it is killed, and only blocks in flight run again', async () => {
-    // Two kills: a job in progress at three crashes ends as INTERRUPTED.
+    // Two kills: a job that made no progress between three crashes ends as INTERRUPTED.
     const report = await crashJobs({ jobs: 120, kills: 2, random: Math.random })
     expect(report.statuses).toEqual({ completed: report.jobs })
     expect(report.wentBack).toEqual([])
     expect(report.otherKeys).toBe(0)
   })
 
-  test('that were in progress at three crashes fail as INTERRUPTED, with their ended blocks in the log', async () => {
+  test('that were in progress at three crashes without progress fail as INTERRUPTED, with their ended blocks in the log', async () => {
     using held = holdingServer()
     service = await serve(folder.path, environment)
     const id = await begin(await deploy(service.url, apiKey, holding(held.url)))
@@ -113,6 +115,40 @@ describe('asynchronous runs of the executable', () => {
     const [entry] = (list as { data: { executionId: string; level: string; traceSpans: unknown }[] }).data
     expect(entry).toMatchObject({ executionId: id, level: 'error' })
     expect(JSON.stringify(entry?.traceSpans)).toContain('"blockId":"f"')
+  })
+
+  test('that complete a block between crashes go on, however many crashes there are', async () => {
+    using held = holdingServer()
+    service = await serve(folder.path, environment)
+    const steps = ['one', 'two', 'three', 'four', 'five']
+    const id = await begin(
+      await deploy(
+        service.url,
+        apiKey,
+        document({
+          name: 'Long',
+          blocks: [
+            block('start', 'api_trigger'),
+            ...steps.map((step) => block(step, 'api', { url: held.url, timeoutMs: 60_000 })),
+          ],
+          edges: ['start > one', ...steps.slice(1).map((step, index) => `${steps[index]} > ${step}`)],
+        }),
+      ),
+    )
+    // Each process completes one block, and dies in the next one.
+    for (let death = 1; death <= 5; death += 1) {
+      await held.arrivals(2 * death - 1)
+      if (death < 5) {
+        held.respondToAll()
+        await held.arrivals(2 * death)
+      }
+      await service.kill('SIGKILL')
+      held.forget()
+      service = await serve(folder.path, environment)
+    }
+    await held.arrivals(10)
+    held.respondToAll()
+    expect(await endOf(service.url, id)).toMatchObject({ status: 'completed' })
   })
 
   test('that were cancelled while running stay cancelled when the process is killed after the response', async () => {

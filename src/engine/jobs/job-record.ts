@@ -80,5 +80,7 @@ export function endedJob(
 const messages: Record<JobFailureCode, string> = {
   CANCELLED: 'The run was cancelled.',
   EXECUTION_FAILED: 'The run failed.',
-  INTERRUPTED: 'The service ended three times while this run was in progress, so it was not started again.',
+  INTERRUPTED:
+    'The service ended three times while this run was in progress, and no block ended in between, so it was not ' +
+    'started again.',
 }

@@ -9,6 +9,7 @@ import type { JobWrite } from '../../domain/run/write.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd, RunRequest } from '../run/runner.ts'
 import { StepHistory } from '../run/step-history.ts'
+import { crashMark, isStuck } from './crash-marks.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
 import type { JobStore } from './job-store.ts'
 
@@ -52,14 +53,20 @@ export type Turn = TurnOptions & { active: ActiveJob; isStopped(): boolean }
 
 /** Runs a job that is on disk, from its start or from where it was interrupted. */
 export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
-  const { store, open, write, clock } = turn
+  const { store, open, seal, write, clock } = turn
   const job = await store.getJob(executionId)
   if (!job) return 'done'
   const texts = await stepsOf(turn, job)
   const at = job.startedAt ?? clock.now()
   const started = { ...job, startedAt: at }
-  if (job.interruptions >= interruptionsMax) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
-  await write({ kind: 'job-start', executionId, at })
+  if (isStuck(texts, job.interruptions)) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+  const mark = crashMark(texts, job.interruptions)
+  const writes: JobWrite[] = [{ kind: 'job-start', executionId, at }]
+  if (mark !== undefined) {
+    writes.push({ kind: 'job-step', executionId, number: texts.length + 1, content: seal(mark, executionId) })
+    texts.push(mark)
+  }
+  await Promise.all(writes.map(write))
   return await runJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
 }
 
@@ -144,9 +151,6 @@ export async function stepsOf({ store, open }: Pick<TurnOptions, 'store' | 'open
   const steps = await store.getJobSteps(job.executionId)
   return steps.map((sealed) => open(sealed, job.executionId))
 }
-
-/** After this many interruptions by crashes, the job itself is assumed to cause them. */
-const interruptionsMax = 3
 
 const noWrite = () => Promise.resolve()
 

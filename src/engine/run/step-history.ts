@@ -130,6 +130,8 @@ export class StepHistory {
 
   #read(step: Step): void {
     if (step.secrets) this.#secrets.push(...step.secrets)
+    // A mark of a crash, which `jobs/crash-marks.ts` reads.
+    if ('crashes' in step) return
     if ('cost' in step) this.#cost = addCost(this.#cost, step.cost)
     else if ('version' in step) this.#versions.set(step.place, step.version)
     else this.#blocks.set(step.place, step.block)
@@ -140,9 +142,12 @@ export class StepHistory {
 const laterMax = 100
 
 /** This shape is on disk. `secrets`: in the first step that holds a secret, all secrets of the environment. */
-type Step = ({ place: string; block: RecordedBlock } | { place: string; version: number } | { cost: Cost }) & {
-  secrets?: readonly Secret[]
-}
+type Step = (
+  | { place: string; block: RecordedBlock }
+  | { place: string; version: number }
+  | { cost: Cost }
+  | { crashes: number }
+) & { secrets?: readonly Secret[] }
 
 /** The outputs of a recorded block. */
 export function outputsOf({ span }: RecordedBlock): Outputs {
