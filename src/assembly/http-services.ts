@@ -72,6 +72,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       body: bodies.body,
       bodyWithFiles: bodies.bodyWithFiles,
       largestBody: bodies.largest,
+      document: config,
       baseUrl,
       version: build.version,
     },

@@ -12,6 +12,7 @@ export const Parameters = t.Object({
   headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.'),
   pathParams: t.Optional(
     t.Record(t.String(), t.Unknown(), {
+      maxProperties: 100,
       title: 'Path parameters',
       description: 'Values for :name and {name} in the path of the URL. They are percent-encoded.',
     }),

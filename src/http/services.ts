@@ -5,6 +5,7 @@ import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
+import type { DocumentLimits } from '../domain/workflow/document-size.ts'
 import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Compilation } from '../engine/compile/plan.ts'
@@ -181,6 +182,8 @@ export type HttpSettings = {
   bodyWithFiles: BodyLimits
   /** The bytes of the largest body on any route. */
   largestBody: Limit
+  /** Limits on a workflow document. */
+  document: DocumentLimits
   /**
    * The public address of the service, without a trailing slash. A function, because the port may be chosen at start.
    */

@@ -44,7 +44,8 @@ export type ListedWorkflow = Static<typeof WorkflowList>['data'][number]
 export async function push(request: PushRequest): Promise<Pushed[]> {
   const { client, documents, workspaceId, deploy } = request
   const existing = await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)
-  const steps = documents.map(({ path, document }) => ({ path, document, target: targetOf(document, existing.data) }))
+  const targetOf = targets(existing.data)
+  const steps = documents.map(({ path, document }) => ({ path, document, target: targetOf(document) }))
   checkTargets(steps)
 
   const undo: Undo[] = []
@@ -69,12 +70,11 @@ export async function push(request: PushRequest): Promise<Pushed[]> {
 type Undo = { what: string; run(): Promise<unknown> }
 type Step = PushDocument & { target: ListedWorkflow | undefined }
 
-/** The workflow that a document replaces: the one with the same ID, otherwise the one with the same name. */
-function targetOf(document: WorkflowDocument, existing: readonly ListedWorkflow[]): ListedWorkflow | undefined {
-  return (
-    existing.find((workflow) => document.id !== undefined && workflow.id === document.id) ??
-    existing.find((workflow) => workflow.name === document.name)
-  )
+/** Finds the workflow that a document replaces: the one with the same ID, otherwise the one with the same name. */
+function targets(existing: readonly ListedWorkflow[]): (document: WorkflowDocument) => ListedWorkflow | undefined {
+  const byId = new Map(existing.map((workflow) => [workflow.id, workflow]))
+  const byName = new Map(existing.map((workflow) => [workflow.name, workflow]))
+  return ({ id, name }) => (id === undefined ? undefined : byId.get(id)) ?? byName.get(name)
 }
 
 /** Rejects two documents for the same workflow. */

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../errors.ts'
 import { isObject } from '../run/input.ts'
+import { folderProblem } from './folders.ts'
 import { findValidationErrors } from './shape.ts'
 import { type Edge, type Finding, WorkflowDocument } from './workflow.ts'
 
@@ -15,7 +16,7 @@ export type DocumentReading = { document: WorkflowDocument; warnings: Finding[] 
 export function readDocument(value: unknown): DocumentReading {
   if (!isObject(value)) return { details: [{ path: '', message: 'A workflow document must be an object.' }] }
   const filled = fill(value)
-  const errors = findValidationErrors(WorkflowDocument, filled).map((error) => nameBlock(error, filled))
+  const errors = nameBlocks(findValidationErrors(WorkflowDocument, filled), filled)
   const details = [...errors, ...badTexts(filled), ...badKeys(filled), ...sameWebhooks(filled)]
   if (details.length > 0) return { details }
   return { document: filled as WorkflowDocument, warnings: Object.keys(filled).filter(isUnknown).map(warn) }
@@ -77,12 +78,19 @@ function withoutNulls(member: Record<string, unknown>): Record<string, unknown> 
 function fillEdges(value: unknown): unknown {
   if (!Array.isArray(value)) return value ?? undefined
   const taken = new Set(value.map((edge: unknown) => (isObject(edge) ? edge['id'] : undefined)))
+  /** The latest number for each wanted ID. Counting from 2 for each of n equal edges would take n² steps. */
+  const copies = new Map<string, number>()
   return value.map((edge: unknown) => {
     if (!isObject(edge) || typeof edge['id'] === 'string') return edge
     const { source, sourceHandle, target } = edge as Partial<Edge>
     const wanted = `${wordOf(source)}:${wordOf(sourceHandle ?? 'source')}-${wordOf(target)}`
-    let id = wanted
-    for (let copy = 2; taken.has(id); copy++) id = `${wanted}-${copy}`
+    let copy = copies.get(wanted) ?? 1
+    let id = copy === 1 ? wanted : `${wanted}-${copy}`
+    while (taken.has(id)) {
+      copy += 1
+      id = `${wanted}-${copy}`
+    }
+    copies.set(wanted, copy)
     taken.add(id)
     return { ...edge, id }
   })
@@ -109,14 +117,23 @@ function fillWebhooks(value: unknown): unknown {
   })
 }
 
-function nameBlock({ path, message }: ErrorDetail, document: Record<string, unknown>): ErrorDetail {
-  const id = Object.keys(isObject(document['blocks']) ? document['blocks'] : {}).find(
-    (key) => path.startsWith(`blocks.${key}.`) || path.startsWith(`blocks[${key}].`),
-  )
-  if (id === undefined) return { path, message }
-  const block = (document['blocks'] as Record<string, unknown>)[id]
-  const name = isObject(block) && typeof block['name'] === 'string' ? ` "${block['name']}"` : ''
-  return { path, message: `In block${name} (${id}): ${message}` }
+/** Names the block in each error. There are at most `validationErrorsMax` errors, so this is linear in the blocks. */
+function nameBlocks(errors: ErrorDetail[], document: Record<string, unknown>): ErrorDetail[] {
+  const blocks = isObject(document['blocks']) ? document['blocks'] : {}
+  const ids = errors.length === 0 ? [] : Object.keys(blocks)
+  return errors.map(({ path, message }) => {
+    const id = path.startsWith('blocks') ? ids.find((key) => isInBlock(path, key)) : undefined
+    if (id === undefined) return { path, message }
+    const block = blocks[id]
+    const name = isObject(block) && typeof block['name'] === 'string' ? ` "${block['name']}"` : ''
+    return { path, message: `In block${name} (${id}): ${message}` }
+  })
+}
+
+/** Whether a path that starts with `blocks` continues with `.<id>.` or `[<id>].`. */
+function isInBlock(path: string, id: string): boolean {
+  const start = 'blocks.'.length
+  return path.startsWith(id, start) && path.startsWith(path[start - 1] === '[' ? '].' : '.', start + id.length)
 }
 
 /** Rejects names that people cannot see, type or compare. */
@@ -130,12 +147,16 @@ function badTexts(document: Record<string, unknown>): ErrorDetail[] {
       isObject(block) ? block['name'] : undefined,
     ]),
   ]
-  return texts.flatMap(([path, text]) => {
+  const folder = document['folder']
+  const problem = typeof folder === 'string' ? folderProblem(folder) : undefined
+  const tooDeep = problem === undefined ? [] : [{ path: 'folder', message: problem }]
+  const bad = texts.flatMap(([path, text]) => {
     if (typeof text !== 'string' || text === '') return []
     if (text.trim() === '') return [{ path, message: `${path} must not consist of spaces only.` }]
     const control = /[\p{Cc}\p{Cs}]/u.test(text)
     return control ? [{ path, message: `${path} must not contain control characters or broken characters.` }] : []
   })
+  return [...tooDeep, ...bad]
 }
 
 /** Rejects IDs that differ from their member's name, and names with a special meaning in JavaScript. */
@@ -156,11 +177,15 @@ function badKeys(document: Record<string, unknown>): ErrorDetail[] {
 
 function sameWebhooks(document: Record<string, unknown>): ErrorDetail[] {
   const webhooks: unknown[] = Array.isArray(document['webhooks']) ? document['webhooks'] : []
-  const ids = webhooks.map((webhook) => (isObject(webhook) ? webhook['id'] : undefined))
-  return ids.flatMap((id, index): ErrorDetail[] => {
-    if (typeof id !== 'string' || ids.indexOf(id) === index) return []
+  const firsts = new Map<string, number>()
+  return webhooks.flatMap((webhook, index): ErrorDetail[] => {
+    const id = isObject(webhook) ? webhook['id'] : undefined
+    if (typeof id !== 'string') return []
+    const first = firsts.get(id)
+    if (first === undefined) firsts.set(id, index)
     const path = `webhooks[${index}].id`
-    return [{ path, message: `${path} is "${id}", like webhooks[${ids.indexOf(id)}]. Remove it to get a new ID.` }]
+    const message = `${path} is "${id}", like webhooks[${first}]. Remove it to get a new ID.`
+    return first === undefined ? [] : [{ path, message }]
   })
 }
 

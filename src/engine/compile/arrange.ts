@@ -8,7 +8,7 @@ import {
 } from '../../domain/workflow/workflow.ts'
 import { portsOf } from '../block.ts'
 import type { Graph, GraphNode, GraphScope, Registry } from './graph.ts'
-import { checkBody, checkCycles, checkReach, checkTriggers } from './graph-checks.ts'
+import { checkBody, checkCycles, checkReach, checkTriggers, namesMax } from './graph-checks.ts'
 import { placeInScopes } from './graph-scopes.ts'
 import { Report } from './report.ts'
 
@@ -22,7 +22,8 @@ export function arrange(
   const root: GraphScope = { container: undefined, parent: undefined, depth: 0, nodes: [] }
   const nodes = collectNodes(document, registry, root, report)
   placeInScopes(document, nodes, root, limits, report)
-  for (const [index, edge] of document.edges.entries()) connect(edge, index, { document, nodes, report })
+  const handles = new Map<GraphNode, ReadonlySet<string>>()
+  for (const [index, edge] of document.edges.entries()) connect(edge, index, { document, nodes, handles, report })
   for (const node of nodes.values()) {
     if (node.body) checkBody(node, report)
   }
@@ -99,9 +100,15 @@ function collectNodes(document: WorkflowDocument, registry: Registry, root: Grap
 const startHandles = new Set(['loop-start-source', 'parallel-start-source'])
 const endHandles = new Set(['loop-end-source', 'parallel-end-source', 'source'])
 
-type Connecting = { document: WorkflowDocument; nodes: Map<string, GraphNode>; report: Report }
+type Connecting = {
+  document: WorkflowDocument
+  nodes: Map<string, GraphNode>
+  /** The handles of each block that an edge has left. A block may have many, so they are listed only once. */
+  handles: Map<GraphNode, ReadonlySet<string>>
+  report: Report
+}
 
-function connect(edge: Edge, index: number, { document, nodes, report }: Connecting): void {
+function connect(edge: Edge, index: number, { document, nodes, handles, report }: Connecting): void {
   const path = `edges.${index}`
   const missing = [edge.source, edge.target].filter((id) => !Object.hasOwn(document.blocks, id))
   for (const id of missing)
@@ -144,15 +151,18 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
     )
     return
   }
-  const port = portOf(source, handle)
+  const known = handles.get(source) ?? handlesOf(source)
+  handles.set(source, known)
+  const port = portOf(source, handle, known)
   if (port === undefined) {
-    const known = handlesOf(source).join(', ')
+    const names = [...known.values().take(namesMax)].join(', ')
+    const more = known.size > namesMax ? ` and ${known.size - namesMax} more` : ''
     report.add(
       'error',
       'UNKNOWN_HANDLE',
       `${path}.sourceHandle`,
       source.block,
-      `"${source.block.name}" has no handle "${handle ?? 'source'}". It has: ${known}.`,
+      `"${source.block.name}" has no handle "${handle ?? 'source'}". It has: ${names}${more}.`,
     )
     return
   }
@@ -160,13 +170,13 @@ function connect(edge: Edge, index: number, { document, nodes, report }: Connect
   target.incoming += 1
 }
 
-function handlesOf({ block, definition }: GraphNode): string[] {
+function handlesOf({ block, definition }: GraphNode): Set<string> {
   const own = portsOf(definition, block.params ?? {})
-  return definition.mayFail ? [...own, 'error'] : [...own]
+  return new Set(definition.mayFail ? [...own, 'error'] : own)
 }
 
-function portOf(node: GraphNode, handle: string | undefined): string | undefined {
+function portOf(node: GraphNode, handle: string | undefined, known: ReadonlySet<string>): string | undefined {
   if (node.body && (handle === undefined || endHandles.has(handle))) return 'source'
   const wanted = handle ?? 'source'
-  return handlesOf(node).includes(wanted) ? wanted : undefined
+  return known.has(wanted) ? wanted : undefined
 }

@@ -11,11 +11,12 @@ export function giveParameters(
   registry: Registry,
   newText: () => string,
 ): WorkflowDocument {
+  const storedByType = Map.groupBy(Object.values(before?.blocks ?? {}), ({ type }) => type)
   const changed = Object.entries(document.blocks).flatMap(([id, block]): [string, Block][] => {
     const names = registry.get(block.type)?.givenAtSave ?? []
     const missing = names.filter((name) => isMissing(block.params?.[name]))
     if (missing.length === 0) return []
-    const stored = sameBlock(block, before)?.params
+    const stored = (sameBlock(block, before) ?? onlyOne(storedByType.get(block.type)))?.params
     const given = missing.map((name) => [name, isMissing(stored?.[name]) ? newText() : stored?.[name]] as const)
     return [[id, { ...block, params: { ...block.params, ...Object.fromEntries(given) } }]]
   })
@@ -23,10 +24,14 @@ export function giveParameters(
   return { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
 }
 
-/** The stored block: the one with the same id, or else the only one of the same type. */
+/** The stored block with the same id and type. */
 function sameBlock({ id, type }: Block, before: WorkflowDocument | undefined): Block | undefined {
-  const alike = Object.values(before?.blocks ?? {}).filter((block) => block.type === type)
-  return alike.find((block) => block.id === id) ?? (alike.length === 1 ? alike[0] : undefined)
+  const stored = before && Object.hasOwn(before.blocks, id) ? before.blocks[id] : undefined
+  return stored?.type === type ? stored : undefined
+}
+
+function onlyOne(blocks: readonly Block[] | undefined): Block | undefined {
+  return blocks?.length === 1 ? blocks[0] : undefined
 }
 
 function isMissing(value: unknown): boolean {

@@ -41,33 +41,44 @@ export function checkTriggers(nodes: Map<string, GraphNode>, report: Report): vo
 }
 
 export function checkCycles(nodes: Map<string, GraphNode>, report: Report): void {
-  const left = new Map([...nodes.values()].map((node) => [node, node.incoming]))
-  const ready = [...nodes.values()].filter((node) => node.incoming === 0)
-  for (let node = ready.pop(); node; node = ready.pop()) {
-    left.delete(node)
-    for (const { target } of node.outgoing) {
-      const count = (left.get(target) ?? 0) - 1
-      left.set(target, count)
-      if (count === 0) ready.push(target)
-    }
-  }
-  // Blocks after a cycle are left too. Remove them from the end, so that the finding names only the cycle itself.
-  for (let peeled = true; peeled; ) {
-    peeled = false
-    for (const node of left.keys()) {
-      if (!node.outgoing.some(({ target }) => left.has(target))) peeled = left.delete(node)
-    }
-  }
-  const [first] = left.keys()
+  const forwards = (node: GraphNode) => node.outgoing.map(({ target }) => target)
+  const behind = peel(new Set(nodes.values()), forwards)
+  if (behind.size === 0) return
+  // Blocks behind a cycle are left too. Remove them from the end, so that the finding names only the cycle itself.
+  const sources = new Map<GraphNode, GraphNode[]>(Array.from(behind, (node) => [node, []]))
+  for (const node of behind) for (const { target } of node.outgoing) sources.get(target)?.push(node)
+  const cycle = peel(behind, (node) => sources.get(node) ?? [])
+  const [first] = cycle
   if (!first) return
-  const names = [...left.keys()].map((node) => `"${node.block.name}"`).join(', ')
+  const names = [...cycle].slice(0, namesMax).map((node) => `"${node.block.name}"`)
+  const more = cycle.size > namesMax ? ` and ${cycle.size - namesMax} more` : ''
   report.add(
     'error',
     'CYCLE',
     `blocks.${first.id}`,
     first.block,
-    `These blocks form a cycle: ${names}. To repeat blocks, put them into a loop.`,
+    `These blocks form a cycle: ${names.join(', ')}${more}. To repeat blocks, put them into a loop.`,
   )
+}
+
+/** More names in a finding do not help the reader. */
+export const namesMax = 20
+
+/** The nodes that are left after repeatedly removing those to which no remaining node leads. Linear. */
+function peel(nodes: ReadonlySet<GraphNode>, next: (node: GraphNode) => readonly GraphNode[]): Set<GraphNode> {
+  const incoming = new Map<GraphNode, number>()
+  for (const node of nodes) for (const target of next(node)) incoming.set(target, (incoming.get(target) ?? 0) + 1)
+  const left = new Set(nodes)
+  const ready = [...nodes].filter((node) => !incoming.has(node))
+  for (let node = ready.pop(); node; node = ready.pop()) {
+    left.delete(node)
+    for (const target of next(node)) {
+      const count = (incoming.get(target) ?? 0) - 1
+      incoming.set(target, count)
+      if (count === 0) ready.push(target)
+    }
+  }
+  return left
 }
 
 export function checkReach(nodes: Map<string, GraphNode>, report: Report): void {
@@ -76,8 +87,8 @@ export function checkReach(nodes: Map<string, GraphNode>, report: Report): void 
   for (let node = open.pop(); node; node = open.pop()) {
     if (reached.has(node)) continue
     reached.add(node)
-    open.push(...node.outgoing.map(({ target }) => target))
-    if (node.body) open.push(...node.body.nodes.filter((inner) => inner.isStart))
+    for (const { target } of node.outgoing) open.push(target)
+    for (const inner of node.body?.nodes ?? []) if (inner.isStart) open.push(inner)
   }
   for (const node of nodes.values()) {
     if (!reached.has(node))

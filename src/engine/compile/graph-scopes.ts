@@ -15,9 +15,10 @@ export function placeInScopes(
   for (const node of nodes.values()) {
     if (node.definition.kind === 'container') node.body = { container: node, parent: root, depth: 1, nodes: [] }
   }
+  const depths = depthsOf(nodes.keys(), parents)
   for (const node of nodes.values()) {
-    const chain = chainOf(node.id, parents)
-    if (chain === undefined) {
+    const depth = depths.get(node.id) ?? 0
+    if (depth === Number.POSITIVE_INFINITY) {
       report.add(
         'error',
         'CONTAINER_CYCLE',
@@ -26,7 +27,8 @@ export function placeInScopes(
         'The block is inside itself, because its containers form a cycle.',
       )
     }
-    const body = chain === undefined ? undefined : nodes.get(parents.get(node.id) ?? '')?.body
+    // Blocks far beyond the limit go to the root, so that no walk from a block to the root takes more steps than that.
+    const body = depth > limits.nestingMax + 1 ? undefined : nodes.get(parents.get(node.id) ?? '')?.body
     if (body && node.definition.kind === 'trigger') {
       report.add(
         'error',
@@ -39,8 +41,8 @@ export function placeInScopes(
     node.scope = body ?? root
     if (node.body) {
       node.body.parent = node.scope
-      node.body.depth = (chain?.length ?? 0) + 1
-      if (node.body.depth > limits.nestingMax) {
+      node.body.depth = body ? depth + 1 : 1
+      if (depth >= limits.nestingMax && depth !== Number.POSITIVE_INFINITY) {
         report.add(
           'error',
           'NESTED_TOO_DEEP',
@@ -114,12 +116,22 @@ function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, re
   return parents
 }
 
-/** The containers around a block, innermost first; undefined when they form a cycle. */
-function chainOf(id: string, parents: Map<string, string>): string[] | undefined {
-  const chain: string[] = []
-  for (let parent = parents.get(id); parent !== undefined; parent = parents.get(parent)) {
-    if (parent === id || chain.includes(parent)) return undefined
-    chain.push(parent)
+/** The number of containers around each block; infinite when they form a cycle. Visits each block once. */
+function depthsOf(ids: Iterable<string>, parents: ReadonlyMap<string, string>): Map<string, number> {
+  const depths = new Map<string, number>()
+  for (const id of ids) {
+    const chain: string[] = []
+    let at: string | undefined = id
+    for (; at !== undefined && !depths.has(at); at = parents.get(at)) {
+      // If the walk returns to a block of its own chain, it finds this value, which stands for a cycle.
+      depths.set(at, Number.POSITIVE_INFINITY)
+      chain.push(at)
+    }
+    let depth = at === undefined ? -1 : (depths.get(at) as number)
+    for (const each of chain.reverse()) {
+      depth += 1
+      depths.set(each, depth)
+    }
   }
-  return chain
+  return depths
 }

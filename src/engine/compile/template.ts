@@ -81,8 +81,8 @@ export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
 type Marked = { text: string; mark: string; getters: Getter[] }
 
 function markReferences(text: string, resolve: Resolve): Marked {
-  let mark = '\u{e000}'
-  while (text.includes(mark)) mark += '\u{e000}'
+  // Random, so that no text can contain it. To look for a mark that a text does not contain takes n² steps at worst.
+  const mark = `\u{e000}${crypto.randomUUID()}\u{e000}`
   const getters: Getter[] = []
   let inString = false
   const pieces = parseTemplate(text).map((segment) => {

@@ -100,17 +100,19 @@ class ChosenPart {
     const previous = this.#previous as PreviousRun
     const needed = this.#needed(paths)
     const details: ErrorDetail[] = []
+    const listed = new Set<string>()
     for (const { span, iterations } of previous.spans) {
       const blockId = span.blockId as string
       const node = paths.get(blockId)?.at(-1)?.node
       if (!node || !this.cached(node, iterations, paths)) continue
       const isInBody = this.steps.length > 1 && (paths.get(blockId)?.length ?? 0) > 1
       if (!needed.has(blockId) && span.type !== 'variables' && !isInBody) continue
-      if (details.some(({ path }) => path === blockId)) continue
+      if (listed.has(blockId)) continue
       const damage = previous.damageOf(span)
       if (damage === undefined) continue
       const message = `The outputs of "${span.name}" in that run cannot be used: ${damage}.`
       details.push({ path: blockId, message })
+      listed.add(blockId)
     }
     if (details.length === 0) return
     const messages = details.map(({ message }) => message).join(' ')

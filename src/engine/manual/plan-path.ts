@@ -31,14 +31,21 @@ export function slotsAfter({ scope, node }: PlanStep): Set<number> {
 
 /** The slots of the same scope from which a run can reach a block. */
 export function slotsBefore({ scope, node }: PlanStep): Set<number> {
+  const sources = new Map<number, number[]>()
+  for (const { slot, outgoing } of scope.nodes) {
+    for (const { target } of outgoing) {
+      const known = sources.get(target)
+      if (known) known.push(slot)
+      else sources.set(target, [slot])
+    }
+  }
   const before = new Set<number>()
-  const isBefore = (target: number) => target === node.slot || before.has(target)
-  for (let grown = true; grown; ) {
-    grown = false
-    for (const { slot, outgoing } of scope.nodes) {
-      if (before.has(slot) || !outgoing.some(({ target }) => isBefore(target))) continue
-      before.add(slot)
-      grown = true
+  const open = [node.slot]
+  for (let slot = open.pop(); slot !== undefined; slot = open.pop()) {
+    for (const source of sources.get(slot) ?? []) {
+      if (before.has(source)) continue
+      before.add(source)
+      open.push(source)
     }
   }
   return before

@@ -1,4 +1,4 @@
-import type { Block, Finding, TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { Finding, TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { BlockDefinition } from '../block.ts'
 import type { Registry } from '../compile/graph.ts'
 
@@ -36,8 +36,9 @@ export function reachablePart(
   if (!definition || ![...faulty].every(isUnreachable)) return undefined
   const standIns = new Set<string>()
   const definitions = new Map<string, BlockDefinition>()
+  const isFaulty = withContainers(blocks, (id) => faulty.has(id))
   const all = Object.entries(blocks).map(([id, block]) => {
-    if (![id, ...parentsOf(blocks, block)].some((each) => faulty.has(each))) return [id, block] as const
+    if (!isFaulty(id)) return [id, block] as const
     standIns.add(id)
     // The name stays, so that references to it stay references and are null. The type stays, for the trace.
     const type = `stand-in for ${block.type}`
@@ -65,16 +66,38 @@ function onlyOf<Value>(entries: Record<string, Value> | undefined, isIncluded: (
 
 /** The ids of a block, of its containers, and of the blocks inside it. */
 function around(blocks: WorkflowDocument['blocks'], blockId: string): Set<string> {
-  const block = blocks[blockId]
-  const inside = Object.entries(blocks).filter(([, each]) => parentsOf(blocks, each).includes(blockId))
-  return new Set([blockId, ...(block ? parentsOf(blocks, block) : []), ...inside.map(([id]) => id)])
+  const isInside = withContainers(blocks, (id) => id === blockId)
+  return new Set([...parentsOf(blocks, blockId), blockId, ...Object.keys(blocks).filter(isInside)])
 }
 
 /** The ids of the containers around a block, innermost first. */
-function parentsOf(blocks: WorkflowDocument['blocks'], { parentId }: Block): string[] {
-  const parents: string[] = []
-  for (let id = parentId; id && !parents.includes(id); id = blocks[id]?.parentId) parents.push(id)
+function parentsOf(blocks: WorkflowDocument['blocks'], blockId: string): Set<string> {
+  const parents = new Set<string>()
+  for (let id = parentOf(blocks, blockId); id && !parents.has(id); id = parentOf(blocks, id)) parents.add(id)
   return parents
+}
+
+function parentOf(blocks: WorkflowDocument['blocks'], id: string): string | null | undefined {
+  return Object.hasOwn(blocks, id) ? blocks[id]?.parentId : undefined
+}
+
+/** Whether `test` holds for a block or one of the containers around it. Tests each block once. */
+function withContainers(blocks: WorkflowDocument['blocks'], test: (id: string) => boolean): (id: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (blockId) => {
+    const chain: string[] = []
+    let id: string | null | undefined = blockId
+    let holds = false
+    for (; id && !holds && !known.has(id); id = parentOf(blocks, id)) {
+      // Containers that form a cycle end the walk here.
+      known.set(id, false)
+      chain.push(id)
+      holds = test(id)
+    }
+    holds ||= id ? (known.get(id) ?? false) : false
+    for (const each of chain) known.set(each, holds)
+    return holds
+  }
 }
 
 function behindTriggers(
@@ -92,7 +115,7 @@ function behindTriggers(
   for (let id = next.pop(); id !== undefined; id = next.pop()) {
     if (reached.has(id)) continue
     reached.add(id)
-    next.push(...(targets.get(id) ?? []).map(({ target }) => target))
+    for (const { target } of targets.get(id) ?? []) next.push(target)
   }
   return reached
 }

@@ -17,8 +17,9 @@ function withoutGiven(block: Block): Block {
 /** "Report" → "Report copy", "Report copy 2", … */
 export function nameOfCopy(name: string, taken: readonly string[]): string {
   const stem = name.replace(/ copy( \d+)?$/, '').slice(0, 180)
+  const names = new Set(taken)
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? `${stem} copy` : `${stem} copy ${number}`
-    if (!taken.includes(candidate)) return candidate
+    if (!names.has(candidate)) return candidate
   }
 }

@@ -2,6 +2,7 @@ import { type SubscriptionRow, shownOf } from '../../domain/webhook/subscription
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { WorkflowRow } from '../../store/workflow-store.ts'
 import type { Services } from '../services.ts'
+import { boundedFindings } from './findings.ts'
 import { isoTime } from './schema-parts.ts'
 import { triggerFacts } from './trigger-facts.ts'
 import type { SavedWorkflow, WorkflowResponse } from './workflow-schemas.ts'
@@ -28,5 +29,9 @@ export async function savedResponse(
 ): Promise<SavedWorkflow> {
   const check = await services.checkWorkflow(row.document, row.workspaceId)
   const workflow = await workflowResponse(services, row)
-  return { ...workflow, findings: [...check.findings, ...warnings], ...triggerFacts(check, services.settings) }
+  return {
+    ...workflow,
+    findings: boundedFindings([...check.findings, ...warnings]),
+    ...triggerFacts(check, services.settings),
+  }
 }

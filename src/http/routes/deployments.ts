@@ -8,6 +8,7 @@ import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
 import { assertRevision } from '../requests/revision.ts'
+import { boundedFindings } from '../responses/findings.ts'
 import { findingsError } from '../responses/findings-error.ts'
 import { isoTime } from '../responses/schema-parts.ts'
 import { triggerFacts } from '../responses/trigger-facts.ts'
@@ -45,7 +46,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         return {
           version: row.version,
           deployedAt: isoTime(row.createdAt),
-          warnings: findings,
+          warnings: boundedFindings(findings),
           ...triggerFacts(check, settings),
         }
       },
@@ -170,7 +171,12 @@ export function deploymentRoutes(services: Services, door: Door) {
         const at = clock.now()
         await store.activate(id, version, at, registrations)
         services.deployments.forget(id)
-        return { version, deployedAt: isoTime(at), warnings: findings, ...triggerFacts(check, settings) }
+        return {
+          version,
+          deployedAt: isoTime(at),
+          warnings: boundedFindings(findings),
+          ...triggerFacts(check, settings),
+        }
       },
       route({
         name: 'activateVersion',

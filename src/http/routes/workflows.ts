@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
+import { assertDocumentSize } from '../../domain/workflow/document-size.ts'
 import type { WorkflowRow } from '../../store/workflow-store.ts'
 import { chooseWorkspace, findWorkflow } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
@@ -175,6 +176,7 @@ export function workflowRoutes(services: Services, door: Door) {
 
   /** Reads a document, or refuses it with all errors. Its webhooks are stored separately; without any, they stay. */
   function documentOf(body: unknown, workspaceId: string) {
+    assertDocumentSize(body, settings.document)
     const reading = readDocument(body)
     if ('details' in reading) throw refuse(reading.details)
     const { webhooks, ...document } = reading.document

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { AppError } from '../../../src/domain/errors.ts'
 import { readDocument } from '../../../src/domain/workflow/document.ts'
+import { assertDocumentSize } from '../../../src/domain/workflow/document-size.ts'
 import { runAlike } from '../../../src/domain/workflow/redeployment.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 
@@ -18,7 +20,63 @@ function refused(value: unknown): Record<string, string> {
   return Object.fromEntries(reading.details.map(({ path, message }) => [path, message]))
 }
 
+describe('the size of a document', () => {
+  const limits = { documentBlocksMax: 10, documentEdgesMax: 20 }
+  const sizeOf = (value: unknown) => {
+    try {
+      assertDocumentSize(value, limits)
+      return 'accepted'
+    } catch (error) {
+      return [(error as AppError).code, (error as AppError).message]
+    }
+  }
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, {}]))
+
+  test.each(['blocks', 'loops', 'parallels', 'variables', 'notes'])('is limited in its %s', (part) => {
+    expect(sizeOf({ [part]: members(10) })).toBe('accepted')
+    expect(sizeOf({ [part]: members(11) })).toEqual([
+      'PAYLOAD_TOO_LARGE',
+      `The workflow document has 11 ${part}; at most 10 are allowed (MILLRACE_DOCUMENT_BLOCKS_MAX).`,
+    ])
+  })
+
+  test('is limited in its edges, and in the blocks that containers list', () => {
+    expect(sizeOf({ edges: new Array(20).fill({}) })).toBe('accepted')
+    expect(sizeOf({ edges: new Array(21).fill({}) })).toEqual([
+      'PAYLOAD_TOO_LARGE',
+      'The workflow document has 21 edges; at most 20 are allowed (MILLRACE_DOCUMENT_EDGES_MAX).',
+    ])
+    const nodes = ['a', 'b', 'c', 'd', 'e', 'f']
+    expect(sizeOf({ loops: { l: { nodes } }, parallels: { p: { nodes: [] } } })).toBe('accepted')
+    expect(sizeOf({ loops: { l: { nodes } }, parallels: { p: { nodes } } })[1]).toContain('12 blocks in loops')
+  })
+
+  test('is not limited when it has another shape, which is refused later', () => {
+    for (const value of [null, 7, [], { blocks: 1, edges: {}, loops: [{ nodes: 5 }, null] }])
+      expect(sizeOf(value)).toBe('accepted')
+  })
+})
+
 describe('reading a workflow document', () => {
+  test('gives 300,000 equal edges IDs of their own, and does not count again for each', () => {
+    const edge = { source: 't', target: 'a' }
+    const taken = [
+      { ...edge, id: 't:source-a-3' },
+      { ...edge, id: 't:source-a' },
+    ]
+    const { edges } = accepted({ ...minimal, edges: [...new Array(300_000).fill(edge), ...taken] })
+    expect(edges.slice(0, 3).map(({ id }) => id)).toEqual(['t:source-a-2', 't:source-a-4', 't:source-a-5'])
+    expect(edges[299_999]?.id).toBe('t:source-a-300002')
+    expect(new Set(edges.map(({ id }) => id)).size).toBe(300_002)
+  })
+
+  test('compares the IDs of 10,000 webhooks, and accepts folders of at most 20 levels', () => {
+    const webhooks = Array.from({ length: 10_000 }, (_, at) => ({ id: `w${at % 9_999}`, url: 'https://example.com' }))
+    expect(refused({ ...minimal, webhooks })['webhooks[9999].id']).toContain('is "w0", like webhooks[0].')
+    expect(accepted({ ...minimal, folder: 'a/'.repeat(20) }).folder).toHaveLength(39)
+    expect(refused({ ...minimal, folder: 'a/'.repeat(21) })).toEqual({ folder: 'folder must have at most 20 levels.' })
+  })
+
   test('fills in optional members', () => {
     const document = accepted({
       ...minimal,

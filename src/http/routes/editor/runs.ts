@@ -20,6 +20,7 @@ import type { Door } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
 import { chooseTrigger, manualInput, NewManualRun, previousInput } from '../../requests/manual-run.ts'
+import { boundedFindings } from '../../responses/findings.ts'
 import { findingsError } from '../../responses/findings-error.ts'
 import { endingOf } from '../../responses/log-entry.ts'
 import { FindingResponse } from '../../responses/workflow-schemas.ts'
@@ -77,7 +78,13 @@ export function runRoutes(services: Services, door: Door) {
         door.note(request, { executionId })
         set.status = 202
         const eventsUrl = `/api/editor/runs/${executionId}/events`
-        return { success: true, executionId, trigger: 'manual', eventsUrl, warnings: findings } as const
+        return {
+          success: true,
+          executionId,
+          trigger: 'manual',
+          eventsUrl,
+          warnings: boundedFindings(findings),
+        } as const
       },
       editorRoute({
         name: 'startManualRun',

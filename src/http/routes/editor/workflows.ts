@@ -2,6 +2,8 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { readDocument } from '../../../domain/workflow/document.ts'
+import { assertDocumentSize } from '../../../domain/workflow/document-size.ts'
+import { folderProblem } from '../../../domain/workflow/folders.ts'
 import { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { DeletedWorkflow } from '../../../store/dashboard-store.ts'
 import { assertMay, chooseWorkspace, findWorkflow } from '../../access/auth.ts'
@@ -10,6 +12,7 @@ import { editorRoute } from '../../openapi/route.ts'
 import { readJsonBody, readShape } from '../../requests/body.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { freshCopy, nameOfCopy } from '../../requests/workflow-copy.ts'
+import { boundedFindings, findingsMax } from '../../responses/findings.ts'
 import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 import { triggerFacts } from '../../responses/trigger-facts.ts'
 import { CheckResponse, SentDocument } from '../../responses/workflow-schemas.ts'
@@ -89,14 +92,17 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
         const { workspaceId } = await findWorkflow(services, caller, id, 'read')
-        const reading = readDocument(await readJsonBody(request, settings.body))
+        const body = await readJsonBody(request, settings.body)
+        assertDocumentSize(body, settings.document)
+        const reading = readDocument(body)
         if ('details' in reading) throw unreadable(reading.details)
         const check = await services.checkWorkflow(reading.document, workspaceId)
-        return { findings: [...check.findings, ...reading.warnings], ...triggerFacts(check, settings) }
+        return { findings: boundedFindings([...check.findings, ...reading.warnings]), ...triggerFacts(check, settings) }
       },
       editorRoute({
         name: 'checkWorkflow',
         summary: 'Check a document without saving it',
+        description: `At most ${findingsMax} findings. If there are more, errors come first and the last one counts the others.`,
         body: SentDocument,
         responses: { 200: CheckResponse },
         errors: [...inBody, 'NOT_FOUND'],
@@ -190,10 +196,13 @@ function withFacts(document: WorkflowDocument, { name, folder, description }: Fa
   return { ...rest, ...(text ? { description: text } : {}), ...(at ? { folder: at } : {}) }
 }
 
-/** `/a//b/` → `a/b`; null when nothing is left. */
+/** `/a//b/` → `a/b`; null when nothing is left. Throws INVALID_INPUT for a path with too many levels. */
 function tidied(path: string | null | undefined): string | null {
   const steps = (path ?? '').split('/').map((step) => step.trim())
-  return steps.filter((step) => step !== '').join('/') || null
+  const folder = steps.filter((step) => step !== '').join('/')
+  const message = folderProblem(folder)
+  if (message !== undefined) throw new AppError('INVALID_INPUT', message, { details: [{ path: 'folder', message }] })
+  return folder || null
 }
 
 function namedOf({ name, folder }: WorkflowDocument, id: string, revision: number) {

@@ -81,7 +81,8 @@ function workflowsOf(sql: Sql, workspace: number, { workflowIds, folderIds }: Lo
   const folders = sql.all<{ folder: string }>(selectFolders, workspace).filter(({ folder }) => liesIn(folder, ids))
   const paths = folders.map(({ folder }) => folder)
   const inside = numbers(sql, selectByFolder, workspace, paths)
-  return named ? inside.filter((number) => named.includes(number)) : inside
+  const wanted = named && new Set(named)
+  return wanted ? inside.filter((number) => wanted.has(number)) : inside
 }
 
 const selectById = 'SELECT number FROM workflows WHERE workspace = ? AND id = ?'

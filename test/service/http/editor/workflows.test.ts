@@ -5,7 +5,7 @@ import { HttpWorld, type Parsed, sampleDocument } from '../world.ts'
 let world: HttpWorld
 let page: Page
 beforeAll(async () => {
-  world = await HttpWorld.open()
+  world = await HttpWorld.open({ bodyBytesMax: 2_000_000 })
   page = await Page.of(world)
 })
 afterAll(() => world.close())
@@ -71,6 +71,31 @@ test('undoing a deletion restores the workflow and its deployment', async () => 
   expect(restored.json).toEqual({ id, version: 1, reason: null })
   expect(await overview(id)).toMatchObject({ version: 1, hasChanges: false })
   expect((await page.post(`/api/editor/workflows/${id}/restore`)).status).toBe(404)
+})
+
+test('a document with too many edges is refused, wherever it arrives', async () => {
+  const id = await world.workflow()
+  const edges = new Array(10_001).fill({ source: 'start', target: 'end' })
+  const large = { ...sampleDocument(), edges }
+  const calls = [
+    ['POST', `/api/editor/workflows/${id}/check`],
+    ['PUT', `/api/workflows/${id}`],
+    ['POST', `/api/workflows?workspaceId=${world.workspaceId}`],
+  ] as const
+  for (const [method, path] of calls) {
+    const { status, json } = await page.call(method, path, large)
+    expect([status, json.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    expect(json.error).toContain('MILLRACE_DOCUMENT_EDGES_MAX')
+  }
+})
+
+test('the findings of a faulty document are bounded', async () => {
+  const id = await world.workflow()
+  const edges = Array.from({ length: 5_000 }, (_, at) => ({ source: 'start', target: `nowhere ${at}` }))
+  const { json, text } = await page.post(`/api/editor/workflows/${id}/check`, { ...sampleDocument(), edges })
+  expect(json.findings).toHaveLength(100)
+  expect(json.findings.at(-1)).toMatchObject({ level: 'error', code: 'MORE_FINDINGS' })
+  expect(text.length).toBeLessThan(64_000)
 })
 
 test('a draft is checked without being saved', async () => {
