@@ -54,7 +54,7 @@ export class Sessions {
   }
 
   /** Returns undefined when the text is not a valid session token. */
-  async find(token: string): Promise<SignedIn | undefined> {
+  async find(token: string): Promise<SessionRow | undefined> {
     if (!isTokenShaped(token)) return undefined
     const row = await this.#rows.get(digestOf(token))
     return row && row.expiresAt > this.#clock.now() ? row : undefined

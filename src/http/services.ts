@@ -111,7 +111,7 @@ export type InstallationFacts = {
 /** Sessions of the dashboard. Tokens are the secrets in cookies and sign-in links. */
 export type SessionServices = {
   /** Undefined when the token belongs to no session, or its session has ended. */
-  find(token: string): Promise<SignedIn | undefined>
+  find(token: string): Promise<(SignedIn & { createdAt: number }) | undefined>
   /** The account of visitors who have not signed in; undefined when sign-in is required. */
   visitor(): Promise<SignedIn | undefined>
   /** Whether sign-in is switched off. */

@@ -6,6 +6,7 @@ import { newId } from '../../../domain/ids.ts'
 import { readTime } from '../../../domain/text/iso-time.ts'
 import type { KeyRow, NewKey } from '../../../store/account-store.ts'
 import { assertMay } from '../../access/auth.ts'
+import { assertConfirmed } from '../../access/confirmation.ts'
 import type { Door } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
@@ -31,6 +32,7 @@ const NewKeyBody = t.Object({
   name: t.String({ maxLength: 200, pattern: '\\S', expected: 'a text of 1 to 200 characters' }),
   workspaceId: t.Optional(maybe(t.String())),
   expiresAt: t.Optional(maybe(t.String({ description: 'A time such as 2030-01-31T12:00:00Z, or a date.' }))),
+  currentPassword: t.Optional(t.String({ description: 'Required when the account has a password.' })),
 })
 
 const MadeKey = t.Object({
@@ -39,7 +41,8 @@ const MadeKey = t.Object({
 })
 
 /** The keys of the signed-in account, and those of workspaces that it owns. */
-export function keyRoutes({ store, clock, settings }: Services, door: Door) {
+export function keyRoutes(services: Services, door: Door) {
+  const { store, clock, settings } = services
   return new Elysia({ prefix: '/keys' })
     .get(
       '',
@@ -57,14 +60,16 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
     )
     .post(
       '',
-      async ({ request, set }) => {
+      async ({ request, set, server }) => {
         const caller = await door.requireSession(request, set)
-        const { name, workspaceId = null, expiresAt } = await readShape(request, NewKeyBody, settings.body)
+        const body = await readShape(request, NewKeyBody, settings.body)
+        const { name, workspaceId = null, expiresAt, currentPassword } = body
         if (workspaceId !== null) assertMay(caller, workspaceId, 'read', 'workspace')
         const now = clock.now()
-        const { text, hash, lastFour } = generateKey()
         const { userId } = caller
         const facts = { name: name.trim(), userId, workspaceId, createdAt: now, expiresAt: expiryOf(expiresAt, now) }
+        await assertConfirmed(services, { userId, currentPassword, request, server })
+        const { text, hash, lastFour } = generateKey()
         const row: NewKey = { id: newId(), hash, lastFour, ...facts }
         await store.createKey(row)
         set.status = 201
@@ -73,9 +78,14 @@ export function keyRoutes({ store, clock, settings }: Services, door: Door) {
       editorRoute({
         name: 'createKey',
         summary: 'Create a key, which is shown only once',
+        description:
+          'A key outlives its session. An account without a password needs a sign-in that is at most 10 minutes old.',
         body: NewKeyBody,
         responses: { 201: MadeKey },
-        errors: ['INVALID_JSON', 'INVALID_INPUT', 'NOT_FOUND'],
+        errors: [
+          ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN', 'NOT_FOUND'] as const),
+          'RATE_LIMIT_EXCEEDED',
+        ],
       }),
     )
     .delete(

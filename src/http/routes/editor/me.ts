@@ -1,9 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
-import type { UserRow } from '../../../store/account-store.ts'
-import { addressOf } from '../../access/connection.ts'
+import { assertCurrentPassword, findAccount } from '../../access/confirmation.ts'
 import type { Door } from '../../access/door.ts'
 import { tokenOf } from '../../access/session-cookie.ts'
 import { editorRoute } from '../../openapi/route.ts'
@@ -55,7 +53,7 @@ export function meRoutes(services: Services, door: Door) {
       async ({ request, set }) => {
         const { userId } = await door.requireSession(request, set)
         const [user, workspaces, limits] = await Promise.all([
-          userOf(userId),
+          findAccount(services, userId),
           store.listWorkspaces(userId),
           services.limits.report(userId),
         ])
@@ -84,7 +82,7 @@ export function meRoutes(services: Services, door: Door) {
           NewEmail,
           withBytesMax(settings.body, passwordBytesMax),
         )
-        await assertPassword(userId, currentPassword, addressOf(request, server))
+        await assertCurrentPassword(services, { userId, currentPassword, request, server })
         await store.setEmail(userId, email)
         set.status = 204
       },
@@ -118,7 +116,7 @@ export function meRoutes(services: Services, door: Door) {
           NewPassword,
           withBytesMax(settings.body, passwordBytesMax),
         )
-        await assertPassword(userId, currentPassword, addressOf(request, server))
+        await assertCurrentPassword(services, { userId, currentPassword, request, server })
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
         set.status = 204
       },
@@ -131,25 +129,4 @@ export function meRoutes(services: Services, door: Door) {
         errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
       }),
     )
-
-  /** For changes that need more than a session: otherwise someone who finds an open browser could take the account. */
-  async function assertPassword(userId: string, password: string | undefined, address: string): Promise<void> {
-    if (!(await userOf(userId)).hasPassword) return
-    if (password === undefined) throw currentPasswordNeeded()
-    await sessions.assertPassword({ userId, password, address })
-  }
-
-  async function userOf(userId: string): Promise<UserRow> {
-    const user = await store.findUser(userId)
-    if (user) return user
-    throw new AppError(
-      'SIGN_IN_REQUIRED',
-      'The account of this session no longer exists. Sign in with another account.',
-    )
-  }
-}
-
-function currentPasswordNeeded(): AppError {
-  const message = 'The account has a password: give it as currentPassword.'
-  return new AppError('INVALID_INPUT', message, { details: [{ path: 'currentPassword', message }] })
 }

@@ -118,15 +118,18 @@ function KeyState({ data: { isActive, revokedAt, expiresAt }, onRevoke }: { data
 }
 
 function NewKey({ onClose }: { onClose: () => void }) {
-  const { workspaces } = useMe()
+  const { user, workspaces, service } = useMe()
+  const needsPassword = user.hasPassword && !service.noAuth
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [workspaceId, setWorkspaceId] = useState('')
   const [days, setDays] = useState('')
+  const [currentPassword, setCurrentPassword] = useState('')
   const [apiKey, setApiKey] = useState<string>()
   const create = async () => {
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
-    const body = { name: name.trim(), workspaceId: workspaceId || null, expiresAt }
+    const confirmation = needsPassword ? { currentPassword } : {}
+    const body = { name: name.trim(), workspaceId: workspaceId || null, expiresAt, ...confirmation }
     setApiKey((await call('POST /api/editor/keys', { body })).apiKey)
     await queries.invalidateQueries({ queryKey })
   }
@@ -174,6 +177,17 @@ function NewKey({ onClose }: { onClose: () => void }) {
           { value: '365', label: 'In one year' },
         ]}
       />
+      {needsPassword && (
+        <TextField
+          label="Your password"
+          note="A key keeps working after you sign out, so creating one needs your password."
+          type="password"
+          autoComplete="current-password"
+          required
+          value={currentPassword}
+          onChange={setCurrentPassword}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -217,6 +217,24 @@ describe('signing in with a password', () => {
   )
 
   test(
+    'is required for a new API key',
+    async () => {
+      const userId = world.accounts.addUser()
+      const cookie = cookieIn((await open(await link(Date.now(), userId))).headers)
+      const create = (body: object) =>
+        world.call('POST', '/api/editor/keys', asPage(cookie, { body: { name: 'ci', ...body } }))
+      expect((await create({})).status).toBe(201)
+      await world.call('PUT', '/api/editor/me/password', asPage(cookie, { body: { password } }))
+      expect((await create({})).json.details).toMatchObject([{ path: 'currentPassword' }])
+      expect((await create({ currentPassword: 'wrong horse' })).json.code).toBe('INVALID_CREDENTIALS')
+      expect((await create({ currentPassword: password })).status).toBe(201)
+      const listed = await world.get('/api/editor/keys', asPage(cookie))
+      expect(listed.json.data).toHaveLength(2)
+    },
+    slowMs,
+  )
+
+  test(
     'uses the current e-mail of the account',
     async () => {
       const userId = world.accounts.addUser()
