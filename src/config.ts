@@ -95,6 +95,12 @@ const properties = {
   nestingMax: whole(defaultLimits.nestingMax, 1, 100, 'Maximum nesting of loops and parallels.'),
   subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Maximum depth of sub-workflows.'),
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Maximum size of all values that a run holds.'),
+  expressionWorkMax: whole(
+    defaultLimits.expressionWorkMax,
+    0,
+    1_000_000_000,
+    'Work of an expression in the main thread, in units of about 20 ns. Beyond that, the sandbox evaluates it.',
+  ),
   bodyBytesMax: bytes(10 * MB, KB, GB, 'Maximum size of a request body if the trigger declares no files.'),
   bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Maximum size of a request body if the trigger declares files.'),
   bodyValuesMax: whole(200_000, 100, 100_000_000, 'Maximum number of values in a JSON body.'),

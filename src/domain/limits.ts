@@ -9,6 +9,8 @@ export type Limits = {
   nestingMax: number
   subworkflowDepthMax: number
   runBytesMax: number
+  /** Units of about 20 ns. An expression that needs more is evaluated in the sandbox. */
+  expressionWorkMax: number
 }
 
 export const defaultLimits: Limits = {
@@ -21,6 +23,7 @@ export const defaultLimits: Limits = {
   nestingMax: 10,
   subworkflowDepthMax: 10,
   runBytesMax: 268_435_456,
+  expressionWorkMax: 1_000_000,
 }
 
 /** The setting that raises each limit. */
@@ -34,6 +37,7 @@ export const limitSettings = {
   nestingMax: 'MILLRACE_NESTING_MAX',
   subworkflowDepthMax: 'MILLRACE_SUBWORKFLOW_DEPTH_MAX',
   runBytesMax: 'MILLRACE_RUN_BYTES_MAX',
+  expressionWorkMax: 'MILLRACE_EXPRESSION_WORK_MAX',
 } satisfies Record<keyof Limits, string>
 
 /** A limit, and the setting that raises it. */

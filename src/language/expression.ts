@@ -1,12 +1,16 @@
 import { type Expression, parseExpressionAt } from 'acorn'
 import type { Program } from '../domain/run/program.ts'
 import { type CodeSlot, makeProgram, type Recognise, rewrite, type SyntaxProblem } from './code.ts'
-import { compileNode, type Native } from './native.ts'
+import { compileNode } from './native.ts'
+import { Work } from './work.ts'
+
+/** Evaluates an expression of the subset. `values[i]` is the value of `slots[i]`; `workMax` limits the work. */
+export type Native = (values: readonly unknown[], workMax: number) => unknown
 
 export type CompiledExpression =
   /**
-   * `native`: evaluates an expression of the subset in place; `values[i]` is the value of `slots[i]`. It throws what
-   * JavaScript would throw, or `NotNative` for values that need the sandbox. Null for an expression outside the subset.
+   * `native`: evaluates an expression of the subset in place. It throws what JavaScript would throw, or `NotNative` for
+   * values that need the sandbox. Null for an expression outside the subset.
    * `program`: the same expression for the sandbox.
    */
   | { ok: true; native: Native | null; program: Program; slots: readonly CodeSlot[] }
@@ -26,14 +30,24 @@ export function compileExpression(source: string, recognise: Recognise): Compile
 }
 
 /** Also null for a sum of thousands of terms, whose syntax tree is too deep for recursion here. */
-function nativeOf(expression: Expression, parameters: readonly string[]): Native | null {
+function nativeOf(expression: Expression, names: readonly string[]): Native | null {
+  // Every part of an expression takes time, too.
+  if (expression.end - expression.start > nativeCharsMax) return null
+  const work = new Work()
   try {
-    return compileNode(expression, parameters) ?? null
+    const compiled = compileNode(expression, { names, work })
+    if (!compiled) return null
+    return (values, workMax) => {
+      work.left = workMax
+      return compiled(values)
+    }
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error
   }
 }
+
+const nativeCharsMax = 65_536
 
 type Tree = { ok: true; expression: Expression } | { ok: false; problem: SyntaxProblem }
 

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
+import { estimateSize } from '../domain/run/estimate-size.ts'
 import type { ProgramOutcome, ProgramRequest, RunProgram } from '../domain/run/program.ts'
 import { cancelled, codeError, type Failure, memoryExceeded, outcomeOf } from './failure.ts'
 import type { MachineOutcome } from './machine.ts'
@@ -51,6 +52,8 @@ export class Sandbox {
   /** The values of a request as JSON text, or the reason why the request cannot run. */
   #valuesOf({ values, signal }: ProgramRequest): string | Failure {
     if (this.#stopped || signal.aborted) return cancelled
+    // Before the text is made: the same large value may be in it many times.
+    if (estimateSize(values, this.#memoryBytesMax) > this.#memoryBytesMax) return memoryExceeded(this.#memoryBytesMax)
     try {
       const text = JSON.stringify(values)
       return text.length > this.#memoryBytesMax ? memoryExceeded(this.#memoryBytesMax) : text

@@ -4,7 +4,7 @@ import { coerce, isObject } from '../../domain/run/input.ts'
 import { asText } from '../../domain/workflow/reference.ts'
 import { type CodeSlot, compileCode } from '../../language/code.ts'
 import { compileExpression } from '../../language/expression.ts'
-import { NotNative } from '../../language/native.ts'
+import { NotNative } from '../../language/work.ts'
 import {
   BlockError,
   type Evaluate,
@@ -200,7 +200,7 @@ export function compileEvaluate(
   if (!native) return (frame) => (signal) => inSandbox(frame, signal)
   return (frame) => (signal) => {
     try {
-      return native(values(frame))
+      return native(values(frame), frame.run.expressionWorkMax)
     } catch (error) {
       if (error instanceof NotNative) return inSandbox(frame, signal)
       throw new BlockError('EXPRESSION_ERROR', `The expression failed: ${(error as Error).message}.`)

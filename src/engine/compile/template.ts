@@ -55,7 +55,18 @@ export function compileText(text: string, resolve: Resolve, asString = false): C
 
 function joined(parts: readonly (string | Getter)[], frame: Frame): string {
   let text = ''
-  for (const part of parts) text += typeof part === 'string' ? part : asText(part(frame))
+  // A large value that the text contains many times is written as JSON once.
+  const texts = parts.length > 2 ? new Map<object, string>() : undefined
+  for (const part of parts) {
+    const value = typeof part === 'string' ? part : part(frame)
+    if (typeof value !== 'object' || value === null) {
+      text += asText(value)
+      continue
+    }
+    const written = texts?.get(value) ?? asText(value)
+    texts?.set(value, written)
+    text += written
+  }
   return text
 }
 

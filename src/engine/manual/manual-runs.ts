@@ -1,6 +1,6 @@
+import { estimateSize } from '../../domain/run/estimate-size.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
-import { estimateSize } from '../run/estimate-size.ts'
 import type { RunEnd, RunRequest } from '../run/runner.ts'
 
 export type ManualRunsOptions = {

@@ -7,6 +7,8 @@ export type RunValues = {
   readonly environment: Environment
   readonly variables: ReadonlyMap<string, unknown>
   readonly runProgram: RunProgram
+  /** As in `Limits`. */
+  readonly expressionWorkMax: number
 }
 
 /**

@@ -169,6 +169,10 @@ export class Run {
     return this.capabilities.runProgram
   }
 
+  get expressionWorkMax(): number {
+    return this.capabilities.limits.expressionWorkMax
+  }
+
   /** Ends the run with a response. False when it had ended before. */
   respond(response: RunResponse): boolean {
     if (this.response || this.cancellation.isCancelled) return false

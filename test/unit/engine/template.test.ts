@@ -35,6 +35,17 @@ describe('a template', () => {
     expect(fill('<y.z> <x.v>', { v: 1 })).toBe('<y.z> 1')
   })
 
+  test('writes a large value as JSON once, however often the text contains it', () => {
+    let written = 0
+    const toJSON = () => {
+      written += 1
+      return { a: 1 }
+    }
+    const value = { toJSON }
+    expect(fill('<x.v> and '.repeat(50), { v: value })).toBe('{"a":1} and '.repeat(50))
+    expect(written).toBe(1)
+  })
+
   test('without references is a constant, the same object each time', () => {
     const value = { a: [1, 'x', '<y.z>'] }
     expect(compileValue(value, binding({}))).toEqual({ constant: true, value })

@@ -180,6 +180,9 @@ test('a sandbox that cannot start fails its runs with the reason', async () => {
 test('values larger than the memory are refused without being sent', async () => {
   const sandbox = sandboxes.start({ workersMax: 1, memoryBytesMax: 4 * 1_048_576 })
   expect(await run(sandbox, 'return 1', 'x'.repeat(5 * 1_048_576))).toMatchObject({ code: 'MEMORY_EXCEEDED' })
+  // Written as JSON, these would take all memory of the service.
+  const text = 'x'.repeat(3 * 1_048_576)
+  expect(await run(sandbox, 'return 1', Array(10_000).fill(text))).toMatchObject({ code: 'MEMORY_EXCEEDED' })
 })
 
 test('five megabytes pass through a worker and back', async () => {
