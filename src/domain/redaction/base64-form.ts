@@ -1,5 +1,5 @@
 import { AnchoredForm, anchorOf, requiredCharsMax } from './anchors.ts'
-import { EncodedText, type Steps } from './encoded-text.ts'
+import { EncodedText, hexDigit, type Steps } from './encoded-text.ts'
 import type { Occurrence, SecretForm } from './secret-form.ts'
 
 /** The forms that find the base64 of a text that starts `place` bytes into a group of three. */
@@ -65,7 +65,10 @@ class Base64Form implements SecretForm {
 
   #next(text: string, from: number): number {
     if (this.#head !== '') return text.indexOf(this.#head, from)
-    for (let at = from; at < text.length; at += 1) if ('+/-_%\\'.includes(text[at] as string)) return at
+    for (let at = from; at < text.length; at += 1) {
+      if (!'+/-_%\\'.includes(text[at] as string)) continue
+      if (text.charCodeAt(at) !== percentSign || hexDigit(text.charCodeAt(at + 1)) !== -1) return at
+    }
     return -1
   }
 
@@ -89,6 +92,8 @@ class Base64Form implements SecretForm {
     return { start: from, end: to }
   }
 }
+
+const percentSign = 0x25
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_'
 

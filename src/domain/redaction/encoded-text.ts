@@ -222,7 +222,8 @@ const escapeLetters: ReadonlyMap<number, number> = new Map(
   Array.from('\b\f\n\r\t', (character, index) => [character.charCodeAt(0), 'bfnrt'.charCodeAt(index)]),
 )
 
-function hexDigit(code: number): number {
+/** The value of a hexadecimal digit; -1 for any other character. */
+export function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30
   const lower = code | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : none

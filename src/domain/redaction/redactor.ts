@@ -1,6 +1,13 @@
-import { Steps } from './encoded-text.ts'
-import type { SecretForm } from './secret-form.ts'
 import { formsOf, secretCharsMin } from './secret-forms.ts'
+import {
+  type NamedForm,
+  type Place,
+  type RedactedStart,
+  RedactionWork,
+  redactLongString,
+  redactStart,
+  redactString,
+} from './string-redaction.ts'
 import { type Sought, TextSearch } from './text-search.ts'
 
 /** Replaces secrets by `{{NAME}}`. Created once per environment and used for every run. */
@@ -9,7 +16,14 @@ export type Redactor = {
   readonly secrets: readonly Secret[]
   /** JSON text without the secrets: still valid JSON, and the same string when it contains none. */
   redact(jsonText: string): string
+  /** The same for a large text, in steps of a few milliseconds. */
+  redactInSlices(jsonText: string): Slices<string>
+  /** `redactStart` for a text that is not JSON. */
+  redactStart(text: string, at: number, work: RedactionWork, covered: number): RedactedStart
 }
+
+/** Work that may pause at each `yield`, and returns its result. */
+export type Slices<Result> = Generator<undefined, Result>
 
 export type Secret = { name: string; value: string }
 
@@ -42,8 +56,6 @@ export function redactText(text: string, redactor: Redactor | undefined): string
   return redactor === undefined ? text : (JSON.parse(redactor.redact(JSON.stringify(text))) as string)
 }
 
-type NamedForm = { name: string; form: SecretForm }
-
 class FormRedactor implements Redactor {
   readonly secrets: readonly Secret[]
   /** Long and short anchors are searched separately, because short ones would slow down the long ones. */
@@ -66,6 +78,7 @@ class FormRedactor implements Redactor {
   }
 
   redact(jsonText: string): string {
+    if (jsonText.length > smallChars) return finish(this.redactInSlices(jsonText))
     let hits: Hits | undefined
     const add = (at: number, form: NamedForm) => {
       hits ??= new Hits()
@@ -74,15 +87,39 @@ class FormRedactor implements Redactor {
     for (const search of this.#searches) search.each(jsonText, add)
     if (hits === undefined && this.#unanchored.length === 0) return jsonText
     hits?.sort()
-    return this.#replace(jsonText, hits ?? new Hits())
+    return finish(this.#replace(jsonText, hits ?? new Hits(), new RedactionWork()))
+  }
+
+  redactStart(text: string, at: number, work: RedactionWork, covered: number): RedactedStart {
+    const forms = new Set(this.#unanchored)
+    for (const search of this.#searches) search.each(text, (_, form) => forms.add(form))
+    return redactStart(text, at, forms, work, covered)
+  }
+
+  *redactInSlices(jsonText: string): Slices<string> {
+    const work = new RedactionWork()
+    const hits = new Hits()
+    const add = (at: number, form: NamedForm) => hits.add(at, form)
+    for (const search of this.#searches) {
+      for (let from = 0; from < jsonText.length; yield) {
+        const next = search.each(jsonText, add, from, { to: from + sliceChars, comparisonsMax })
+        // A slice that ends early has made all its comparisons.
+        work.take(next < from + sliceChars ? comparisonsMax : sliceChars / 16)
+        // A text that cannot be searched within the limit must not be stored.
+        if (work.isUsedUp) return JSON.stringify(`{{${(this.secrets[0] as Secret).name}}}`)
+        from = next
+      }
+    }
+    if (hits.left === 0 && this.#unanchored.length === 0) return jsonText
+    hits.sort()
+    return yield* this.#replace(jsonText, hits, work)
   }
 
   /** Moves from string to string while there are hits, and examines each string that may contain a secret. */
-  #replace(text: string, hits: Hits): string {
+  *#replace(text: string, hits: Hits, work: RedactionWork): Slices<string> {
     let replaced = ''
     let copied = 0
-    const replace = ({ start, end }: Place, value: string, forms: ReadonlySet<NamedForm>) => {
-      const redacted = redactString(value, forms)
+    const replace = ({ start, end }: Place, value: string, redacted: string) => {
       if (redacted === value) return
       replaced += text.slice(copied, start) + JSON.stringify(redacted)
       copied = end
@@ -93,16 +130,40 @@ class FormRedactor implements Redactor {
       while (hits.left > 0 && hits.next < until) {
         const number = numberAround(text, hits.next)
         const forms = hits.take(number?.end ?? hits.next + 1)
-        if (number) replace(number, text.slice(number.start, number.end), forms)
+        if (!number) continue
+        const value = text.slice(number.start, number.end)
+        replace(number, value, redactString(value, forms, work))
       }
       if (!place) break
-      const forms = hits.take(place.end, this.#unanchored)
-      if (forms.size > 0) replace(place, JSON.parse(text.slice(place.start, place.end)) as string, forms)
+      const mayHoldAny =
+        this.#unanchored.length > 0 && !holdsAnchorsOnly.test(text.slice(place.start + 1, place.end - 1))
+      const forms = hits.take(place.end, mayHoldAny ? this.#unanchored : [])
+      if (forms.size > 0) {
+        const value = JSON.parse(text.slice(place.start, place.end)) as string
+        const isLong = value.length > smallChars
+        replace(place, value, isLong ? yield* redactLongString(value, forms, work) : redactString(value, forms, work))
+      } else work.take(8)
+      if (work.isPauseDue()) yield
       at = place.end
     }
     return copied === 0 ? text : replaced + text.slice(copied)
   }
 }
+
+/** Longer texts are redacted in slices. */
+const smallChars = 65_536
+const sliceChars = 262_144
+const comparisonsMax = 200_000
+
+function finish<Result>(slices: Slices<Result>): Result {
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+  }
+}
+
+/** Every form without an anchor has another character, or an encoding of one. */
+const holdsAnchorsOnly = /^[A-Za-z0-9.]*$/
 
 const longAnchorChars = 5
 
@@ -148,8 +209,6 @@ class Hits {
   }
 }
 
-type Place = { start: number; end: number }
-
 /** The string literal that starts at or after `from`, including its quotes. */
 function nextString(text: string, from: number): Place | undefined {
   const start = text.indexOf('"', from)
@@ -175,28 +234,4 @@ function numberAround(text: string, at: number): Place | undefined {
 
 function isNumeric(character: string | undefined): boolean {
   return character !== undefined && '0123456789+-.eE'.includes(character)
-}
-
-type Found = Place & { name: string }
-
-function redactString(value: string, forms: ReadonlySet<NamedForm>): string {
-  const found: Found[] = []
-  const steps = new Steps(value.length, forms.size)
-  for (const { name, form } of forms) {
-    for (const { start, end } of form.find(value, steps)) found.push({ start, end, name })
-    // A text that cannot be searched within the limit must not be stored.
-    if (steps.areUsedUp) return `{{${name}}}`
-  }
-  // The longest match first when several start at the same position: it contains the others.
-  found.sort((a, b) => a.start - b.start || b.end - a.end)
-  let redacted = ''
-  let covered = 0
-  for (const { start, end, name } of found) {
-    if (end <= covered) continue
-    // Where secrets overlap, remove both completely.
-    if (start > covered) redacted += value.slice(covered, start)
-    redacted += `{{${name}}}`
-    covered = end
-  }
-  return redacted + value.slice(covered)
 }

@@ -1,6 +1,6 @@
 import { AnchoredForm, anchorOf, escapedAnchorsOf, requiredCharsMax } from './anchors.ts'
 import { base64Forms } from './base64-form.ts'
-import { EncodedText, type Steps } from './encoded-text.ts'
+import { EncodedText, hexDigit, type Steps } from './encoded-text.ts'
 import { hexForms } from './hex-form.ts'
 import type { Occurrence, SecretForm } from './secret-form.ts'
 
@@ -78,7 +78,8 @@ class TextForm implements SecretForm {
       const code = text.charCodeAt(at)
       // Try only the first of several consecutive backslashes: the others lead to the same match.
       if (code === backslash && !(at > from && text.charCodeAt(at - 1) === backslash)) return at
-      if (code === percentSign || code === ampersand || (code === plus && first === space) || code === first) return at
+      if (code === first || code === ampersand || (code === plus && first === space)) return at
+      if (code === percentSign && hexDigit(text.charCodeAt(at + 1)) !== -1) return at
     }
     return -1
   }

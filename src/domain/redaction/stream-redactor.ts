@@ -1,5 +1,5 @@
 import type { Redactor } from './redactor.ts'
-import { redactText } from './redactor.ts'
+import { formCharsMax, RedactionWork } from './string-redaction.ts'
 
 /**
  * Removes secrets from a text that arrives in pieces. A piece may end in the middle of a secret, so the end of the text
@@ -10,42 +10,54 @@ export class StreamRedactor {
   readonly #redactor: Redactor | undefined
   readonly #endsAtSpaces: boolean
   readonly #formCharsMax: number
+  readonly #work = new RedactionWork()
   #held = ''
+  /** How many of the first characters are already released, or belong to a secret that is. */
+  #covered = 0
 
   constructor(redactor: Redactor | undefined) {
     this.#redactor = redactor
     const values = redactor?.secrets.map(({ value }) => value) ?? []
     this.#endsAtSpaces = !values.some((value) => /\s/.test(value))
-    this.#formCharsMax = formFactor * Math.max(0, ...values.map(({ length }) => length))
+    this.#formCharsMax = Math.min(formCharsMax, formFactor * Math.max(0, ...values.map(({ length }) => length)))
   }
 
   /** Adds a piece; returns the text that is safe to show now. */
   push(piece: string): string {
     if (this.#redactor === undefined) return piece
-    this.#held += piece
-    const space = this.#endsAtSpaces ? this.#held.lastIndexOf(' ') + 1 : 0
-    const at = Math.max(space, this.#held.length - this.#formCharsMax)
-    return at <= 0 ? '' : this.#release(at)
+    let released = ''
+    for (let from = 0; from < piece.length; from += pieceChars) {
+      released += this.#release(this.#redactor, piece.slice(from, from + pieceChars))
+    }
+    return released
   }
 
   /** Returns the rest of the text. */
   end(): string {
-    const rest = redactText(this.#held, this.#redactor)
+    const { length } = this.#held
+    const rest = this.#redactor === undefined ? '' : this.#redactUntil(this.#redactor, length)
     this.#held = ''
     return rest
   }
 
-  /** Releases nothing while the cut would split a secret; more text must arrive first. */
-  #release(at: number): string {
-    const before = this.#held.slice(0, at)
-    const behind = this.#held.slice(at)
-    const released = redactText(before, this.#redactor)
-    const whole = redactText(this.#held, this.#redactor)
-    if (whole !== this.#held && released + redactText(behind, this.#redactor) !== whole) return ''
-    this.#held = behind
-    return released
+  #release(redactor: Redactor, piece: string): string {
+    // A text that cannot be searched within the limit must not be shown.
+    if (this.#work.isUsedUp) return ''
+    this.#held += piece
+    const space = this.#endsAtSpaces ? this.#held.lastIndexOf(' ') + 1 : 0
+    const at = Math.max(space, this.#held.length - this.#formCharsMax)
+    return at <= this.#covered ? '' : this.#redactUntil(redactor, at)
+  }
+
+  #redactUntil(redactor: Redactor, at: number): string {
+    const { text, chars, covered } = redactor.redactStart(this.#held, at, this.#work, this.#covered)
+    this.#held = this.#held.slice(chars)
+    this.#covered = covered
+    return text
   }
 }
+
+const pieceChars = 65_536
 
 /** The most characters that one character of a secret becomes: JSON's `\u00e4`, with doubled backslashes. */
 const formFactor = 8

@@ -19,11 +19,22 @@ export class TextSearch<Value> {
     for (const one of sought) this.#add(one)
   }
 
-  /** Reports every position where a needle starts, in order. */
-  each(text: string, found: (at: number, value: Value) => void): void {
+  /**
+   * Reports every position where a needle starts, in order. Stops behind `to` and after `comparisonsMax` comparisons;
+   * returns where to continue, as the next `from`. The search is over when that is not less than the text's length.
+   */
+  each(
+    text: string,
+    found: (at: number, value: Value) => void,
+    from = 0,
+    { to = text.length, comparisonsMax = Number.POSITIVE_INFINITY } = {},
+  ): number {
     const shifts = this.#shifts
     const length = this.#length
-    for (let at = length - 1; at < text.length; ) {
+    const end = Math.min(to + length - 1, text.length)
+    let comparisons = 0
+    let at = from + length - 1
+    while (at < end && comparisons < comparisonsMax) {
       const hash = hashOf(text.charCodeAt(at - 1), text.charCodeAt(at))
       const shift = shifts[hash] as number
       if (shift > 0) {
@@ -31,11 +42,12 @@ export class TextSearch<Value> {
         continue
       }
       const start = at - length + 1
-      for (const one of this.#candidates.get(hash) as Sought<Value>[]) {
-        if (text.startsWith(one.text, start)) found(start, one.value)
-      }
+      const candidates = this.#candidates.get(hash) as Sought<Value>[]
+      comparisons += candidates.length
+      for (const one of candidates) if (text.startsWith(one.text, start)) found(start, one.value)
       at += 1
     }
+    return at < text.length ? at - length + 1 : text.length
   }
 
   #add(one: Sought<Value>): void {
