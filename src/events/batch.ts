@@ -1,13 +1,14 @@
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
+import { StreamRedactor } from '../domain/redaction/stream-redactor.ts'
 import { type Cost, type ModelUsage, noCost } from '../domain/run/cost.ts'
 import { folderOf, type RunFile } from '../domain/run/file.ts'
 import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/run/log.ts'
 import type { IsoTime } from '../domain/text/iso-time.ts'
 import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
-/** Builds the row of an ended run. */
-export type Fold = (record: RunRecord, sequence: number) => LogRow
+/** Builds the row of an ended run. `texts`: those of a large record, from `large-record.ts`. */
+export type Fold = (record: RunRecord, sequence: number, texts?: RecordTexts) => LogRow
 
 /**
  * A fold that writes JSON by hand, because it runs once per finished run, in the thread that serves requests. Pure
@@ -19,9 +20,8 @@ export type Fold = (record: RunRecord, sequence: number) => LogRow
  */
 export function createFold(): Fold {
   const pieces = new SpanPieces()
-  return (record, sequence) => {
+  return (record, sequence, texts = new Texts(record.output, record.secrets)) => {
     const { failure, secrets } = record
-    const texts = new Texts(record.output, secrets)
     const cost = secrets && record.cost !== noCost ? withoutSecrets(record.cost, secrets) : record.cost
     const finalOutput = failure === null ? texts.finalOutput() : failureText(failure, secrets)
     return {
@@ -39,7 +39,7 @@ export function createFold(): Fold {
       costTotal: record.cost.total,
       models: cost === noCost ? noModels : Object.keys(cost.models),
       cost: isFree(cost) ? null : JSON.stringify(cost),
-      rawOutput: failure || record.createdAt === null || !secrets ? null : rawOutput(record, finalOutput),
+      rawOutput: failure || record.createdAt === null || !secrets ? null : rawOutput(texts, finalOutput),
       finalOutput,
       traceSpans: `[${spanText(record.root, texts, pieces)}]`,
       ...(record.files ? { files: filesOf(record, record.files) } : undefined),
@@ -51,9 +51,10 @@ export function createFold(): Fold {
  * The most characters of JSON for all values of one trace. Values beyond it become previews: otherwise a large value
  * that every iteration of a loop reads would be written thousands of times.
  */
-const traceCharsMax = 33_554_432
+export const traceCharsMax = 33_554_432
 
 const previewChars = 1_024
+const previewSearchedChars = 65_536
 
 const noModels: readonly string[] = []
 
@@ -81,8 +82,8 @@ function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
 }
 
 /** The output for the caller of an asynchronous run that succeeded; null when it equals the logged output. */
-function rawOutput({ output }: RunRecord, logged: string): string | null {
-  const raw = bounded(jsonText(output), finalOutputBytesMax)
+function rawOutput(texts: RecordTexts, logged: string): string | null {
+  const raw = bounded(texts.rawOutput(), finalOutputBytesMax)
   return raw === logged ? null : raw
 }
 
@@ -93,7 +94,7 @@ function failureText({ message, code, blockId, blockName }: RunFailure, secrets:
   return `${text}}`
 }
 
-function stringText(value: string, secrets: Redactor | undefined): string {
+export function stringText(value: string, secrets: Redactor | undefined): string {
   const text = quoted(value)
   return secrets === undefined ? text : secrets.redact(text)
 }
@@ -108,7 +109,7 @@ function quoted(text: string | null): string {
 /** The JSON of a span with these children. */
 export function spanText(
   span: Span,
-  texts: Texts,
+  texts: RecordTexts,
   pieces: SpanPieces,
   children: readonly Span[] = span.children,
 ): string {
@@ -138,14 +139,14 @@ export function spanText(
 }
 
 /** The members that identify the block. */
-function headOf(span: Span, texts: Texts, pieces: SpanPieces): SpanHead {
+function headOf(span: Span, texts: RecordTexts, pieces: SpanPieces): SpanHead {
   const { name, type, blockId } = span
   const make = () => `"name":${texts.string(name)},"type":${quoted(type)},"blockId":${quoted(blockId)}`
   // Each workspace hides other texts, so the cache is only for runs without secrets.
   return texts.hidesNothing ? pieces.head(span, make) : newHead(make())
 }
 
-function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: Texts): string {
+function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: ModelUsage, texts: RecordTexts): string {
   const { prompt, completion, total } = tokens
   let text =
     `,"model":${texts.string(model)},"tokens":{"prompt":${prompt},"completion":${completion},"total":${total}},` +
@@ -158,7 +159,7 @@ function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: Mode
 
 function attemptText(
   { number, startTime, durationMs, status, error }: SpanAttempt,
-  texts: Texts,
+  texts: RecordTexts,
   iso: IsoTime,
 ): string {
   let text = `{"number":${number},"startTime":"${iso(startTime)}","duration":${numberText(durationMs)}`
@@ -167,8 +168,18 @@ function attemptText(
   return `${text}}`
 }
 
-/** Writes the values of one run as text, without its secrets. */
-export class Texts {
+/** The values of one run as text, without its secrets, except for `rawOutput`. */
+export type RecordTexts = {
+  readonly hidesNothing: boolean
+  string(value: string): string
+  finalOutput(): string
+  rawOutput(): string
+  /** Called in the order in which `spanText` writes: a span's input, its output, its children. */
+  spanValue(value: unknown, head?: SpanHead): string
+}
+
+/** Writes the values when they are asked for. */
+export class Texts implements RecordTexts {
   readonly #secrets: Redactor | undefined
   readonly #output: unknown
   readonly #outputText: string
@@ -181,7 +192,7 @@ export class Texts {
     this.#secrets = secrets
     this.#valueBytesMax = valueBytesMax
     this.#output = output
-    this.#outputText = this.#written(output)
+    this.#outputText = this.#written(output, finalOutputBytesMax)
   }
 
   get hidesNothing(): boolean {
@@ -194,6 +205,10 @@ export class Texts {
 
   finalOutput(): string {
     return bounded(this.#outputText, finalOutputBytesMax)
+  }
+
+  rawOutput(): string {
+    return jsonText(this.#output)
   }
 
   /** `head`: of the span, when the value is its input. */
@@ -219,17 +234,18 @@ export class Texts {
   }
 
   #textOf(value: unknown): string {
-    if (typeof value !== 'object' || value === null) return this.#written(value)
+    if (typeof value !== 'object' || value === null) return this.#written(value, this.#valueBytesMax)
     if (value === this.#output) return this.#outputText
     if (value === this.#latest) return this.#latestText
     this.#latest = value
-    this.#latestText = this.#written(value)
+    this.#latestText = this.#written(value, this.#valueBytesMax)
     return this.#latestText
   }
 
-  #written(value: unknown): string {
+  #written(value: unknown, bytesMax: number): string {
     const text = jsonText(value)
-    return this.#secrets === undefined ? text : this.#secrets.redact(text)
+    if (this.#secrets === undefined) return text
+    return text.length > bytesMax ? previewOf(text, this.#secrets) : this.#secrets.redact(text)
   }
 }
 
@@ -239,15 +255,21 @@ const inputCharsKept = 1_024
 /** Texts up to this length never become previews. */
 const smallChars = 128
 
-function bounded(text: string, bytesMax: number): string {
+export function bounded(text: string, bytesMax: number): string {
   if (text.length <= smallChars || text.length * 3 <= bytesMax) return text
   const size = Buffer.byteLength(text)
-  if (size <= bytesMax) return text
-  return JSON.stringify({ truncated: true, size, preview: text.slice(0, previewChars).toWellFormed() })
+  return size <= bytesMax ? text : previewOf(text, undefined)
+}
+
+/** A preview of JSON text. Only its beginning is searched for secrets. */
+export function previewOf(text: string, secrets: Redactor | undefined): string {
+  const start = secrets ? new StreamRedactor(secrets).push(text.slice(0, previewSearchedChars)) : text
+  const preview = start.slice(0, previewChars).toWellFormed()
+  return JSON.stringify({ truncated: true, size: Buffer.byteLength(text), preview })
 }
 
 /** Values that JSON omits (undefined, functions) become null. A value that JSON refuses must not lose the run. */
-function jsonText(value: unknown): string {
+export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {
@@ -256,7 +278,7 @@ function jsonText(value: unknown): string {
 }
 
 /** Big integers become their digits, a circular reference becomes a note. */
-function lenientText(value: unknown): string {
+export function lenientText(value: unknown): string {
   const path: unknown[] = []
   function replace(this: unknown, _key: string, inner: unknown): unknown {
     if (typeof inner === 'bigint') return inner.toString()

@@ -5,7 +5,9 @@ import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
 import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
 import type { Store } from '../store/store.ts'
-import { createFold } from './batch.ts'
+import { createFold, type RecordTexts } from './batch.ts'
+import { isLarge, textsInSlices } from './large-record.ts'
+import { SliceQueue } from './slice-queue.ts'
 import { type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 export type LogWriterOptions = {
@@ -42,6 +44,8 @@ export class LogWriter {
   readonly #charsWaitingMax: number
   readonly #fold = createFold()
   readonly #queue = new WriteQueue()
+  /** Large records that are being written as text. */
+  readonly #slices: SliceQueue
   /** Rows of the group that is being committed. */
   #rowsUnderWay = 0
   #underWay: Promise<void> | undefined
@@ -51,6 +55,7 @@ export class LogWriter {
 
   constructor(options: LogWriterOptions) {
     this.#options = options
+    this.#slices = new SliceQueue(options.clock)
     this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
   }
 
@@ -67,7 +72,7 @@ export class LogWriter {
 
   /** Runs that are not on disk yet. */
   get rowsWaiting(): number {
-    return this.#queue.length + this.#rowsUnderWay
+    return this.#slices.length + this.#queue.length + this.#rowsUnderWay
   }
 
   /**
@@ -77,9 +82,25 @@ export class LogWriter {
   append(record: RunRecord, claim?: RequestClaim, webhooks?: RunWebhooks): Promise<{ sequence: number }> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
+    if (!isLarge(record)) return this.#append(record, claim, webhooks)
+    const written = this.#slices.run(textsInSlices(record))
+    return written.then((texts) => {
+      // A stop waits for the records that it finds.
+      const late = this.#unhealthy && this.#refusal()
+      if (late) throw late
+      return this.#append(record, claim, webhooks, texts)
+    })
+  }
+
+  #append(
+    record: RunRecord,
+    claim: RequestClaim | undefined,
+    webhooks: RunWebhooks | undefined,
+    texts?: RecordTexts,
+  ): Promise<{ sequence: number }> {
     return new Promise((resolve, reject) => {
       // An error of the fold rejects the promise, too.
-      const row = this.#fold(record, this.#options.sequence.next())
+      const row = this.#fold(record, this.#options.sequence.next(), texts)
       if (webhooks) row.webhooks = webhooks
       const acknowledge = () => {
         resolve(row)
@@ -118,9 +139,9 @@ export class LogWriter {
 
   /** Resolves when everything that waits now is on disk or rejected. */
   async flush(): Promise<void> {
-    while (this.#underWay || this.#queue.length > 0) {
+    while (this.rowsWaiting > 0) {
       this.#dispatch()
-      await this.#underWay
+      await (this.#underWay ?? new Promise((resolve) => setImmediate(resolve)))
     }
   }
 

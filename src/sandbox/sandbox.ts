@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
-import { estimateSize } from '../domain/run/estimate-size.ts'
+import { estimateSize } from '../domain/estimate-size.ts'
 import type { ProgramOutcome, ProgramRequest, RunProgram } from '../domain/run/program.ts'
 import { cancelled, codeError, type Failure, memoryExceeded, outcomeOf } from './failure.ts'
 import type { MachineOutcome } from './machine.ts'

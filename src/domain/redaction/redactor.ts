@@ -1,3 +1,4 @@
+import type { Slices } from '../slices.ts'
 import { formsOf, secretCharsMin } from './secret-forms.ts'
 import {
   type NamedForm,
@@ -21,9 +22,6 @@ export type Redactor = {
   /** `redactStart` for a text that is not JSON. */
   redactStart(text: string, at: number, work: RedactionWork, covered: number): RedactedStart
 }
-
-/** Work that may pause at each `yield`, and returns its result. */
-export type Slices<Result> = Generator<undefined, Result>
 
 export type Secret = { name: string; value: string }
 

@@ -1,3 +1,4 @@
+import type { Slices } from '../slices.ts'
 import { Steps } from './encoded-text.ts'
 import type { SecretForm } from './secret-form.ts'
 
@@ -42,11 +43,7 @@ export function redactString(value: string, forms: ReadonlySet<NamedForm>, work:
 }
 
 /** The same for a long text, in windows. */
-export function* redactLongString(
-  value: string,
-  forms: ReadonlySet<NamedForm>,
-  work: RedactionWork,
-): Generator<undefined, string> {
+export function* redactLongString(value: string, forms: ReadonlySet<NamedForm>, work: RedactionWork): Slices<string> {
   let redacted = ''
   let covered = 0
   let chars = windowChars
@@ -75,8 +72,8 @@ export const formCharsMax = 16_384
 export type RedactedStart = { text: string; chars: number; covered: number }
 
 /**
- * Redacts a text up to `at`, or to the beginning of the form that `at` is in. The first `covered` characters are hidden.
- * `chars` is 0 when more text is needed.
+ * Redacts a text up to `at`, or to the beginning of the form that `at` is in. The first `covered` characters are
+ * hidden. `chars` is 0 when more text is needed.
  */
 export function redactStart(
   value: string,

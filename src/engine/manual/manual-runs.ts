@@ -1,4 +1,4 @@
-import { estimateSize } from '../../domain/run/estimate-size.ts'
+import { estimateSize } from '../../domain/estimate-size.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
 import type { RunEnd, RunRequest } from '../run/runner.ts'

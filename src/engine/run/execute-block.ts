@@ -1,6 +1,6 @@
 import { messageOf } from '../../domain/errors.ts'
+import { estimateSize } from '../../domain/estimate-size.ts'
 import { limitSettings } from '../../domain/limits.ts'
-import { estimateSize } from '../../domain/run/estimate-size.ts'
 import type { Span, SpanStatus } from '../../domain/run/log.ts'
 import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'

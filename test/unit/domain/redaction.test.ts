@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRedactor, type Redactor, type Secret } from '../../../src/domain/redaction/redactor.ts'
-import { formsOf } from '../../../src/domain/redaction/secret-forms.ts'
-import { RedactionWork, redactLongString } from '../../../src/domain/redaction/string-redaction.ts'
 import { anySecret, encodings, everyUnit, json, path, percent, slashes } from '../../support/secret-encodings.ts'
 
 const redactorOf = (...secrets: (string | Secret)[]): Redactor =>
@@ -267,71 +265,3 @@ function textsOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [String(value)]
   return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)])
 }
-
-describe('a redactor with a large text', () => {
-  const filler = fc.stringMatching(/^[ -~]{0,40}$/)
-  const longSecret = Array.from({ length: 5_000 }, (_, index) => (index % 9 === 0 ? '"' : index.toString(36))).join('')
-
-  test('finds every secret, also where one slice of the work ends', () => {
-    const values = ['sk_live_abcdefgh', 'pass word', 'Ω§Ω§Ω§Ω§', longSecret]
-    const redactor = redactorOf(...values)
-    const written = fc.tuple(
-      fc.nat(values.length - 1),
-      fc.constantFrom(json, percent, btoa8, (text: string) => text),
-    )
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(filler, written), { minLength: 1, maxLength: 12 }),
-        fc.nat(70_000),
-        (parts, start) => {
-          const piece = (hidden: boolean) =>
-            parts.map(([text, [which, how]]) => `${text}, ${hidden ? `{{S${which}}}` : how(values[which]!)}, `).join('')
-          const around = (middle: string) => `${'-'.repeat(start)} ${middle}${'-'.repeat(60_000)} ${middle}`
-          const slices = redactor.redactInSlices(JSON.stringify({ a: around(piece(false)), b: 1 }))
-          let result = slices.next()
-          while (!result.done) result = slices.next()
-          expect(JSON.parse(result.value)).toEqual({ a: around(piece(true)), b: 1 })
-        },
-      ),
-      { numRuns: 60 },
-    )
-  })
-
-  test('takes work in proportion to the text, and little of it in one slice', () => {
-    const patterns = ['%', '%25', '+', '\\', '"', '%D0%BF', '/', '!%§$&/()=', 'sk_live_', 'пароль', '\\u043f', '&amp;']
-    const secrets = ['!%§$&/()=?', 'пароль-секрет', '%%%%%%%%!', '/////////+', 'sk_live_12345678']
-    for (const secret of secrets) {
-      for (const pattern of patterns) {
-        const [half, whole] = [100_000, 200_000].map((chars) =>
-          stepsFor(secret, pattern.repeat(chars / pattern.length)),
-        )
-        expect({ secret, pattern, isLinear: whole!.all <= 2.3 * half!.all + 100_000 }).toMatchObject({ isLinear: true })
-        expect({ secret, pattern, fits: whole!.slice < 2_500_000 }).toMatchObject({ fits: true })
-      }
-    }
-  })
-
-  test('replaces the whole text when it cannot be searched within the limit', () => {
-    // 500 secrets that all may start anywhere in the text.
-    const redactor = redactorOf(...Array.from({ length: 500 }, (_, index) => `${index}-aaaaaaaa`))
-    const slices = redactor.redactInSlices(JSON.stringify('a'.repeat(3_000_000)))
-    let count = 1
-    let result = slices.next()
-    for (; !result.done; count += 1) result = slices.next()
-    expect(result.value).toMatch(/^"\{\{S\d+\}\}"$/)
-    expect(count).toBeLessThan(400)
-  })
-
-  /** The steps that a text takes in total, and at most in one slice. */
-  function stepsFor(secret: string, text: string): { all: number; slice: number } {
-    const work = new RedactionWork()
-    const forms = new Set(formsOf(secret).map((each) => ({ name: 'S', form: each })))
-    const slices = redactLongString(text, forms, work)
-    let slice = 0
-    for (let before = 0; !slices.next().done; before = work.taken) slice = Math.max(slice, work.taken - before)
-    return { all: work.taken, slice }
-  }
-})
-
-/** Base64 of UTF-8. */
-const btoa8 = (text: string) => Buffer.from(text).toString('base64')

@@ -294,4 +294,14 @@ describe('stopping', () => {
     expect(await it.recorded()).toEqual(['one'])
     expect((await waiting).sequence).toBe(await it.store.lastSequence())
   })
+
+  test('flush waits for large runs, and small ones do not wait behind them', async () => {
+    await using it = await world()
+    const large = it.append({ executionId: 'large', output: { list: Array(200_000).fill('x') } })
+    const small = it.append({ executionId: 'small' })
+    expect(it.writer.rowsWaiting).toBe(2)
+    await it.writer.flush()
+    expect((await small).sequence).toBeLessThan((await large).sequence)
+    expect(it.writer.rowsWaiting).toBe(0)
+  })
 })

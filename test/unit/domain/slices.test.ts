@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { jsonInSlices, type Slices } from '../../../src/domain/slices.ts'
+
+function finish<Result>(slices: Slices<Result>): { result: Result; pauses: number } {
+  for (let pauses = 0; ; pauses += 1) {
+    const { done, value } = slices.next()
+    if (done) return { result: value, pauses }
+  }
+}
+
+test('JSON that is written in slices is the JSON that is written at once', () => {
+  const leaf = fc.oneof(
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.constantFrom(undefined, Number.NaN, -0, new Date(0), () => 1, 'é'.repeat(100_000), Array(30_000).fill(0)),
+  )
+  const tree = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      leaf,
+      fc.array(tie('value'), { maxLength: 5 }),
+      fc.dictionary(fc.string(), tie('value'), { maxKeys: 5 }),
+    ),
+  })).value
+  fc.assert(
+    fc.property(tree, (value) => {
+      expect(finish(jsonInSlices(value)).result).toBe(JSON.stringify(value) as string)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('each slice writes a small part of a large value', () => {
+  const items = Array.from({ length: 200_000 }, (_, index) => ({ index, name: `name ${index}` }))
+  for (const value of [items, { deep: { items } }, Object.fromEntries(items.map((item) => [item.name, item]))]) {
+    const { result, pauses } = finish(jsonInSlices(value))
+    expect(result).toBe(JSON.stringify(value))
+    expect(pauses).toBeGreaterThan(40)
+  }
+})
+
+test('a circular value fails as it does in JSON.stringify', () => {
+  const value: Record<string, unknown> = { text: 'x'.repeat(200_000) }
+  value['self'] = [value]
+  expect(() => finish(jsonInSlices(value))).toThrow()
+})
