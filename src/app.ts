@@ -55,7 +55,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { store, services, open, stop } = await assembleApp(options)
   const { app, door, editor } = createServer(services)
   const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
-  listener.open(app as unknown as RequestHandler, (thrown) => door.onFatal(thrown), { seen })
+  const { note } = options
+  listener.open(app as unknown as RequestHandler, (thrown) => door.onFatal(thrown), { seen, note })
   open()
   logger.info('listening', { host: config.host, port: listener.port })
   return {

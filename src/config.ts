@@ -56,6 +56,12 @@ const properties = {
     'Requests to log: none, those with a status of 400 or more, or all.',
   ),
   stopGraceMs: whole(10_000, 0, 3_600_000, 'Milliseconds that runs in flight may continue after a stop signal.'),
+  watchdogMs: whole(
+    30_000,
+    0,
+    3_600_000,
+    'Milliseconds without a turn of the event loop after which the process ends with 70; 0 turns this off.',
+  ),
 
   sync: oneOf(
     ['full', 'normal'],

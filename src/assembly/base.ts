@@ -21,6 +21,8 @@ export type Base = {
   outboundAllow: AllowList
   /** Prices of language models. */
   priceOf: PriceTable
+  /** Remembers what the main thread begins, for the watchdog. */
+  note(text: string): void
   /** The port that the service listens on. */
   port: number
 }

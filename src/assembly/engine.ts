@@ -28,7 +28,15 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
   const deployments = new Deployments({ registry, limits, priceOf, ...activeVersions({ store, accounts, delivery }) })
   const runner = new Runner({
-    capabilities: { ...blockCapabilities, clock, random: Math.random, limits, priceOf, files: files.power },
+    capabilities: {
+      ...blockCapabilities,
+      clock,
+      random: Math.random,
+      limits,
+      priceOf,
+      files: files.power,
+      note: base.note,
+    },
     record: delivery.record,
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),

@@ -40,7 +40,7 @@ export class Listener {
    * Passes all requests to the app. `error` responds when the app itself fails. `seen` wraps the server that handlers
    * see, for example behind proxies; it is a function so that the code for it loads after the socket listens.
    */
-  open(app: RequestHandler, error: (thrown: Error) => Response, { seen }: OpenOptions = {}): void {
+  open(app: RequestHandler, error: (thrown: Error) => Response, { seen, note }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
     // On Elysia this getter compiles the router. It is read at the start, so that the first request does not wait for
@@ -51,6 +51,7 @@ export class Listener {
     const handle = (given: Request) => {
       const host = given.headers.get('host')
       if (host !== usual && isUsable(host)) usual = host
+      note?.(`${given.method} ${withoutQuery(given.url)}`)
       return fetch(host === usual ? given : withHost(given))
     }
     this.#server.reload({ ...options, fetch: handle, error })
@@ -79,6 +80,8 @@ export class Listener {
 
 type OpenOptions = {
   seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
+  /** Called with each request, before it is handled. */
+  note?(text: string): void
 }
 
 /** For responses that are already written. */
@@ -92,6 +95,12 @@ const options = {
   // Bodies are bounded where they are read, with a response that says so; Bun would close the connection.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
+}
+
+/** A query may contain secrets. */
+function withoutQuery(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
 }
 
 function isUsable(host: string | null): host is string {

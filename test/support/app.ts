@@ -42,6 +42,7 @@ function testOptions(data: string, flags: Record<string, string>, more: Partial<
     clock: systemClock,
     build: { version: 'test', commit: 'test', bun: Bun.version },
     interfaceFiles: async () => madeUpInterface(data),
+    note: () => undefined,
     listener: new Listener({ hostname: config.host, port: config.port, version: 'test' }),
     opening: more.opening ?? openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' }),
     ...more,

@@ -9,6 +9,7 @@ import type { DirectoryLock } from '../../store/lock.ts'
 import type { Store } from '../../store/store.ts'
 import { handleCrashes } from '../../telemetry/crash-handler.ts'
 import { Logger } from '../../telemetry/logger.ts'
+import { Watchdog, watchAfterMs } from '../../telemetry/watchdog.ts'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 import type { FirstStart } from '../support/first-start.ts'
 import { build } from './version.ts'
@@ -81,11 +82,14 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     ])
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
+    const watchdog = new Watchdog(config.watchdogMs)
     const isProxy = proxiesOf(config)
     const app = await startApp({
       ...{ config, outboundAllow, isProxy, priceOf, logger, clock: systemClock, build, listener, opening },
       interfaceFiles: loadInterfaceFiles,
+      note: watchdog.note,
     })
+    if (config.watchdogMs > 0) systemClock.setTimer(watchAfterMs, () => watchdog.start())
     return { app, lock }
   } catch (error) {
     throw explained(error, config)

@@ -29,6 +29,7 @@ export function executeBlock(execution: BlockExecution): BlockEnd | Promise<Bloc
   if (!node.enabled) return close(execution, span, passThrough(node))
   const exceeded = countBlock(run)
   if (exceeded) return close(execution, span, overLimit(execution, exceeded))
+  run.capabilities.note?.(`workflow ${run.facts.workflowId} run ${run.facts.executionId} block ${node.id}`)
   try {
     const params = node.parameters(frame)
     span.input = inputOfSpan(node, params)

@@ -22,6 +22,8 @@ export type Capabilities = {
   clock: Clock
   /** 0 ≤ n < 1. */
   random(): number
+  /** Remembers what the main thread begins. */
+  note?(text: string): void
   limits: Limits
   fetch: OutboundFetch
   runProgram: RunProgram

@@ -95,6 +95,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@elysiajs/swagger': ['http'],
   'swagger-ui-dist': ['http'],
   'bun:sqlite': ['store'],
+  'bun:ffi': ['telemetry'],
   'modern-tar': ['cli'],
   'eventsource-parser': ['cli', 'models'],
   '@ai-sdk/provider': ['models'],

@@ -287,21 +287,12 @@ describe('stopping', () => {
     expect(it.clock.pending).toBe(0)
   })
 
-  test('flush resolves when everything waiting is written', async () => {
+  test('flush resolves when everything waiting is written, also large runs', async () => {
     await using it = await world()
-    const waiting = it.append({ executionId: 'one' })
-    await it.writer.flush()
-    expect(await it.recorded()).toEqual(['one'])
-    expect((await waiting).sequence).toBe(await it.store.lastSequence())
-  })
-
-  test('flush waits for large runs, and small ones do not wait behind them', async () => {
-    await using it = await world()
-    const large = it.append({ executionId: 'large', output: { list: Array(200_000).fill('x') } })
+    const large = it.append({ executionId: 'large', output: Array(200_000).fill('long') })
     const small = it.append({ executionId: 'small' })
-    expect(it.writer.rowsWaiting).toBe(2)
     await it.writer.flush()
-    expect((await small).sequence).toBeLessThan((await large).sequence)
     expect(it.writer.rowsWaiting).toBe(0)
+    expect((await small).sequence).toBeLessThan((await large).sequence)
   })
 })
