@@ -78,6 +78,12 @@ const properties = {
   ),
 
   runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Concurrent synchronous runs. Beyond that, callers get 503.'),
+  shareFactor: whole(
+    defaultLimits.shareFactor,
+    1,
+    1000,
+    'A workspace may take another slot while it holds fewer than this many times the free slots.',
+  ),
   runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Timeout of a synchronous run in milliseconds.'),
   asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Timeout of an asynchronous run in milliseconds.'),
   jobsConcurrency: whole(100, 1, 100_000, 'Concurrent asynchronous runs. Further ones wait in the queue.'),

@@ -108,8 +108,8 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['
     limits: accounts.limits,
     settings: { ...bodies, cancelOnDisconnect, streamBufferBytes },
     execute: (request: RunRequest) => runner.execute(request),
-    assertAccepting() {
-      runner.assertFree()
+    assertAccepting(workspaceId: string, visitor?: string) {
+      runner.assertFree(workspaceId, visitor)
       delivery.writer.assertHealthy()
     },
     assertAcceptingJobs() {

@@ -2,6 +2,7 @@
 export type Limits = {
   runTimeoutMs: number
   runsMax: number
+  shareFactor: number
   blocksMax: number
   loopIterationsMax: number
   parallelBranchesMax: number
@@ -16,6 +17,7 @@ export type Limits = {
 export const defaultLimits: Limits = {
   runTimeoutMs: 300_000,
   runsMax: 500,
+  shareFactor: 4,
   blocksMax: 10_000,
   loopIterationsMax: 1_000,
   parallelBranchesMax: 100,
@@ -30,6 +32,7 @@ export const defaultLimits: Limits = {
 export const limitSettings = {
   runTimeoutMs: 'MILLRACE_RUN_TIMEOUT_MS',
   runsMax: 'MILLRACE_RUNS_MAX',
+  shareFactor: 'MILLRACE_SHARE_FACTOR',
   blocksMax: 'MILLRACE_BLOCKS_MAX',
   loopIterationsMax: 'MILLRACE_LOOP_ITERATIONS_MAX',
   parallelBranchesMax: 'MILLRACE_PARALLEL_BRANCHES_MAX',

@@ -22,7 +22,7 @@ export type ExecuteServices = {
   }
   execute(request: RunRequest): Promise<RunEnd>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
+  assertAccepting(workspaceId: string): void
   /** The same for asynchronous runs. */
   assertAcceptingJobs(): void
   receiveFiles: ReceiveFiles
@@ -40,8 +40,8 @@ export type ChatServices = {
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   execute(request: RunRequest): Promise<RunEnd>
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. `visitor`: see `RunRequest`. */
+  assertAccepting(workspaceId: string, visitor: string | undefined): void
   receiveFiles: ReceiveFiles
   conversations: {
     history(conversation: Conversation): Promise<ChatMessage[]>
@@ -70,8 +70,8 @@ export type WebhookServices = {
   accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
   /** The run that holds a request's claim. */
   findClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
-  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  assertAccepting(): void
+  /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. `visitor`: see `RunRequest`. */
+  assertAccepting(workspaceId: string, visitor: string | undefined): void
   /** The same for asynchronous runs. */
   assertAcceptingJobs(): void
   storeFile: FileStore['store']

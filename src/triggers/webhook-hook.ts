@@ -9,6 +9,8 @@ import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
 export type Hook = {
   methods: ReadonlySet<string>
   sender: SenderCheck
+  /** Whether anybody may send: nothing verifies the sender. */
+  isOpen: boolean
   respondsImmediately: boolean
   idempotency: WebhookIdempotency | undefined
   /** The reply that a sender expects before it sends events; undefined for everything else. */
@@ -21,6 +23,7 @@ export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
   return {
     methods: new Set(methods),
     sender: senderCheckOf(authentication),
+    isOpen: authentication.type === 'none',
     respondsImmediately: respond === 'immediately',
     idempotency,
     challengeOf:

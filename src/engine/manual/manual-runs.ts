@@ -6,7 +6,7 @@ import type { RunEnd, RunRequest } from '../run/runner.ts'
 export type ManualRunsOptions = {
   runner: {
     execute(request: RunRequest): Promise<RunEnd>
-    assertFree(): void
+    assertFree(workspaceId: string): void
   }
   /** Creates the observer of a run that is about to start. */
   observe(run: { executionId: string; workspaceId: string }): RunObserver
@@ -33,9 +33,9 @@ export class ManualRuns {
   /** Throws OVERLOADED when there is no free slot. */
   start(request: RunRequest & { executionId: string }): void {
     const { runner, observe, onLost } = this.#options
-    const { executionId } = request
-    runner.assertFree()
-    const observer = observe({ executionId, workspaceId: request.workspaceId })
+    const { executionId, workspaceId } = request
+    runner.assertFree(workspaceId)
+    const observer = observe({ executionId, workspaceId })
     runner.execute({ ...request, observer }).then(
       ({ record }) => this.#remember(record),
       (error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import { AppError } from '../../domain/errors.ts'
+import { FairShare } from '../../domain/fair-share.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { limitSettings } from '../../domain/limits.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
@@ -31,6 +32,8 @@ export type RunRequest = {
   input: TriggerInput
   /** A new one when absent. */
   executionId?: string
+  /** The network of a caller that sent no credential. It shares the slots of the workspace with other callers. */
+  visitor?: string | undefined
   timeoutMs?: number
   /** When an asynchronous run was accepted. Epoch milliseconds. */
   createdAt?: number
@@ -80,18 +83,22 @@ export type RunnerOptions = {
   awaiting?(executionId: string): RunObserver | undefined
 }
 
-/** Starts runs, limits their number, and stops them. */
+/** Starts runs, shares the slots for synchronous runs between workspaces, and stops runs. */
 export class Runner {
   readonly #options: RunnerOptions
   readonly #capabilities: Capabilities
   readonly #running = new Map<string, Run>()
+  /** The slots of synchronous runs, by workspace and visitor. */
+  readonly #slots: FairShare
+  /** All runs in flight, jobs included. */
   #count = 0
-  #jobs = 0
   #stopping = false
   #idle: (() => void) | undefined
 
   constructor(options: RunnerOptions) {
     this.#options = options
+    const { runsMax, shareFactor } = options.capabilities.limits
+    this.#slots = new FairShare({ total: runsMax, factor: shareFactor })
     this.#capabilities = {
       ...options.capabilities,
       runWorkflow: (call) => runWorkflow(call, this.#capabilities, options.deploymentOf),
@@ -102,7 +109,7 @@ export class Runner {
 
   /** The number of runs with a waiting caller, so without jobs. */
   get inFlight(): number {
-    return this.#count - this.#jobs
+    return this.#slots.used
   }
 
   /** A run in flight. */
@@ -126,42 +133,40 @@ export class Runner {
     return run?.fail(stopped(code)) ?? false
   }
 
-  /** Throws OVERLOADED when no slot is free or the service is stopping. */
-  assertFree(): void {
+  /** Throws OVERLOADED when no slot is free for the workspace, or for its visitor, or when the service is stopping. */
+  assertFree(workspaceId: string, visitor?: string): void {
     if (this.#stopping)
       throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    if (this.#slots.hasRoom(workspaceId, visitor)) return
     const max = this.#capabilities.limits.runsMax
-    if (this.inFlight < max) return
-    throw new AppError(
-      'OVERLOADED',
-      `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`,
-      { retryAfterS: 1 },
-    )
+    const message =
+      this.inFlight >= max
+        ? `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`
+        : `The runs in progress take the share of the ${limitSettings.runsMax} slots that one workspace or visitor ` +
+          `may hold (${limitSettings.shareFactor}). Try again in a moment.`
+    throw new AppError('OVERLOADED', message, { retryAfterS: 1 })
   }
 
   /**
    * Runs a workflow and writes its log entry. Rejects with OVERLOADED, when the entry cannot be written, or for a bug.
    */
   execute(request: RunRequest): Promise<RunEnd> {
+    const { workspaceId, visitor } = request
     try {
-      this.assertFree()
+      this.assertFree(workspaceId, visitor)
     } catch (refusal) {
       return Promise.reject(refusal)
     }
-    return this.#execute(request)
+    this.#slots.take(workspaceId, visitor)
+    return this.#execute(request, true)
   }
 
   /** Does the same for a job. The caller limits the number of jobs. Nothing is written for a suspended run. */
-  async executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> {
-    this.#jobs += 1
-    try {
-      return await this.#execute(request)
-    } finally {
-      this.#jobs -= 1
-    }
+  executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> {
+    return this.#execute(request, false)
   }
 
-  async #execute(request: RunRequest): Promise<RunEnd> {
+  async #execute(request: RunRequest, hasSlot: boolean): Promise<RunEnd> {
     this.#count += 1
     let end: RunEnd | undefined
     try {
@@ -179,6 +184,7 @@ export class Runner {
     } finally {
       // Only now: between its last block and its log entry, a run must still be found here.
       if (end) this.#running.delete(end.record.executionId)
+      if (hasSlot) this.#slots.release(request.workspaceId, request.visitor)
       this.#count -= 1
       if (this.#count === 0) this.#idle?.()
     }

@@ -179,7 +179,9 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   upload.check(given)
   const conversation = { workflowId, conversationId, messagesMax: chat.historyMax }
   const history = body.isNew ? [] : await conversations.history(conversation)
-  services.assertAccepting()
+  // Everyone knows a public chat's address.
+  const visitor = chat.access === 'public' ? networkOf(addressOf(request, server)) : undefined
+  services.assertAccepting(workspaceId, visitor)
   const executionId = newExecutionId()
   const stored = await upload.store(chatInput(body, history), { workspaceId, workflowId, executionId })
   const input = { ...stored, history }
@@ -193,7 +195,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     return settings.cancelOnDisconnect ? request.signal : undefined
   }
   const facts = { executionId, plan, workflowId, workspaceId, version: version ?? 0, trigger: 'chat' as const, input }
-  const started: RunRequest = { ...facts, observer: listening, callerSignal }
+  const started: RunRequest = { ...facts, visitor, observer: listening, callerSignal }
   const remember = async (end: RunEnd) => {
     const reply = listening.replyOf(end)
     const { failure } = end.record

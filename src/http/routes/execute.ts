@@ -124,9 +124,9 @@ function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedA
   return readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
 }
 
-function assertAccepting({ services }: Call, { kind }: Admitted): void {
+function assertAccepting({ services }: Call, { kind, deployment }: Admitted): void {
   if (kind === 'async') services.assertAcceptingJobs()
-  else services.assertAccepting()
+  else services.assertAccepting(deployment.workspaceId)
 }
 
 async function respondToFiles(call: Call, admitted: Admitted): Promise<Response> {

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { noEnvironment } from '../../domain/account/environment.ts'
 import { AppError, isRefusedForNow } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
+import { networkOf } from '../../domain/network.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
 import type { FileOwner } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
@@ -200,7 +201,8 @@ class Receiver {
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
     const { deployment, plan, server, request } = call
     const { workflowId, workspaceId, version } = deployment
-    this.#services.assertAccepting()
+    const visitor = visitorOf(call)
+    this.#services.assertAccepting(workspaceId, visitor)
     const input = await this.#inputOf(call, executionId)
     this.#name(call, executionId)
     const callerSignal = () => {
@@ -209,7 +211,7 @@ class Receiver {
       allowSilence(request, server)
       return undefined
     }
-    const run = { executionId, plan, workflowId, workspaceId, version: version ?? 0, input, callerSignal }
+    const run = { executionId, visitor, plan, workflowId, workspaceId, version: version ?? 0, input, callerSignal }
     const ending = this.#services.execute({ ...run, trigger: 'webhook', ...(claim && { claim }) })
     return await ending.catch((error) => this.#refuse(error, run))
   }
@@ -269,6 +271,11 @@ class Receiver {
     if (failure) this.#door.note(request, { runCode: failure.code })
     return sandboxed(runResponse(end, headers))
   }
+}
+
+/** The network of a sender that nothing verifies; undefined for all others. */
+function visitorOf({ hook, request, server }: KnownCall): string | undefined {
+  return hook.isOpen ? networkOf(addressOf(request, server)) : undefined
 }
 
 function duplicate({ headers }: Call, executionId: string): Response {

@@ -3,7 +3,8 @@ import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
 import type { App } from '../../../src/app.ts'
-import { createInstallation } from '../../../src/cli/support/installation.ts'
+import { createInstallation, firstKey } from '../../../src/cli/support/installation.ts'
+import { newId } from '../../../src/domain/ids.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { startTestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/executable.ts'
@@ -69,13 +70,23 @@ export class ExecutionWorld {
   }
 
   /** Creates a workflow and deploys it. Returns its ID. */
-  async deploy(draft: WorkflowDocument, isDeployed = true): Promise<string> {
+  async deploy(draft: WorkflowDocument, isDeployed = true, key = this.apiKey): Promise<string> {
     this.#names += 1
-    const created = await this.call('/api/workflows', { body: { ...draft, name: `${draft.name} ${this.#names}` } })
+    const body = { ...draft, name: `${draft.name} ${this.#names}` }
+    const created = await this.call('/api/workflows', { key, body })
     expect(created.status).toBe(201)
     const { id } = created.json as { id: string }
-    if (isDeployed) expect((await this.call(`/api/workflows/${id}/deploy`, { method: 'POST' })).status).toBe(200)
+    if (isDeployed) expect((await this.call(`/api/workflows/${id}/deploy`, { method: 'POST', key })).status).toBe(200)
     return id
+  }
+
+  /** Creates another account with a workspace of its own. Returns its key. */
+  async otherKey(): Promise<string> {
+    const [userId, workspaceId] = [newId(), newId()]
+    const { row: key, text } = firstKey(userId, Date.now())
+    const account = { userId, email: `${userId}@example.com`, plan: null, workspaceId, workspaceName: 'Other' }
+    await this.#app.store.createUser({ ...account, key, at: Date.now() })
+    return text
   }
 
   /** The headers of a browser in which the owner is signed in. */

@@ -111,14 +111,14 @@ describe('the checks of the endpoint', () => {
     expect(await response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
   })
 
-  test('refuse a run without a free slot before anything runs', async () => {
+  test('refuse a run beyond the share of its workspace before anything runs', async () => {
     const id = await world.deploy(
       document({ blocks: [start(), block('w', 'wait', { ms: 300 })], edges: ['start > w'] }),
     )
     const responses = await Promise.all(Array.from({ length: 30 }, () => world.execute(id, {})))
     const refused = responses.filter(({ status }) => status === 503)
-    expect(responses.filter(({ status }) => status === 200).length).toBe(20)
-    expect(refused.length).toBe(10)
+    expect(responses.filter(({ status }) => status === 200).length).toBe(16)
+    expect(refused.length).toBe(14)
     for (const { json, headers } of refused) {
       expect(json).toMatchObject({ code: 'OVERLOADED', error: expect.stringContaining('MILLRACE_RUNS_MAX') })
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
