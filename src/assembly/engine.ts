@@ -95,7 +95,7 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: 
   })
   const monotonic = () => clock.monotonic()
   const open = metrics.outbound.countingOpen(outbound.open, monotonic)
-  const sandbox = new Sandbox()
+  const sandbox = new Sandbox({ shareFactor: config.shareFactor })
   return {
     outbound,
     sandbox,

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import { estimateSize } from '../domain/estimate-size.ts'
+import { defaultLimits } from '../domain/limits.ts'
 import type { ProgramOutcome, ProgramRequest, RunProgram } from '../domain/run/program.ts'
 import { cancelled, codeError, type Failure, memoryExceeded, outcomeOf } from './failure.ts'
 import type { MachineOutcome } from './machine.ts'
@@ -29,7 +30,8 @@ export class Sandbox {
     const expectedMs = this.#expectedMs.get(request.program.id) ?? unknownMs
     return new Promise((resolve) => {
       const settle = (outcome: MachineOutcome) => resolve(readOutcome(outcome))
-      this.#pool.run({ request, values, expectedMs, droppedAtMs: undefined, settle })
+      const owner = request.workspaceId ?? ''
+      this.#pool.run({ request, owner, values, expectedMs, droppedAtMs: undefined, hasYielded: false, settle })
     })
   }
 
@@ -82,6 +84,8 @@ function readOutcome(outcome: MachineOutcome): ProgramOutcome {
 export type SandboxOptions = {
   /** Maximum number of workers. All but the first are started only under load. */
   workersMax?: number
+  /** See `FairShare`; for the runs that wait. */
+  shareFactor?: number
   /** Memory for one run of user code. */
   memoryBytesMax?: number
   /** Memory of each worker for compiled programs, about 0.3 MB each. */
@@ -93,6 +97,7 @@ export type SandboxOptions = {
 
 const defaults: Required<SandboxOptions> = {
   workersMax: 4,
+  shareFactor: defaultLimits.shareFactor,
   memoryBytesMax: 64 * 1_048_576,
   warmBytesMax: 32 * 1_048_576,
   clock: systemClock,

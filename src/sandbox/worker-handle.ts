@@ -18,8 +18,8 @@ export class WorkerHandle {
   /** The run that it executed at the last check, and since when. */
   #seen = { ticket: 0, sinceMs: 0 }
   #idleSinceMs: number
-  /** Whether it has executed one run for so long that no other run may wait behind it. */
-  isStuck = false
+  /** The owner of the run that it has executed for so long that no other run may wait behind it. */
+  stuckFor: string | undefined
   #closed: Promise<void>
 
   constructor(start: Omit<WorkerStart, 'control'>, owner: WorkerHandleOwner, nowMs: number) {
@@ -145,7 +145,7 @@ export class WorkerHandle {
       this.#owner.took(job.request.program.id, tookMs)
       job.settle(code === '' ? { ok: true, result: text, stdout } : { ok: false, code, message: text, stdout })
     }
-    this.isStuck = false
+    this.stuckFor = undefined
     this.#owner.free()
   }
 }
@@ -153,11 +153,15 @@ export class WorkerHandle {
 /** One run, as it was requested. */
 export type Job = {
   request: ProgramRequest
+  /** Who shares the workers with others. */
+  owner: string
   /** JSON text. */
   values: string
   expectedMs: number
   /** When a check first saw that its caller no longer waits. */
   droppedAtMs: number | undefined
+  /** Whether it was ended once so that another owner got its worker. */
+  hasYielded: boolean
   /** Passes the outcome to the caller. Only the first call counts. */
   settle(outcome: MachineOutcome): void
 }

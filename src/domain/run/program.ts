@@ -31,6 +31,8 @@ export type ProgramRequest = {
   values: readonly unknown[]
   timeoutMs: number
   signal: AbortSignal
+  /** The workspace that the run belongs to. Workspaces share the sandbox. */
+  workspaceId?: string
 }
 
 /** Runs user code without access to the host. Never throws: a failure is an outcome. */

@@ -76,7 +76,7 @@ export class BlockContextImpl implements PartContext {
   }
 
   get runProgram(): RunProgram {
-    return this.#execution.run.capabilities.runProgram
+    return this.#execution.run.runProgram
   }
 
   get variables(): Map<string, unknown> {

@@ -168,7 +168,8 @@ export class Run {
   }
 
   get runProgram(): RunProgram {
-    return this.capabilities.runProgram
+    const { workspaceId } = this.facts
+    return (request) => this.capabilities.runProgram({ ...request, workspaceId })
   }
 
   get expressionWorkMax(): number {

@@ -28,7 +28,7 @@ export function run(
   sandbox: Sandbox,
   source: string,
   a: unknown = null,
-  options: { timeoutMs?: number; signal?: AbortSignal } = {},
+  options: { timeoutMs?: number; signal?: AbortSignal; workspaceId?: string } = {},
 ): Promise<ProgramOutcome> {
   const program = { id: source, source, parameters: ['a'] }
   return sandbox.run({ program, values: [a], timeoutMs: 60_000, signal: new AbortController().signal, ...options })
