@@ -169,7 +169,12 @@ const properties = {
     description: 'Non-public addresses that workflows may call.',
   }),
   outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
-  outboundHostConcurrency: whole(50, 1, 65_535, 'Concurrent requests of workflows to one host.'),
+  outboundHostConcurrency: whole(
+    50,
+    1,
+    65_535,
+    'Concurrent requests of one workspace to one scheme, host and port. A host name may have four times as many.',
+  ),
 
   plan: oneOf(tierNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
   ...tierSettings,

@@ -90,7 +90,11 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: 
     allow: outboundAllow,
     version: build.version,
     samples: { host: localHost(config.host), port, paths: [samplePath] },
-    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+    concurrency: {
+      total: config.outboundConcurrency,
+      perOrigin: config.outboundHostConcurrency,
+      shareFactor: config.shareFactor,
+    },
     clock,
   })
   const monotonic = () => clock.monotonic()

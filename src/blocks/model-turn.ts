@@ -73,6 +73,7 @@ class ModelTurn {
       tools,
       ...(responseSchema ? { responseSchema } : {}),
       signal: this.#context.signal,
+      workspaceId: this.#context.run.workspaceId,
       onText: (text) => this.#take(text),
     })
   }

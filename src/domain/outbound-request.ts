@@ -36,6 +36,8 @@ export type OutboundRequest = {
   signal: AbortSignal
   /** Knows the workspace's secrets, which no redirect carries to another origin. */
   redactor?: Redactor | undefined
+  /** The workspace that sends the request. Workspaces share the slots for requests in flight. */
+  workspaceId?: string
 }
 
 export type OutboundResponse = {

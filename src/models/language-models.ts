@@ -49,12 +49,12 @@ class ModelCall {
   #error: { thrown: unknown } | undefined
 
   constructor(request: ModelRequest, { open, clock, responseBytesMax }: LanguageModelsOptions, providers: Providers) {
-    const { timeoutMs, signal } = request
+    const { timeoutMs, signal, workspaceId = '' } = request
     this.#request = request
     this.#providers = providers
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, responseBytesMax })
+    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, workspaceId, responseBytesMax })
   }
 
   async run(): Promise<ModelOutcome> {

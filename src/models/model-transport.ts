@@ -8,7 +8,7 @@ import {
 } from '../domain/outbound-request.ts'
 import type { Send } from './providers.ts'
 
-type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'responseBytesMax'>
+type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'workspaceId' | 'responseBytesMax'>
 
 /**
  * Sends the request of one model call through `outbound` and records what happened, because each provider's code

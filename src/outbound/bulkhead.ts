@@ -1,141 +1,224 @@
+import { FairShare } from '../domain/fair-share.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
 
-/** How many requests may be in flight: in all and to one host name; and how many more may wait for a slot. */
-export type Concurrency = { total: number; perHost: number; waiting: number }
+/**
+ * How many requests may be in flight: in all, and of one workspace to one origin; and how many more may wait for a
+ * slot. Workspaces share the total and the places for waiting requests (`FairShare`).
+ */
+export type Concurrency = { total: number; perOrigin: number; waiting: number; shareFactor: number }
+
+/** The workspace that sends a request, and where the request goes. An origin is a scheme, a host and a port. */
+export type Route = { workspace: string; host: string; origin: string }
 
 /** A slot for one request in flight. Releasing it twice has no effect. */
 export type Slot = { release(): void }
 
+/** A host name may have as many slots as this many origins. */
+const originsPerHost = 4
+
 /**
- * Prevents slow hosts from taking all slots. A request waits in the queue of its host. A free slot goes to the next
- * host in turn that has waiting requests and is below its own limit, however many requests wait for the others.
+ * Prevents slow origins and busy workspaces from taking all slots. A request waits in the queue of its workspace and
+ * origin. A free slot goes to the next workspace in turn that is within its share; there to the next host, and there to
+ * the next origin that is below its own limit, however many requests wait for the others.
  */
 export class Bulkhead {
-  #bounds: Concurrency
-  #hosts = new Map<string, Host>()
-  /** Hosts that could use a free slot, in the order of their turns. */
-  #turns = new Set<Host>()
-  #running = 0
-  #waiting = 0
+  readonly #bounds: Concurrency
+  readonly #slots: FairShare
+  readonly #places: FairShare
+  readonly #root = new Lane('', undefined, Number.POSITIVE_INFINITY)
 
   constructor(bounds: Concurrency) {
+    const { total, waiting, shareFactor } = bounds
     this.#bounds = bounds
+    this.#slots = new FairShare({ total, factor: shareFactor })
+    this.#places = new FairShare({ total: waiting, factor: shareFactor })
   }
 
   get running(): number {
-    return this.#running
+    return this.#root.running
   }
 
   get waiting(): number {
-    return this.#waiting
+    return this.#root.waiting
   }
 
-  /** Host names with a request in flight or waiting. */
-  get hosts(): number {
-    return this.#hosts.size
+  /** Workspaces with a request in flight or waiting. */
+  get workspaces(): number {
+    return this.#root.parts.size
   }
 
   /** Takes a slot that is free now; undefined when there is none. */
-  take(name: string): Slot | undefined {
-    const host = this.#hostOf(name)
-    return this.#hasFreeSlot(host) ? this.#take(host) : undefined
+  take(route: Route): Slot | undefined {
+    const lane = this.#laneOf(route)
+    if (this.#hasFreeSlot(lane, route)) return this.#take(lane, route)
+    lane.forget()
+    return undefined
   }
 
   /** Rejects with the signal's reason when it aborts first, and with `CONNECTION_FAILED` when too many wait. */
-  acquire(name: string, signal: AbortSignal): Promise<Slot> {
+  acquire(route: Route, signal: AbortSignal): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
-      const host = this.#hostOf(name)
-      if (this.#hasFreeSlot(host)) return resolve(this.#take(host))
-      if (this.#waiting >= this.#bounds.waiting) return reject(this.#full(name))
-      this.#hosts.set(name, host)
+      const lane = this.#laneOf(route)
+      if (this.#hasFreeSlot(lane, route)) return resolve(this.#take(lane, route))
+      if (!this.#places.hasRoom(route.workspace)) {
+        lane.forget()
+        return reject(this.#full(route))
+      }
       const abort = () => {
-        this.#stopWaiting(host, waiter)
+        this.#stopWaiting(lane, route, waiter)
         reject(signal.reason)
       }
       const waiter = () => {
         signal.removeEventListener('abort', abort)
-        const slot = this.#take(host)
-        this.#stopWaiting(host, waiter)
+        const slot = this.#take(lane, route)
+        this.#stopWaiting(lane, route, waiter)
         resolve(slot)
       }
       signal.addEventListener('abort', abort, { once: true })
-      host.waiters.add(waiter)
-      this.#waiting++
-      this.#offerTurn(host)
+      this.#places.take(route.workspace)
+      lane.wait(waiter)
     })
   }
 
-  #hostOf(name: string): Host {
-    return this.#hosts.get(name) ?? { name, running: 0, waiters: new Set() }
+  #laneOf({ workspace, host, origin }: Route): Lane {
+    const { perOrigin } = this.#bounds
+    return this.#root
+      .part(workspace, Number.POSITIVE_INFINITY)
+      .part(host, originsPerHost * perOrigin)
+      .part(origin, perOrigin)
   }
 
-  #hasFreeSlot(host: Host): boolean {
-    return this.#running < this.#bounds.total && host.running < this.#bounds.perHost
+  #hasFreeSlot(lane: Lane, { workspace }: Route): boolean {
+    return lane.isBelowLimits && this.#slots.hasRoom(workspace)
   }
 
-  #take(host: Host): Slot {
-    this.#hosts.set(host.name, host)
-    host.running++
-    this.#running++
-    return new HeldSlot(host, this.#release)
+  #take(lane: Lane, route: Route): Slot {
+    this.#slots.take(route.workspace)
+    lane.run(1)
+    return new HeldSlot(() => this.#release(lane, route))
   }
 
-  #release = (host: Host): void => {
-    host.running--
-    this.#running--
-    this.#offerTurn(host)
+  #release(lane: Lane, { workspace }: Route): void {
+    this.#slots.release(workspace)
+    lane.run(-1)
     this.#serve()
-    this.#forget(host)
+    lane.forget()
   }
 
   #serve(): void {
-    for (const host of this.#turns) {
-      if (this.#running >= this.#bounds.total) return
-      // Moved to the end: the host's next turn comes after those of all others.
-      this.#turns.delete(host)
-      const [waiter] = host.waiters
-      waiter?.()
-      this.#offerTurn(host)
+    for (const workspace of this.#root.turns) {
+      if (this.#slots.used >= this.#bounds.total) return
+      if (this.#slots.hasRoom(workspace.name)) workspace.serve()
     }
   }
 
-  #stopWaiting(host: Host, waiter: () => void): void {
-    host.waiters.delete(waiter)
-    this.#waiting--
-    if (host.waiters.size === 0) this.#turns.delete(host)
-    this.#forget(host)
+  #stopWaiting(lane: Lane, { workspace }: Route, waiter: () => void): void {
+    this.#places.release(workspace)
+    lane.leave(waiter)
+    lane.forget()
   }
 
-  #offerTurn(host: Host): void {
-    if (host.waiters.size > 0 && host.running < this.#bounds.perHost) this.#turns.add(host)
-  }
-
-  #forget(host: Host): void {
-    if (host.running === 0 && host.waiters.size === 0) this.#hosts.delete(host.name)
-  }
-
-  #full(name: string): OutboundError {
+  #full({ host }: Route): OutboundError {
     const { total, waiting } = this.#bounds
-    const message = `${name} was not called: ${total} requests are in flight and ${waiting} more wait for a slot`
+    const message =
+      `${host} was not called: the workspace has its share of the ${total} requests in flight ` +
+      `and of the ${waiting} that may wait for a slot`
     return new OutboundError('CONNECTION_FAILED', message)
   }
 }
 
 class HeldSlot implements Slot {
-  readonly #release: (host: Host) => void
-  #host: Host | undefined
+  #release: (() => void) | undefined
 
-  constructor(host: Host, release: (host: Host) => void) {
-    this.#host = host
+  constructor(release: () => void) {
     this.#release = release
   }
 
   release(): void {
-    const host = this.#host
-    this.#host = undefined
-    if (host) this.#release(host)
+    const release = this.#release
+    this.#release = undefined
+    release?.()
   }
 }
 
-type Host = { name: string; running: number; waiters: Set<() => void> }
+/**
+ * A node in the tree of workspaces, hosts and origins: the requests below it that are in flight, and the parts of it
+ * that could use a free slot, in the order of their turns. Requests wait in origins, which have no parts.
+ */
+class Lane {
+  readonly name: string
+  readonly whole: Lane | undefined
+  readonly #runningMax: number
+  readonly parts = new Map<string, Lane>()
+  readonly turns = new Set<Lane>()
+  readonly #waiters = new Set<() => void>()
+  running = 0
+  waiting = 0
+
+  constructor(name: string, whole: Lane | undefined, runningMax: number) {
+    this.name = name
+    this.whole = whole
+    this.#runningMax = runningMax
+  }
+
+  get isBelowLimits(): boolean {
+    return this.running < this.#runningMax && (this.whole?.isBelowLimits ?? true)
+  }
+
+  part(name: string, runningMax: number): Lane {
+    let lane = this.parts.get(name)
+    if (!lane) {
+      lane = new Lane(name, this, runningMax)
+      this.parts.set(name, lane)
+    }
+    return lane
+  }
+
+  /** Counts a request that started (1) or ended (-1). */
+  run(step: 1 | -1): void {
+    for (let lane: Lane | undefined = this; lane; lane = lane.whole) {
+      lane.running += step
+      lane.keepTurn()
+    }
+  }
+
+  wait(waiter: () => void): void {
+    this.#waiters.add(waiter)
+    for (let lane: Lane | undefined = this; lane; lane = lane.whole) {
+      lane.waiting++
+      lane.keepTurn()
+    }
+  }
+
+  leave(waiter: () => void): void {
+    this.#waiters.delete(waiter)
+    for (let lane: Lane | undefined = this; lane; lane = lane.whole) {
+      lane.waiting--
+      lane.keepTurn()
+    }
+  }
+
+  /** Serves the waiter whose turn it is. Every lane on the way goes to the end of its turns. */
+  serve(): void {
+    this.whole?.turns.delete(this)
+    const [part] = this.turns
+    const [waiter] = this.#waiters
+    if (part) part.serve()
+    else waiter?.()
+    this.keepTurn()
+  }
+
+  /** Removes the lanes that nothing uses any more. */
+  forget(): void {
+    if (this.running > 0 || this.waiting > 0) return
+    this.whole?.parts.delete(this.name)
+    this.whole?.forget()
+  }
+
+  keepTurn(): void {
+    const couldRun = this.running < this.#runningMax && (this.#waiters.size > 0 || this.turns.size > 0)
+    if (couldRun) this.whole?.turns.add(this)
+    else this.whole?.turns.delete(this)
+  }
+}

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../domain/clock.ts'
+import { defaultLimits } from '../domain/limits.ts'
 import {
   type OutboundBody,
   OutboundError,
@@ -53,7 +54,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-const concurrencyDefault: Concurrency = { total: 200, perHost: 50, waiting: 10_000 }
+const { shareFactor } = defaultLimits
+const concurrencyDefault: Concurrency = { total: 200, perOrigin: 50, waiting: 10_000, shareFactor }
 
 class Requests {
   #samples: Samples | undefined
@@ -111,7 +113,7 @@ class Requests {
   async #follow(request: OutboundRequest, deadline: Deadline): Promise<OutboundStream> {
     let hop = firstHop(request, this.#userAgent)
     for (let followed = 0; ; followed++) {
-      const slot = await this.#slotFor(hop.target, deadline)
+      const slot = await this.#slotFor(request, hop.target, deadline)
       try {
         const { target } = hop
         const opened = await this.#open(hop, deadline)
@@ -129,10 +131,11 @@ class Requests {
     }
   }
 
-  async #slotFor({ host }: Target, deadline: Deadline): Promise<Slot> {
+  async #slotFor({ workspaceId = '' }: OutboundRequest, { host, url }: Target, deadline: Deadline): Promise<Slot> {
     deadline.phase = 'a free slot'
     if (deadline.reason) throw deadline.reason
-    return this.#bulkhead.take(host) ?? (await this.#bulkhead.acquire(host, deadline.signal))
+    const route = { workspace: workspaceId, host, origin: url.origin }
+    return this.#bulkhead.take(route) ?? (await this.#bulkhead.acquire(route, deadline.signal))
   }
 
   /** Sends one request of a chain. It resolves and checks the addresses, so that no redirect leads around the rules. */

@@ -27,7 +27,7 @@ export class WebhookClient {
       version,
       lookup: sharedLookup(lookup, clock),
       clock,
-      concurrency: { total: unlimited, perHost: unlimited },
+      concurrency: { total: unlimited, perOrigin: unlimited },
     })
   }
 

@@ -55,7 +55,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const outbound = createOutbound({
     allow: allowListOf(config),
     version: build.version,
-    concurrency: { total: config.outboundConcurrency, perHost: config.outboundHostConcurrency },
+    concurrency: { total: config.outboundConcurrency, perOrigin: config.outboundHostConcurrency },
   })
   const sandbox = new Sandbox()
   const runner = new Runner({

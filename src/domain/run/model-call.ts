@@ -32,6 +32,8 @@ export type ModelRequest = {
   /** From waiting for a free slot to the last byte of the response. */
   timeoutMs: number
   signal: AbortSignal
+  /** See `OutboundRequest`. */
+  workspaceId?: string
   /** Receives each piece of text as it is generated. */
   onText(text: string): void
 }

@@ -70,9 +70,9 @@ export class BlockContextImpl implements PartContext {
   }
 
   get fetch(): OutboundFetch {
-    const { capabilities, environment } = this.#execution.run
+    const { capabilities, environment, facts } = this.#execution.run
     const { redactor } = environment
-    return redactor ? (request) => capabilities.fetch({ ...request, redactor }) : capabilities.fetch
+    return (request) => capabilities.fetch({ ...request, redactor, workspaceId: facts.workspaceId })
   }
 
   get runProgram(): RunProgram {

@@ -116,7 +116,7 @@ describe('the time of a request', () => {
     using peer = await hanging()
     using outbound = outboundOf(['loopback'], {
       clock,
-      concurrency: { total: 1, perHost: 1 },
+      concurrency: { total: 1, perOrigin: 1 },
       lookup: () => new Promise(() => {}),
     })
     const naming = outbound.fetch(requestTo('http://slow.example/', { timeoutMs: 2_000 }))
@@ -178,7 +178,7 @@ describe('the time of a request', () => {
 
 test('no slot is lost, whenever a request is cancelled', async () => {
   using peer = httpPeer(() => new Response('x'.repeat(100_000)))
-  using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
+  using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perOrigin: 1 } })
   const url = `http://127.0.0.1:${peer.port}/`
   for (let turns = 0; turns < 120; turns++) {
     const giving = new AbortController()
@@ -193,7 +193,7 @@ test('no slot is lost, whenever a request is cancelled', async () => {
 
 test('a stop ends requests in flight and waiting ones, and none starts afterwards', async () => {
   using peer = await hanging()
-  using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perHost: 1 } })
+  using outbound = outboundOf(['loopback'], { concurrency: { total: 1, perOrigin: 1 } })
   const outcomes = [outbound.fetch(requestTo(peer.url)), outbound.fetch(requestTo(peer.url))]
   await until(() => peer.received[0] !== undefined)
   outbound.stop()

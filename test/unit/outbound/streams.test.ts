@@ -183,7 +183,7 @@ describe('a body that is read as it arrives', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789')
     }).listen()
     const clock = new ManualClock()
-    using outbound = outboundOf(['loopback'], { clock, concurrency: { total: 1, perHost: 1, waiting: 10 } })
+    using outbound = outboundOf(['loopback'], { clock, concurrency: { total: 1, perOrigin: 1, waiting: 10 } })
     ;(await open(outbound, peer.url)).body.close()
     expect(await read(await open(outbound, peer.url))).toBe('0123456789')
     const left = await open(outbound, peer.url, { timeoutMs: 7_000 })
