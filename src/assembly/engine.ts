@@ -46,6 +46,7 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   const bus = new RunBus({
     observe: (executionId, observer) => runner.observe(executionId, observer),
     watchersMax: config.watchersMax,
+    shareFactor: config.shareFactor,
   })
   const manualRuns = new ManualRuns({
     runner,

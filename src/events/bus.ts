@@ -1,4 +1,6 @@
 import { AppError } from '../domain/errors.ts'
+import { FairShare } from '../domain/fair-share.ts'
+import { limitSettings } from '../domain/limits.ts'
 import { StreamRedactor } from '../domain/redaction/stream-redactor.ts'
 import type { RunRecord, Span } from '../domain/run/log.ts'
 import type { BlockPlace, RunInSight, RunObserver } from '../domain/run/run-observer.ts'
@@ -18,8 +20,9 @@ export type ExpectedRun = Pick<RunInSight, 'executionId' | 'workspaceId'>
 export type RunBusOptions = {
   /** Attaches an observer to a run in flight. False when the run is not in flight. */
   observe(executionId: string, observer: RunObserver): boolean
-  /** The most watchers at once, of all runs together. */
+  /** The most watchers at once, of all runs together. Workspaces share them. */
   watchersMax: number
+  shareFactor: number
 }
 
 /**
@@ -30,10 +33,11 @@ export type RunBusOptions = {
 export class RunBus {
   readonly #options: RunBusOptions
   readonly #channels = new Map<string, RunChannel>()
-  #watchers = 0
+  readonly #watchers: FairShare
 
   constructor(options: RunBusOptions) {
     this.#options = options
+    this.#watchers = new FairShare({ total: options.watchersMax, factor: options.shareFactor })
   }
 
   /** Runs that are observed. */
@@ -42,7 +46,7 @@ export class RunBus {
   }
 
   get watchers(): number {
-    return this.#watchers
+    return this.#watchers.used
   }
 
   /** A run that is observed, or is about to start. */
@@ -89,8 +93,11 @@ export class RunBus {
    */
   watch(executionId: string, watcher: Watcher, expected?: ExpectedRun): (() => void) | undefined {
     const { observe, watchersMax } = this.#options
-    if (this.#watchers >= watchersMax) {
-      const message = `${watchersMax} readers watch runs at the moment, the most that MILLRACE_WATCHERS_MAX allows.`
+    const workspaceId = expected?.workspaceId ?? this.find(executionId)?.workspaceId ?? ''
+    if (!this.#watchers.hasRoom(workspaceId)) {
+      const message =
+        `${this.watchers} readers watch runs at the moment. MILLRACE_WATCHERS_MAX allows ${watchersMax}, ` +
+        `which workspaces share (${limitSettings.shareFactor}).`
       throw new AppError('OVERLOADED', message, { retryAfterS: 5 })
     }
     let channel = this.#channels.get(executionId)
@@ -99,7 +106,7 @@ export class RunBus {
       if (!observe(executionId, channel) && !expected) return undefined
       this.#channels.set(executionId, channel)
     }
-    this.#watchers += 1
+    this.#watchers.take(workspaceId)
     const counted: Watcher = {
       message: (text) => watcher.message(text),
       end: () => {
@@ -111,7 +118,7 @@ export class RunBus {
     const leave = () => {
       if (hasLeft) return
       hasLeft = true
-      this.#watchers -= 1
+      this.#watchers.release(workspaceId)
       channel.remove(counted)
     }
     channel.add(counted)

@@ -54,7 +54,11 @@ class Reader implements Watcher {
 }
 
 const busOf = (watchersMax = 10) =>
-  new RunBus({ observe: (executionId, observer) => world.runner.observe(executionId, observer), watchersMax })
+  new RunBus({
+    observe: (executionId, observer) => world.runner.observe(executionId, observer),
+    watchersMax,
+    shareFactor: 4,
+  })
 
 const calling = document({
   blocks: [
@@ -189,11 +193,15 @@ describe('live events', () => {
     expect(bus.find('run-8')).toBeUndefined()
   })
 
-  test('are refused when a run has the maximum number of watchers', () => {
-    const bus = busOf(1)
+  test('are refused to a workspace that has its share of the watchers, and to no other one', () => {
+    const bus = busOf(10)
     bus.open({ executionId: 'run-4', workspaceId: 'w' })
-    bus.watch('run-4', new Reader())
+    bus.open({ executionId: 'run-5', workspaceId: 'other' })
+    const leaves = Array.from({ length: 8 }, () => bus.watch('run-4', new Reader()))
     expect(() => bus.watch('run-4', new Reader())).toThrow('MILLRACE_WATCHERS_MAX')
+    leaves.push(bus.watch('run-5', new Reader()))
+    for (const leave of leaves) leave?.()
+    expect(bus.watchers).toBe(0)
   })
 
   test('report a run as lost when its log entry cannot be written', async () => {

@@ -30,7 +30,7 @@ const both = document({
 type Ended = Extract<LiveEvent, { event: 'block.ended' }>
 
 test('an event names its container like the trace, and span IDs increase in the order of start', async () => {
-  const bus = new RunBus({ observe: () => false, watchersMax: 1 })
+  const bus = new RunBus({ observe: () => false, watchersMax: 1, shareFactor: 4 })
   const observer = bus.open({ executionId: 'run-1', workspaceId: 'w' })
   const events: LiveEvent[] = []
   bus.watch('run-1', { message: (text) => events.push(JSON.parse(text) as LiveEvent), end: () => undefined })

@@ -4,7 +4,7 @@ import { liveStream } from '../../../src/http/streams/live-stream.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 function watching(signal: AbortSignal, mayWatch = async () => true) {
-  const bus = new RunBus({ observe: () => false, watchersMax: 10 })
+  const bus = new RunBus({ observe: () => false, watchersMax: 10, shareFactor: 4 })
   const clock = new ManualClock()
   const run = { executionId: 'run-1', workspaceId: 'ws' }
   const observer = bus.open(run)
