@@ -9,6 +9,7 @@ const world = new World()
 const bus = new RunBus({
   observe: (executionId, observer) => world.runner.observe(executionId, observer),
   watchersMax: 1e6,
+  shareFactor: 4,
 })
 
 const set = (id: string, value: string) => block(id, 'variables', { assign: [{ name: 'v', value }] })

@@ -30,7 +30,7 @@ const documentOf = (name: string, trigger: { id: string }, reads: string) => {
 }
 const hook = (params: object) => block('hook', 'webhook_trigger', params)
 
-const millrace = await startMillrace()
+const millrace = await startMillrace({ MILLRACE_WEBHOOK_VISITOR_PER_MINUTE: '1000000000' })
 const api = block('start', 'api_trigger', { inputFormat: [{ name: 'n', type: 'number' }] })
 const executeUrl = await deploy(millrace, documentOf('Execute', api, '<api.n>'))
 const signature = { type: 'signature', scheme: 'github', secret }

@@ -2,7 +2,15 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { tierNames, tierSettings } from './domain/account/tiers.ts'
 import { defaultLimits, type Limit, type Limits, limitSettings } from './domain/limits.ts'
-import { plainArray, plainBoolean, plainEnum, plainInteger, plainOptional, plainString } from './domain/plain-schema.ts'
+import {
+  plainArray,
+  plainBoolean,
+  plainEnum,
+  plainInteger,
+  plainNumber,
+  plainOptional,
+  plainString,
+} from './domain/plain-schema.ts'
 
 const KB = 1024
 const MB = 1024 * KB
@@ -176,6 +184,19 @@ const properties = {
     'Concurrent requests of one workspace to one scheme, host and port. A host name may have four times as many.',
   ),
 
+  chatVisitorPerMinute: whole(20, 1, 1_000_000_000, 'Messages per minute to one chat from one address.'),
+  webhookVisitorPerMinute: whole(
+    600,
+    1,
+    1_000_000_000,
+    'Requests per minute to one webhook trigger without authentication from one address.',
+  ),
+  publicChatUsdPerDay: plainNumber({
+    default: 10,
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: 'US dollars that the runs of one public chat may cost in a day (UTC).',
+  }),
   plan: oneOf(tierNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
   ...tierSettings,
   webhookMaxAttempts: whole(5, 1, 50, 'Maximum number of attempts of a webhook delivery.'),

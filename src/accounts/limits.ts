@@ -22,12 +22,18 @@ export type AccountLimitsOptions = {
   tier: TierName
   usage: Usage
   windowPersistence: RateWindowPersistence
+  visitors: VisitorLimits
   /** Windows that were open when the service stopped. */
   windows: readonly RateWindowRow[]
-  /** Called for each request that a window rejects. `address`: the request had no valid key. */
-  onRefused?(kind: RateKind | 'address'): void
+  /**
+   * Called for each request that a window rejects. `address`: the request had no valid key. `visitor`: it needed none.
+   */
+  onRefused?(kind: RateKind | 'address' | 'visitor'): void
   clock: Clock
 }
+
+/** Requests per minute of one network without a key: to one chat, and to one webhook trigger that anybody may call. */
+export type VisitorLimits = { chatPerMinute: number; webhookPerMinute: number }
 
 export type RateState = { limit: number; remaining: number; resetAt: number }
 
@@ -49,9 +55,13 @@ export class AccountLimits {
   readonly #limiters: Readonly<Record<RateKind, RateLimiter>>
   readonly #refused: RateLimiter
   readonly #wrongPasswords: RateLimiter
+  readonly #chatVisitors: RateLimiter
+  readonly #webhookVisitors: RateLimiter
+  readonly #visitors: VisitorLimits
   readonly #onRefused: AccountLimitsOptions['onRefused']
 
-  constructor({ findUser, tiers, tier, usage, windowPersistence, windows, onRefused, clock }: AccountLimitsOptions) {
+  constructor(options: AccountLimitsOptions) {
+    const { findUser, tiers, tier, usage, windowPersistence, windows, visitors, onRefused, clock } = options
     const ask = async (userId: string): Promise<LimitedAccount | undefined> => {
       const user = await findUser(userId)
       return user && { userId, tier: tierOf(user, tier, tiers) }
@@ -64,6 +74,9 @@ export class AccountLimits {
     // Kept in memory only, so that requests without a key cannot cause writes.
     this.#refused = new RateLimiter({ clock })
     this.#wrongPasswords = new RateLimiter({ clock })
+    this.#chatVisitors = new RateLimiter({ clock })
+    this.#webhookVisitors = new RateLimiter({ clock })
+    this.#visitors = visitors
     for (const { kind, userId, ...window } of windows) this.#limiters[kind].restore(userId, window)
   }
 
@@ -105,6 +118,17 @@ export class AccountLimits {
     return this.#wrongPasswords.peek(who, wrongPasswordsPerMinute)
   }
 
+  /** Counts a message to a chat from a visitor without a key. */
+  takeChatVisitor(workflowId: string, network: string): RateWindow {
+    return this.#reported('visitor', this.#chatVisitors.take(`${workflowId} ${network}`, this.#visitors.chatPerMinute))
+  }
+
+  /** Counts a request to a webhook trigger that verifies no sender. */
+  takeWebhookVisitor(workflowId: string, network: string): RateWindow {
+    const window = this.#webhookVisitors.take(`${workflowId} ${network}`, this.#visitors.webhookPerMinute)
+    return this.#reported('visitor', window)
+  }
+
   /** Loads accounts that are needed soon. A failure is ignored: the account is loaded again when it is needed. */
   preload(userIds: Iterable<string>): void {
     for (const userId of userIds) Promise.resolve(this.account(userId)).catch(() => undefined)
@@ -143,7 +167,7 @@ export class AccountLimits {
     }
   }
 
-  #reported(kind: RateKind | 'address', window: RateWindow): RateWindow {
+  #reported(kind: RateKind | 'address' | 'visitor', window: RateWindow): RateWindow {
     if (!window.allowed) this.#onRefused?.(kind)
     return window
   }

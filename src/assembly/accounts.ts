@@ -1,3 +1,4 @@
+import { ChatBudget } from '../accounts/chat-budget.ts'
 import { Environments } from '../accounts/environment.ts'
 import { createJobSeal } from '../accounts/job-seal.ts'
 import { KeyUses } from '../accounts/key-uses.ts'
@@ -28,6 +29,12 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
   const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
+  const chatBudget = new ChatBudget({
+    getChatCost: (chat, since) => store.getChatCost(chat, since),
+    usdPerDay: config.publicChatUsdPerDay,
+    onReached: (workflowId) => logger.warn('a public chat has reached its limit for today', { workflowId }),
+    clock,
+  })
   const environments = new Environments({ store, box, clock })
   logger.redactWith(environments.redact)
   const windowPersistence = new RateWindowPersistence({ save: (rows, at) => store.saveRateWindows(rows, at), clock })
@@ -38,6 +45,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
     usage,
     windowPersistence,
     windows,
+    visitors: { chatPerMinute: config.chatVisitorPerMinute, webhookPerMinute: config.webhookVisitorPerMinute },
     onRefused: (kind) => metrics.refused(kind),
     clock,
   })
@@ -48,5 +56,6 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
       ['sessions', () => sessions.stop()],
       ['rate windows', () => windowPersistence.stop()],
     ])
-  return { box, jobSeal: createJobSeal(box), keys, sessions, usage, environments, limits, ownerLimits, stop }
+  const counters = { usage, chatBudget, limits, ownerLimits }
+  return { box, jobSeal: createJobSeal(box), keys, sessions, environments, ...counters, stop }
 }

@@ -51,6 +51,7 @@ export function assembleDelivery(options: DeliveryOptions) {
     onEnded: (run) => metrics.runs.ended(run),
     onRecorded(run) {
       accounts.usage.add(run)
+      accounts.chatBudget.add(run)
       onRecorded(run)
     },
   })

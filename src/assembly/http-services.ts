@@ -121,7 +121,13 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['
   const { receive: receiveFiles, remove: removeFiles } = files
   return {
     execute: { ...starting, deployments, receiveFiles, accept: (request) => jobs.accept(request) },
-    chats: { ...starting, ...addressed, receiveFiles, conversations: triggers.conversations },
+    chats: {
+      ...starting,
+      ...addressed,
+      receiveFiles,
+      conversations: triggers.conversations,
+      budget: accounts.chatBudget,
+    },
     webhooks: {
       ...starting,
       ...addressed,

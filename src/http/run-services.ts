@@ -1,3 +1,4 @@
+import type { ChatBudget } from '../accounts/chat-budget.ts'
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Environment } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -50,8 +51,16 @@ export type ChatServices = {
   /** Limits of the workspace's owner, and of addresses that try to guess. */
   limits: Pick<
     AccountLimits,
-    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWrongPassword' | 'peekWrongPassword'
+    | 'account'
+    | 'take'
+    | 'assertWithinUsage'
+    | 'takeRefused'
+    | 'takeWrongPassword'
+    | 'peekWrongPassword'
+    | 'takeChatVisitor'
   >
+  /** The daily cost of public chats. */
+  budget: Pick<ChatBudget, 'assertWithin'>
   settings: RunSettings
   logger: Pick<Logger, 'error'>
 }
@@ -77,7 +86,7 @@ export type WebhookServices = {
   storeFile: FileStore['store']
   removeFiles(owner: FileOwner): Promise<void>
   /** Limits of the workspace's owner, and of addresses that try to guess. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused'>
+  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWebhookVisitor'>
   logger: Pick<Logger, 'error'>
   settings: Pick<RunSettings, 'body' | 'anonymousBody' | 'anonymousBodyWithFiles'>
 }

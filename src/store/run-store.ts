@@ -55,6 +55,8 @@ export interface RunStore {
    * USD.
    */
   getUsage(userId: string, periodStart: number): Promise<number>
+  /** The cost of a workflow's chat runs that were recorded since a time (epoch milliseconds), in USD. */
+  getChatCost(chat: { workspaceId: string; workflowId: string }, since: number): Promise<number>
 }
 
 /** A log entry as it was recorded. */

@@ -7,8 +7,6 @@ import { type SignedRequest, signatureProblem } from './signatures.ts'
 
 /** The authentication of a sender, parsed once per version. */
 export type SenderCheck = {
-  /** Whether everyone may send: nothing is checked. */
-  isOpen: boolean
   /** Whether it refers to environment variables. */
   needsEnvironment: boolean
   /** The header with the secret. It is hidden from workflows. */
@@ -33,7 +31,7 @@ export function senderCheckOf(authentication: WebhookAuthentication): SenderChec
   const { type, token = '', name = '', value = '', scheme = 'github', secret = '' } = authentication
   switch (type) {
     case 'none':
-      return { isOpen: true, needsEnvironment: false, secretHeader: undefined, check: () => undefined }
+      return { needsEnvironment: false, secretHeader: undefined, check: () => undefined }
     case 'bearer':
       return checkOf(token, 'authorization', ({ headers }, expected) => {
         const given = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1]
@@ -68,7 +66,6 @@ function checkOf(secret: string, secretHeader: string | undefined, check: Check)
     return texts.join('')
   }
   return {
-    isOpen: false,
     needsEnvironment: segments.some(({ kind }) => kind === 'environment'),
     secretHeader,
     check: (request, values, now) => check(request, fill(values), now),

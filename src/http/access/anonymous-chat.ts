@@ -19,9 +19,9 @@ export function withoutDetails(end: RunEnd): RunEnd {
 }
 
 /** Refuses because of the owner's limits, without telling anonymous visitors what the limits are. */
-export function hideLimits(chat: ChatParameters, assert: () => void): void {
+export async function hideLimits(chat: ChatParameters, assert: () => void | Promise<void>): Promise<void> {
   try {
-    assert()
+    await assert()
   } catch (cause) {
     if (!isAnonymous(chat) || !(cause instanceof AppError)) throw cause
     throw new AppError(cause.code, 'This chat accepts no more messages for now.', { cause })

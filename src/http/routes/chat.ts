@@ -100,12 +100,20 @@ async function respond(call: Call): Promise<Response> {
   const { services, request, headers, deployment, chat } = call
   const { limits, clock, settings } = services
   await assertWelcome(call)
+  const { workspaceId, workflowId } = deployment
+  const visitor = visitorOf(call)
+  if (isAnonymous(chat)) {
+    assertAllowed(limits.takeChatVisitor(workflowId, visitor), clock.now(), 'messages from your address')
+  }
   const owner = await limits.account(deployment.ownerId)
   // Before the body is read: anyone may send one to a public chat.
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  hideLimits(chat, () => limits.assertWithinUsage(owner))
+  await hideLimits(chat, async () => {
+    limits.assertWithinUsage(owner)
+    if (chat.access === 'public') await services.budget.assertWithin({ workspaceId, workflowId })
+  })
   // Files are spooled to disk and may be larger; text stays in memory.
   const [text, all] = isAnonymous(chat)
     ? [settings.anonymousBody, settings.anonymousBodyWithFiles]
@@ -127,7 +135,7 @@ async function respond(call: Call): Promise<Response> {
 
 /** Throws when the caller may not use the chat. */
 async function assertWelcome(call: Call): Promise<void> {
-  const { services, door, request, server, set, deployment, chat } = call
+  const { services, door, request, set, deployment, chat } = call
   if (chat.access === 'public') return
   if (chat.access === 'key') {
     const caller = await door.requireKeyOrSession(request, set)
@@ -142,7 +150,7 @@ async function assertWelcome(call: Call): Promise<void> {
   const { clock, environmentOf, limits, logger } = services
   const { values } = await environmentOf(deployment.workspaceId)
   // Nothing is awaited from here on: otherwise parallel guesses would all be checked before one is counted.
-  const who = `${deployment.workflowId} ${networkOf(addressOf(request, server))}`
+  const who = `${deployment.workflowId} ${visitorOf(call)}`
   assertAllowed(limits.peekWrongPassword(who), clock.now(), 'wrong passwords')
   const given = request.headers.get('x-chat-password')
   if (given === null || given === '') {
@@ -179,8 +187,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   upload.check(given)
   const conversation = { workflowId, conversationId, messagesMax: chat.historyMax }
   const history = body.isNew ? [] : await conversations.history(conversation)
-  // Everyone knows a public chat's address.
-  const visitor = chat.access === 'public' ? networkOf(addressOf(request, server)) : undefined
+  const visitor = chat.access === 'public' ? visitorOf(call) : undefined
   services.assertAccepting(workspaceId, visitor)
   const executionId = newExecutionId()
   const stored = await upload.store(chatInput(body, history), { workspaceId, workflowId, executionId })
@@ -230,6 +237,11 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     lost: (error) => door.onAborted(request, error),
     more: remember,
   })
+}
+
+/** The network that a message comes from. */
+function visitorOf({ request, server }: Call): string {
+  return networkOf(addressOf(request, server))
 }
 
 function noChat(): AppError {

@@ -57,7 +57,14 @@ type Call = {
 }
 
 /** A request whose workflow is found and whose sender is verified. */
-type KnownCall = Call & { deployment: Deployment; plan: Plan; hook: Hook; content: WebhookContent }
+type KnownCall = Call & {
+  deployment: Deployment
+  plan: Plan
+  hook: Hook
+  content: WebhookContent
+  /** The network of a sender that nothing verifies; undefined for all others. */
+  visitor: string | undefined
+}
 
 /** The outcome of a request with an idempotency key. `claimedBy`: its run; `end`: how it ended, if it ran just now. */
 type Outcome = { claimedBy: string; end: RunEnd | undefined }
@@ -105,18 +112,23 @@ class Receiver {
     }
     const limits = this.#limitsFor(hook, request)
     assertQueryFits(request.url, limits.fields)
+    const visitor = hook.isOpen ? networkOf(addressOf(request, call.server)) : undefined
+    if (visitor !== undefined) {
+      const window = this.#services.limits.takeWebhookVisitor(deployment.workflowId, visitor)
+      assertAllowed(window, this.#services.clock.now(), 'requests from your address')
+    }
     const bytes = await readBytes(request, limits)
     await this.#assertSender(call, deployment, hook, bytes)
     const content = await readWebhookBody(bytes, request.headers, limits)
     const challenge = hook.challengeOf(content)
     if (challenge !== undefined) return jsonResponse({ challenge }, 200, call.headers)
-    return await this.#start({ ...call, deployment, plan, hook, content })
+    return await this.#start({ ...call, deployment, plan, hook, content, visitor })
   }
 
   /** Senders that prove nothing may send less. */
-  #limitsFor({ sender }: Hook, { headers }: Request): BodyLimits {
+  #limitsFor({ isOpen }: Hook, { headers }: Request): BodyLimits {
     const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
-    if (!sender.isOpen) return body
+    if (!isOpen) return body
     const isForm = headers.get('content-type')?.startsWith('multipart/') === true
     return isForm ? anonymousBodyWithFiles : anonymousBody
   }
@@ -199,9 +211,8 @@ class Receiver {
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {
-    const { deployment, plan, server, request } = call
+    const { deployment, plan, server, request, visitor } = call
     const { workflowId, workspaceId, version } = deployment
-    const visitor = visitorOf(call)
     this.#services.assertAccepting(workspaceId, visitor)
     const input = await this.#inputOf(call, executionId)
     this.#name(call, executionId)
@@ -271,11 +282,6 @@ class Receiver {
     if (failure) this.#door.note(request, { runCode: failure.code })
     return sandboxed(runResponse(end, headers))
   }
-}
-
-/** The network of a sender that nothing verifies; undefined for all others. */
-function visitorOf({ hook, request, server }: KnownCall): string | undefined {
-  return hook.isOpen ? networkOf(addressOf(request, server)) : undefined
 }
 
 function duplicate({ headers }: Call, executionId: string): Response {

@@ -168,6 +168,7 @@ describe('the limits of an account', () => {
       usage,
       windowPersistence: journal,
       windows,
+      visitors: { chatPerMinute: 20, webhookPerMinute: 600 },
       clock,
     })
     return { limits, usage, clock, sums, hold, users, journal, saved }

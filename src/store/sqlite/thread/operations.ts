@@ -162,6 +162,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },
 
   getUsage: { writes: false, run: logs.getUsage },
+  getChatCost: { writes: false, searches: true, run: logs.getChatCost },
 
   measure: { writes: false, run: readDiskStats },
 }

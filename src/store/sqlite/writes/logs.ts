@@ -1,11 +1,12 @@
 import { AppError } from '../../../domain/errors.ts'
+import { sequenceAt } from '../../../domain/ids.ts'
 import { billingPeriodOf } from '../../../domain/run/cost.ts'
 import { countsAsUsage, type LogRow } from '../../../domain/run/log.ts'
 import type { LogDetailRow } from '../../run-store.ts'
 import type { Sql, Value, WorkflowNumbers } from '../connection.ts'
 import { chunksOf, chunkValues, insertChunk } from '../logs/chunk.ts'
 import { LongTexts } from '../logs/long-texts.ts'
-import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail } from '../tables/rows.ts'
+import { executionKey, factColumns, logDetailOf, logValues, type SqlLogDetail, triggers } from '../tables/rows.ts'
 import { findRunFiles, insertRunFiles } from '../tables/run-files.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { RecipientSets } from './fan-out-records.ts'
@@ -88,6 +89,16 @@ export function getUsage(sql: Sql, userId: string, periodStart: number): number 
       ?.cost ?? 0
   )
 }
+
+/** In USD. Reads the workspace's entries since then: chats keep no sum of their own. */
+export function getChatCost(sql: Sql, chat: Pick<LogRow, 'workflowId' | 'workspaceId'>, since: number): number {
+  const { workspace, workflow } = numbersOf(sql, chat)
+  const range = [workspace, sequenceAt(since), workflow, triggers.indexOf('chat')] as const
+  return sql.get<{ cost: number }>(selectCost, ...range)?.cost ?? 0
+}
+
+const selectCost =
+  'SELECT total(cost_total) AS cost FROM logs WHERE workspace = ? AND sequence >= ? AND workflow = ? AND trigger = ?'
 
 /** Chunks are found by their first sequence, so their ranges must not overlap. */
 function checkOrder(sql: Sql, rows: readonly LogRow[]): void {

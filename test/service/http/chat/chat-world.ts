@@ -8,8 +8,9 @@ export class ChatWorld {
   readonly server: ModelServer
   #names = 0
 
-  static async open(): Promise<ChatWorld> {
-    const executions = await ExecutionWorld.open({ 'outbound-allow': 'loopback', 'body-bytes-max-files': '40000' })
+  static async open(flags: Record<string, string> = {}): Promise<ChatWorld> {
+    const own = { 'outbound-allow': 'loopback', 'body-bytes-max-files': '40000' }
+    const executions = await ExecutionWorld.open({ ...own, ...flags })
     const variable = { method: 'PUT', body: { value: 'open sesame' } }
     await executions.call(`/api/workspaces/${executions.workspaceId}/environment/CHAT_PASSWORD`, variable)
     return new ChatWorld(executions, await ModelServer.start((request) => parrot(request)))

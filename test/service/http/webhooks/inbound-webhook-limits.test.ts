@@ -21,6 +21,23 @@ test('runs of webhook triggers count as asynchronous runs of the owner, whatever
   await world.close()
 })
 
+test('one address may send a limited number of requests to a webhook trigger that verifies no sender', async () => {
+  const world = await ExecutionWorld.open({ 'webhook-visitor-per-minute': '5' })
+  const authentication = { type: 'bearer', token: 'right' }
+  await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'open' })] }))
+  await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'closed', authentication })] }))
+  const responses = await Promise.all(Array.from({ length: 8 }, () => send(world, 'open')))
+  const refused = responses.filter(({ status }) => status === 429)
+  expect([responses.filter(({ status }) => status === 202).length, refused.length]).toEqual([5, 3])
+  for (const { json, headers } of refused) {
+    expect(json).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  const verified = Array.from({ length: 8 }, () => send(world, 'closed', { authorization: 'Bearer right' }))
+  for (const { status } of await Promise.all(verified)) expect(status).toBe(202)
+  await world.close()
+})
+
 test('guesses of addresses and secrets are limited, and do not delay senders with the right secret', async () => {
   const world = await ExecutionWorld.open()
   const params = { path: 'guarded', authentication: { type: 'bearer', token: 'right' } }
