@@ -202,6 +202,8 @@ const properties = {
   webhookMaxAttempts: whole(5, 1, 50, 'Maximum number of attempts of a webhook delivery.'),
   webhookTimeoutMs: whole(30_000, 100, 120_000, 'Timeout of one webhook delivery attempt in milliseconds.'),
   webhookConcurrency: whole(500, 1, 65_535, 'Concurrent webhook delivery attempts.'),
+  workspaceFilesMax: whole(1_000_000, 0, 1_000_000_000, 'Stored files of one workspace.'),
+  workspaceFileBytes: bytes(10 * GB, 0, 2 ** 50, 'Maximum size of all stored files of one workspace.'),
   fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds for which a signed file URL is valid.'),
   modelPrices: plainOptional(
     plainString({ minLength: 1, description: 'File with model prices that override the built-in table.' }),

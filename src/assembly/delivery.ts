@@ -52,6 +52,7 @@ export function assembleDelivery(options: DeliveryOptions) {
     onRecorded(run) {
       accounts.usage.add(run)
       accounts.chatBudget.add(run)
+      options.files.recorded(run)
       onRecorded(run)
     },
   })

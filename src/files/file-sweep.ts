@@ -5,6 +5,8 @@ import type { FileStorage } from './storage.ts'
 export type FileSweepOptions = {
   store: Pick<Store, 'listGoneFiles' | 'forgetGoneFiles' | 'getExecution' | 'getJob'>
   storage: Pick<FileStorage, 'removeFolder' | 'folders'>
+  /** Called for each folder that was deleted. */
+  onDeleted(folder: string): void
   clock: Clock
   /** Called when a round failed. The next round tries again. */
   onFailure(error: unknown): void
@@ -53,17 +55,18 @@ export class FileSweep {
   }
 
   async #deleteGone(): Promise<void> {
-    const { store, storage } = this.#options
+    const { store, storage, onDeleted } = this.#options
     while (!this.#stopped) {
       const folders = await store.listGoneFiles(foldersMax)
       for (const folder of folders) await storage.removeFolder(folder)
       if (folders.length > 0) await store.forgetGoneFiles(folders)
+      for (const folder of folders) onDeleted(folder)
       if (folders.length < foldersMax) return
     }
   }
 
   async #deleteUnrecorded(): Promise<void> {
-    const { store, storage, clock } = this.#options
+    const { store, storage, clock, onDeleted } = this.#options
     const before = clock.now() - unrecordedMs
     for await (const folder of storage.folders()) {
       if (this.#stopped) return
@@ -71,7 +74,9 @@ export class FileSweep {
       const startedAt = timeOf(executionId)
       if (startedAt === undefined || startedAt > before) continue
       const isKnown = (await store.getJob(executionId)) ?? (await store.getExecution(executionId))
-      if (!isKnown) await storage.removeFolder(folder)
+      if (isKnown) continue
+      await storage.removeFolder(folder)
+      onDeleted(folder)
     }
   }
 }

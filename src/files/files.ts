@@ -3,6 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { type FileObject, type FileOwner, fileKey, folderOf, type RunFile } from '../domain/run/file.ts'
 import type { FileItem } from './file-item.ts'
+import type { FileQuota } from './file-quota.ts'
 import { freshenFiles } from './freshen.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 import type { FileStorage } from './storage.ts'
@@ -11,6 +12,7 @@ import { type ReceiveFiles, Upload } from './upload.ts'
 export type FilesOptions = {
   storage: FileStorage
   spool: Spool
+  quota: Pick<FileQuota, 'take' | 'failed' | 'deleted'>
   clock: Clock
   /** Lifetime of a URL in seconds. */
   urlTtlS: number
@@ -53,7 +55,10 @@ export class Files {
   }
 
   /** Deletes all files of a run. */
-  remove = (owner: FileOwner): Promise<void> => this.#options.storage.removeFolder(folderOf(owner))
+  remove = async (owner: FileOwner): Promise<void> => {
+    await this.#options.storage.removeFolder(folderOf(owner))
+    this.#options.quota.deleted(owner)
+  }
 
   read = (key: string): Promise<Blob | undefined> => this.#options.storage.read(key)
 
@@ -75,12 +80,14 @@ export class Files {
     content: SpoolFile,
     { name, type }: Pick<FileObject, 'name' | 'type'>,
   ): Promise<RunFile> {
-    const { storage, clock } = this.#options
+    const { storage, clock, quota } = this.#options
     const key = fileKey(owner, newId(), name)
     const { size } = content
+    await quota.take(owner, size)
     try {
       await storage.put(key, content, type)
     } catch (cause) {
+      quota.failed(owner, size)
       const message = 'Files cannot be stored at the moment. Try again soon.'
       throw new AppError('STORAGE_UNAVAILABLE', message, { cause, retryAfterS: 5 })
     }

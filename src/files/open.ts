@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
+import type { RunRecord } from '../domain/run/log.ts'
+import type { Store } from '../store/store.ts'
 import { createDiskStorage } from './disk.ts'
+import { FileQuota } from './file-quota.ts'
 import { FileSweep, type FileSweepOptions } from './file-sweep.ts'
 import { Files } from './files.ts'
 import { createS3Storage } from './s3.ts'
@@ -22,6 +25,8 @@ export type FileSettings = {
   s3ForcePathStyle: boolean
   s3Prefix?: string | undefined
   s3PublicEndpoint?: string | undefined
+  workspaceFilesMax: number
+  workspaceFileBytes: number
 }
 
 export type FilesOptions = {
@@ -29,7 +34,7 @@ export type FilesOptions = {
   /** The keys that sign URLs: the current one and older ones. `make`: create a key if there is none. */
   keys(make: boolean): readonly Uint8Array[]
   baseUrl(): string
-  store: FileSweepOptions['store']
+  store: FileSweepOptions['store'] & Pick<Store, 'getFileUsage'>
   clock: Clock
   logger: { error(message: string, facts: Record<string, unknown>): void }
 }
@@ -43,14 +48,28 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
   const spool = new Spool(join(root, '.incoming'), { isDurable })
   spool.clear()
   const storage = bucketOf(settings, clock.now) ?? createDiskStorage({ root, signer, isDurable })
-  const files = new Files({ storage, spool, clock, urlTtlS: fileUrlTtlS })
+  const quota = new FileQuota({
+    getFileUsage: (workspaceId) => store.getFileUsage(workspaceId),
+    filesMax: settings.workspaceFilesMax,
+    bytesMax: settings.workspaceFileBytes,
+    clock,
+  })
+  const files = new Files({ storage, spool, quota, clock, urlTtlS: fileUrlTtlS })
   const onFailure = (error: unknown) =>
     logger.error('files of old runs could not be deleted', { reason: messageOf(error) })
-  const sweep = new FileSweep({ store, storage, clock, onFailure })
+  const onDeleted = (folder: string) => {
+    const [workspaceId = '', , executionId = ''] = folder.split('/')
+    quota.deleted({ workspaceId, executionId })
+  }
+  const sweep = new FileSweep({ store, storage, onDeleted, clock, onFailure })
   const served = { verify: (parts: SignedParts) => signer.verify(parts, clock.now()), read: storage.read }
   return {
     receive: files.receive,
     remove: files.remove,
+    /** The log entry of a run is on disk. */
+    recorded(run: RunRecord): void {
+      if (run.files?.some(({ key }) => key !== null)) quota.recorded(run)
+    },
     freshen: files.freshen,
     freshenAt: files.freshenAt,
     /** The capabilities for runs. */
@@ -63,8 +82,10 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
 
 export type OpenFiles = ReturnType<typeof openFiles>
 
+type BucketSettings = Pick<FileSettings, Extract<keyof FileSettings, `s3${string}`>>
+
 /** The bucket in the settings; undefined when none is set. */
-export function bucketOf(settings: Omit<FileSettings, 'data' | 'sync' | 'fileUrlTtlS'>, now: () => number) {
+export function bucketOf(settings: BucketSettings, now: () => number) {
   const { s3Bucket, s3Endpoint, s3Region, s3ForcePathStyle, s3Prefix, s3PublicEndpoint } = settings
   if (s3Bucket === undefined) return undefined
   const prefix = s3Prefix?.replace(/^\/+|\/+$/g, '') ?? ''

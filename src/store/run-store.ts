@@ -48,6 +48,8 @@ export interface RunStore {
   listGoneFiles(limit: number): Promise<string[]>
   /** Call this after the folders have been deleted. */
   forgetGoneFiles(folders: readonly string[]): Promise<void>
+  /** The stored files of a workspace whose runs are or were in the log, until `forgetGoneFiles`. */
+  getFileUsage(workspaceId: string): Promise<{ files: number; bytes: number }>
 
   // usage
   /**

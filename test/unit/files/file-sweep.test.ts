@@ -68,6 +68,7 @@ test('files are deleted with their log entry and not before, even after an outag
   while (!(await store.retain({ before: 2, bytesMax: 2 ** 40, workMs: 0 })).done);
   let isDown = true
   const failures: unknown[] = []
+  const deleted: string[] = []
   sweep = new FileSweep({
     store,
     clock,
@@ -75,6 +76,7 @@ test('files are deleted with their log entry and not before, even after an outag
       ...storage,
       removeFolder: (path) => (isDown ? Promise.reject(new Error('down')) : storage.removeFolder(path)),
     },
+    onDeleted: (path) => deleted.push(path),
     onFailure: (error) => failures.push(error),
   })
   await until(async () => failures.length > 1)
@@ -82,6 +84,7 @@ test('files are deleted with their log entry and not before, even after an outag
   isDown = false
   await until(async () => (await store.listGoneFiles(1)).length === 0)
   expect(await folders()).toEqual([keptPath])
+  expect(deleted).toEqual([gonePath])
 })
 
 test('files of unrecorded runs are deleted after eight days, and all other files stay', async () => {
@@ -90,7 +93,9 @@ test('files of unrecorded runs are deleted after eight days, and all other files
   await appendLogs(store, [logRow(home, 1, { executionId: recorded })])
   const now = clock.now()
   clock.advance(Math.max(0, Date.now() - now) + 7 * dayMs)
-  sweep = new FileSweep({ store, storage, clock, onFailure: (error) => expect.unreachable(String(error)) })
+  const deleted: string[] = []
+  const onDeleted = (path: string) => deleted.push(path)
+  sweep = new FileSweep({ store, storage, clock, onDeleted, onFailure: (error) => expect.unreachable(String(error)) })
   clock.advance(5_000)
   // After a round, the sweep waits for the next one.
   await clock.whenPending()
@@ -98,4 +103,5 @@ test('files of unrecorded runs are deleted after eight days, and all other files
   clock.advance(2 * dayMs)
   await until(async () => (await folders()).length === 1)
   expect(await folders()).toEqual([recordedPath])
+  expect(deleted).toEqual([lostPath])
 })

@@ -6,6 +6,8 @@ import { bucketOf } from '../../../src/files/open.ts'
 import { Spool } from '../../../src/files/spool.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 
+const quota = { take: async () => undefined, failed: () => undefined, deleted: () => undefined }
+
 test('without credentials for signing, only responses with files fail', async () => {
   using folder = temporaryFolder()
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
@@ -16,7 +18,7 @@ test('without credentials for signing, only responses with files fail', async ()
     const settings = { s3Bucket: 'files', s3Endpoint: 'http://127.0.0.1:1', s3Region: 'us-east-1' }
     const storage = bucketOf({ ...settings, s3ForcePathStyle: true, s3Prefix: '' }, Date.now)!
     const spool = new Spool(join(folder.path, '.incoming'), { isDurable: false })
-    const files = new Files({ storage, spool, clock: systemClock, urlTtlS: 60 })
+    const files = new Files({ storage, spool, quota, clock: systemClock, urlTtlS: 60 })
     const url = 'http://127.0.0.1:1/files/w/f/e/1/a.txt?X-Amz-Expires=60'
     const recorded = JSON.stringify([
       { key: 'w/f/e/1/a.txt', file: { url, name: 'a.txt', size: 1, type: 'text/plain' } },

@@ -42,6 +42,10 @@ export function insertRunFiles(sql: Sql, workspace: number, sequence: number, { 
   sql.run(insert, workspace, sequence, folder, text)
 }
 
+export function getFileUsage(sql: Sql, workspaceId: string): { files: number; bytes: number } {
+  return sql.get<{ files: number; bytes: number }>(selectUsage, workspaceId)!
+}
+
 /** Folders of stored files whose log entries are gone. */
 export function listGoneFiles(sql: Sql, limit: number): string[] {
   return sql.all<{ folder: string }>(selectGone, limit).map(({ folder }) => folder)
@@ -68,5 +72,9 @@ const selectNext = {
     ORDER BY sequence DESC LIMIT 1`,
 }
 const insert = 'INSERT INTO run_files (workspace, sequence, folder, files) VALUES (?, ?, ?, ?)'
+const selectUsage = `
+  SELECT count(*) AS files, total(json_extract(f.value, '$.file.size')) AS bytes
+  FROM workspaces w CROSS JOIN run_files r ON r.workspace = w.number CROSS JOIN json_each(r.files) f
+  WHERE w.id = ? AND r.folder NOT NULL AND json_extract(f.value, '$.key') NOT NULL`
 const selectGone = 'SELECT folder FROM run_files WHERE gone = 1 LIMIT ?'
 const deleteGone = 'DELETE FROM run_files WHERE gone = 1 AND folder = ?'

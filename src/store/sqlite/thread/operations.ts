@@ -160,6 +160,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listGoneFiles: { writes: false, run: runFiles.listGoneFiles },
   forgetGoneFiles: { writes: true, run: runFiles.forgetGoneFiles },
+  getFileUsage: { writes: false, searches: true, run: runFiles.getFileUsage },
 
   getUsage: { writes: false, run: logs.getUsage },
   getChatCost: { writes: false, searches: true, run: logs.getChatCost },

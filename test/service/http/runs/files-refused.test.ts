@@ -44,3 +44,23 @@ test.each(['the execute endpoint', 'a webhook'])(
     }
   },
 )
+
+test('a request beyond the file quota of its workspace is refused and leaves no files behind', async () => {
+  const world = await ExecutionWorld.open({ 'workspace-files-max': '3', 'body-bytes-max-files': '1 MB' })
+  const input = block('start', 'api_trigger', { inputFormat: [{ name: 'docs', type: 'files' }] })
+  const id = await world.deploy(document({ blocks: [input] }))
+  await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'quota' })] }))
+  const stored = () => [...new Glob('files/**/*.txt').scanSync(world.folder)].length
+  expect((await world.execute(id, { docs: [item, item] })).status).toBe(200)
+  const refused = await world.execute(id, { docs: [item, item] })
+  expect(refused).toMatchObject({ status: 413, json: { code: 'PAYLOAD_TOO_LARGE' } })
+  expect(refused.json.error).toContain('MILLRACE_WORKSPACE_FILES_MAX')
+  expect(stored()).toBe(2)
+  expect((await world.execute(id, { docs: [item] })).status).toBe(200)
+  const named = { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="b.txt"' }
+  const sent = await world.call('/api/webhooks/trigger/quota', { text: 'x', headers: named, key: null })
+  expect(sent).toMatchObject({ status: 413, json: { code: 'PAYLOAD_TOO_LARGE' } })
+  expect(stored()).toBe(3)
+  expect((await world.execute(id, {})).status).toBe(200)
+  await world.close()
+})
