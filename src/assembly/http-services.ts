@@ -17,6 +17,7 @@ import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
 import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
+import { shownLimits } from './shown-limits.ts'
 import type { Triggers } from './triggers.ts'
 
 export type HttpServicesOptions = Base & {
@@ -61,6 +62,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       build,
       startedAt: clock.now(),
       retention: { days: config.logRetentionDays, bytesMax: config.logRetentionBytes },
+      limits: shownLimits(config),
       files: config.s3Bucket === undefined ? 'disk' : 's3',
     },
     subscriptions: delivery.subscriptions,

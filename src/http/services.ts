@@ -104,6 +104,8 @@ export type InstallationFacts = {
   startedAt: number
   /** How long log entries stay. */
   retention: { days: number; bytesMax: number }
+  /** Limits of this installation, for people. */
+  limits: readonly { setting: string; description: string; value: string }[]
   /** Where the files of runs are stored. */
   files: 'disk' | 's3'
 }

@@ -111,6 +111,7 @@ describe('the settings', () => {
     await open('about')
     await page.getByText('Healthy').waitFor()
     await page.getByText('Free disk space').waitFor()
+    await page.getByText('MILLRACE_PUBLIC_CHAT_USD_PER_DAY').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })
 

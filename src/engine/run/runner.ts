@@ -142,8 +142,8 @@ export class Runner {
     const message =
       this.inFlight >= max
         ? `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`
-        : `The runs in progress take the share of the ${limitSettings.runsMax} slots that one workspace or visitor ` +
-          `may hold (${limitSettings.shareFactor}). Try again in a moment.`
+        : 'The workspace, or this visitor, has its share of the slots for runs ' +
+          `(${limitSettings.runsMax}, ${limitSettings.shareFactor}). Try again in a moment.`
     throw new AppError('OVERLOADED', message, { retryAfterS: 1 })
   }
 

@@ -17,6 +17,9 @@ const Service = t.Object({
     waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }),
   }),
   retention: t.Object({ days: t.Integer(), bytesMax: Bytes }),
+  limits: t.Array(t.Object({ setting: t.String(), description: t.String(), value: t.String() }), {
+    description: 'The limits in force that workspaces, senders and visitors share.',
+  }),
   storage: maybe(
     t.Object(
       {
@@ -39,18 +42,19 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
       const { userId } = await door.requireSession(request, set)
       const owner = await store.findOwner()
       const { healthy, waiting } = writerHealth()
-      const { build, startedAt, retention } = installation
+      const { build, startedAt, retention, limits } = installation
       return {
         ...build,
         startedAt: isoTime(startedAt),
         health: { isWell: healthy, waiting },
         retention,
+        limits: [...limits],
         storage: owner?.userId === userId ? await storageFacts() : null,
       }
     },
     editorRoute({
       name: 'getService',
-      summary: 'Get version, health, retention and disk usage',
+      summary: 'Get version, health, retention, limits and disk usage',
       responses: { 200: Service },
     }),
   )

@@ -37,6 +37,7 @@ export function AboutSection() {
         />
       </Section>
       {data && <Storage {...data} />}
+      {data && <Limits {...data} />}
       <Section title="For developers">
         <ul className="flex flex-col gap-1.5 text-sm">
           {links.map(({ href, label, note }) => (
@@ -95,6 +96,15 @@ function Storage({ storage, retention }: Service) {
             : []),
         ]}
       />
+    </Section>
+  )
+}
+
+function Limits({ limits }: Service) {
+  const facts = limits.map(({ setting, description, value }) => ({ name: description, value, note: setting }))
+  return (
+    <Section title="Limits" note="Workspaces, senders and visitors share the service. The operator sets these limits.">
+      <Facts facts={facts} />
     </Section>
   )
 }

@@ -40,6 +40,8 @@ test("only the installation's owner sees the disk usage; everyone sees the rest"
   const { json } = await page.get('/api/editor/service')
   expect(json).toMatchObject({ bun: Bun.version, health: { isWell: true, waiting: 0 }, retention: { days: 36_500 } })
   expect(json.storage).toMatchObject({ files: 'disk', databaseBytes: expect.any(Number) })
+  const limit = { setting: 'MILLRACE_CHAT_VISITOR_PER_MINUTE', description: expect.any(String), value: '20' }
+  expect(json.limits).toContainEqual(limit)
   expect(json.storage.diskFreeBytes).toBeGreaterThan(0)
   const editor = await Page.ofMember(world, 'editor')
   expect((await editor.get('/api/editor/service')).json).toMatchObject({ bun: Bun.version, storage: null })

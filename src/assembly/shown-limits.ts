@@ -1,0 +1,21 @@
+import { type Config, settings, sizeText } from '../config.ts'
+
+/** A limit as the status page shows it. */
+export type ShownLimit = { setting: string; description: string; value: string }
+
+/** The limits that protect everyone from one workspace, sender or visitor. */
+const shown: ReadonlySet<keyof Config> = new Set([
+  ...(['runsMax', 'shareFactor', 'jobsConcurrency', 'outboundConcurrency', 'outboundHostConcurrency'] as const),
+  ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'workspaceFilesMax', 'workspaceFileBytes'] as const),
+  ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
+])
+
+/** In the order of the settings. */
+export function shownLimits(config: Config): ShownLimit[] {
+  return settings
+    .filter(({ member }) => shown.has(member))
+    .map(({ name, member, description, bytes }) => {
+      const value = Number(config[member])
+      return { setting: name, description, value: bytes ? sizeText(value) : value.toLocaleString('en-US') }
+    })
+}
