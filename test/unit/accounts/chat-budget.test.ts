@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 import { ChatBudget } from '../../../src/accounts/chat-budget.ts'
+import { newExecutionId, sequenceAt } from '../../../src/domain/ids.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { appendLogs } from '../../support/store/append-logs.ts'
+import { install, logRow } from '../../support/store/installed.ts'
 
 const chat = { workspaceId: 'w', workflowId: 'f' }
 const run = (usd: number, trigger: 'chat' | 'api' = 'chat') => ({ workflowId: 'f', trigger, cost: { total: usd } })
@@ -54,4 +59,23 @@ test('after a failure of the store, the sum is read again', async () => {
   const { budget } = budgetWith(() => sums.shift() ?? 0)
   await expect(budget.assertWithin(chat)).rejects.toThrow('The disk is gone')
   await budget.assertWithin(chat)
+})
+
+test('after a restart, the log knows what the chat runs of the day have cost', async () => {
+  using folder = temporaryFolder()
+  const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+  const home = await install(store)
+  const midnight = Date.UTC(2026, 0, 5)
+  const runs = [
+    { at: midnight - 1, trigger: 'chat' as const, costTotal: 1 },
+    { at: midnight, trigger: 'chat' as const, costTotal: 2 },
+    { at: midnight + 5, trigger: 'api' as const, costTotal: 4 },
+    { at: midnight + 9, trigger: 'chat' as const, costTotal: 8 },
+  ]
+  for (const { at, ...cost } of runs) {
+    await appendLogs(store, [logRow(home, sequenceAt(at), { executionId: newExecutionId(), ...cost })])
+  }
+  expect(await store.getChatCost(home, midnight)).toBe(10)
+  expect(await store.getChatCost(home, midnight + 10)).toBe(0)
+  await store.close()
 })
