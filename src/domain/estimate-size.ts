@@ -6,23 +6,21 @@ export function estimateSize(value: unknown, max = Number.POSITIVE_INFINITY): nu
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
   let bytes = 16
-  const open: object[] = [value]
-  const add = (member: unknown) => {
-    if (typeof member === 'string') bytes += member.length
-    else if (typeof member === 'object' && member !== null) {
-      bytes += 16
-      open.push(member)
-    } else bytes += 8
-  }
-  for (let current = open.pop(); current && bytes <= max; current = open.pop()) {
+  const open: object[] = []
+  for (let current: object | undefined = value; current && bytes <= max; current = open.pop()) {
     // `for in` makes a text of every index of an array, which takes 0.4 µs.
-    if (Array.isArray(current)) for (const item of current) add(item)
+    if (Array.isArray(current)) for (const item of current) bytes += shallowSize(item, open)
     else {
-      for (const key in current) {
-        bytes += key.length
-        add((current as Record<string, unknown>)[key])
-      }
+      for (const key in current) bytes += key.length + shallowSize((current as Record<string, unknown>)[key], open)
     }
   }
   return bytes
+}
+
+/** Adds an object to `open`, so that its members are counted later. */
+function shallowSize(value: unknown, open: object[]): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  open.push(value)
+  return 16
 }

@@ -12,7 +12,9 @@ export function isLarge({ root, output }: RunRecord): boolean {
 
 function spanSize({ input, output, children }: Span, bytes: number): number {
   let size = bytes + estimateSize(input, largeBytes) + estimateSize(output, largeBytes)
-  for (const child of children) if (size <= largeBytes) size = spanSize(child, size)
+  for (let index = 0; index < children.length && size <= largeBytes; index += 1) {
+    size = spanSize(children[index] as Span, size)
+  }
   return size
 }
 
