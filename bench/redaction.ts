@@ -65,6 +65,11 @@ bench('instead: one regular expression', () => {
   do_not_optimize(pattern.test(others[turn % others.length]!))
 })
 
+const large = JSON.stringify({ text: '%'.repeat(5_000_000) })
+const symbols = createRedactor([{ name: 'SYMBOLS', value: '!%§$&/()=?' }])!
+bench('the redactor, 5 MB made to be expensive', () => do_not_optimize(redactor.redact(large)))
+bench('the redactor, the same with a secret of symbols', () => do_not_optimize(symbols.redact(large)))
+
 const fold = createFold()
 const plain = recordOf('none', false)
 const searched = recordOf('none', true)
