@@ -84,6 +84,7 @@ export function kindOf(address: string): AddressKind {
   if (loopback.check(canonical, family)) return 'loopback'
   if (privateNetworks.check(canonical, family)) return 'private'
   if (linkLocal.check(canonical, family)) return 'link-local'
+  if (family === 'ipv6' && !globalUnicast.check(canonical, family)) return 'reserved'
   return reserved.check(canonical, family) ? 'reserved' : 'public'
 }
 
@@ -177,8 +178,14 @@ const privateNetworks = blockList('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16
 const linkLocal = blockList('169.254.0.0/16', 'fe80::/10')
 
 /**
- * The other ranges that IANA's special-purpose registries do not list as globally reachable, multicast, and the IPv6
- * forms that contain an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible), because they lead to the inner address.
+ * The only part of IPv6 from which addresses on the internet are assigned. Elsewhere are multicast and the forms that
+ * translators turn into an IPv4 address (NAT64, SIIT, IPv4-compatible).
+ */
+const globalUnicast = blockList('2000::/3')
+
+/**
+ * The other ranges that IANA's special-purpose registries do not list as globally reachable, IPv4 multicast, and the
+ * forms of IPv6 addresses that contain an IPv4 address (6to4, Teredo), because they lead to the inner address.
  * 168.63.129.16 is a public address at which Azure serves requests from inside the machine.
  */
 const reserved = blockList(
@@ -193,15 +200,8 @@ const reserved = blockList(
   '224.0.0.0/4',
   '240.0.0.0/4',
   '168.63.129.16/32',
-  '::/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  '5f00::/16',
-  'fec0::/10',
-  'ff00::/8',
 )

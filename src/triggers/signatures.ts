@@ -62,8 +62,8 @@ const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | 
 
   // Svix, which defined the scheme, sends the same under its own header names.
   standard(headers) {
-    const brand = headers.has('webhook-id') ? 'webhook' : 'svix'
-    const id = headers.get(`${brand}-id`) ?? ''
+    const brand = standardBrand(headers)
+    const id = standardIdOf(headers)
     const timestamp = headers.get(`${brand}-timestamp`) ?? ''
     const timestampS = secondsOf(timestamp)
     const signatures = (headers.get(`${brand}-signature`) ?? '').split(' ').flatMap((part) => {
@@ -74,6 +74,15 @@ const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | 
     const some = signatures.slice(0, signaturesMax)
     return { timestampS, prefix: `${id}.${timestamp}.`, signatures: some, encoding: 'base64' }
   },
+}
+
+/** The id of an event that is signed by the `standard` scheme: the same each time that it is sent. */
+export function standardIdOf(headers: Headers): string {
+  return headers.get(`${standardBrand(headers)}-id`) ?? ''
+}
+
+function standardBrand(headers: Headers): 'webhook' | 'svix' {
+  return headers.has('webhook-id') ? 'webhook' : 'svix'
 }
 
 const toleranceS = 300

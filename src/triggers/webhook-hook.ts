@@ -2,8 +2,12 @@ import type { RunFile } from '../domain/run/file.ts'
 import { isObject, type TriggerInput } from '../domain/run/input.ts'
 import type { WebhookIdempotency, WebhookParameters } from '../domain/webhook/webhook-trigger.ts'
 import { parsePath, readPath } from '../domain/workflow/reference.ts'
+import { standardIdOf } from './signatures.ts'
 import { membersOf, type WebhookContent } from './webhook-body.ts'
 import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
+
+/** `signed-id`: the id that the `standard` scheme signs, so that a recorded request cannot be sent again. */
+type Idempotency = WebhookIdempotency | 'signed-id'
 
 /** A webhook trigger's parameters, parsed once per version. */
 export type Hook = {
@@ -12,7 +16,7 @@ export type Hook = {
   /** Whether anybody may send: nothing verifies the sender. */
   isOpen: boolean
   respondsImmediately: boolean
-  idempotency: WebhookIdempotency | undefined
+  idempotency: Idempotency | undefined
   /** The reply that a sender expects before it sends events; undefined for everything else. */
   challengeOf(content: WebhookContent): string | undefined
 }
@@ -20,28 +24,31 @@ export type Hook = {
 /** `params`: the parameters of a deployed webhook trigger. */
 export function hookOf(params: Readonly<Record<string, unknown>>): Hook {
   const { methods, authentication, respond, idempotency } = params as WebhookParameters
+  const scheme = authentication.type === 'signature' ? authentication.scheme : undefined
   return {
     methods: new Set(methods),
     sender: senderCheckOf(authentication),
     isOpen: authentication.type === 'none',
     respondsImmediately: respond === 'immediately',
-    idempotency,
-    challengeOf:
-      authentication.scheme === 'slack' && authentication.type === 'signature' ? slackChallenge : noChallenge,
+    idempotency: idempotency ?? (scheme === 'standard' ? 'signed-id' : undefined),
+    challengeOf: scheme === 'slack' ? slackChallenge : noChallenge,
   }
 }
 
 /** A digest of the request's idempotency key; undefined when it has none. */
 export function requestKeyOf(
-  idempotency: WebhookIdempotency | undefined,
+  idempotency: Idempotency | undefined,
   headers: Headers,
   content: WebhookContent,
 ): string | undefined {
   if (!idempotency) return undefined
-  const { header, field } = idempotency
-  const name = header ? headers.get(header) : readPath(fieldsOf(content), parsePath(`.${field}`))
+  const name = idempotency === 'signed-id' ? standardIdOf(headers) : namedKeyOf(idempotency, headers, content)
   if (name === null || name === undefined || name === '') return undefined
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(name)).digest('base64url').slice(0, keyChars)
+}
+
+function namedKeyOf({ header, field }: WebhookIdempotency, headers: Headers, content: WebhookContent): unknown {
+  return header ? headers.get(header) : readPath(fieldsOf(content), parsePath(`.${field}`))
 }
 
 /** The input of the run for a request. */

@@ -72,10 +72,12 @@ describe('the kind of an address', () => {
     ['link-local', ['fe80::1', 'fe80::1%eth0', 'febf:ffff::']],
     ['reserved', ['::', '::2', '::127.0.0.1', '::7f00:1', '64:ff9b::', '64:ff9b::7f00:1', '64:ff9b:1::1', '100::1']],
     ['reserved', ['2001::1', '2001:1ff:ffff::', '2001:db8::1', '2002:7f00:1::', '2002:a00:1::1', '3fff::1', '5f00::1']],
+    // Outside of 2000::/3, for example what SIIT turns into an IPv4 address.
+    ['reserved', ['::ffff:0:127.0.0.1', '1::1:7f00:1', '::5efe:127.0.0.1', '64:ff9c::', '1fff:ffff::1', '4000::1']],
     ['reserved', ['fec0::1', 'feff::', 'ff02::1', 'ff00::', 'ffff::', 'nonsense', '', '127.1', '1.2.3.4.5']],
     [
       'public',
-      ['2606:4700:4700::1111', '2001:200::', '2001:4860:4860::8888', '2003::', '2400::', '64:ff9c::', '8.8.8.8'],
+      ['2606:4700:4700::1111', '2001:200::', '2001:4860:4860::8888', '2003::', '2400::', '3ffe::1', '8.8.8.8'],
     ],
   ] as [AddressKind, string[]][])('is %s for %p', (kind, addresses) => {
     for (const address of addresses) expect([address, kindOf(address)]).toEqual([address, kind])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
+import { Webhook } from 'standardwebhooks'
 import { block, document } from '../../../support/make.ts'
 import { type CallOptions, ExecutionWorld } from '../execution-world.ts'
 
@@ -53,6 +54,23 @@ describe('a request with an idempotency key', () => {
     expect(await send(path, { body })).toMatchObject({ status: 200, json: { executionId: first.json.executionId } })
     expect((await send(path, { body: { data: { ids: ['7'] } } })).status).toBe(202)
     expect((await send(path, { body: { data: null } })).status).toBe(202)
+  })
+
+  test.each(['webhook', 'svix'])('has the id that the "standard" scheme signs as its key (%s-id)', async (brand) => {
+    const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+    const { path } = await hook({ authentication: { type: 'signature', scheme: 'standard', secret } })
+    const signed = (id: string) => {
+      const at = new Date()
+      const signature = new Webhook(secret).sign(id, at, '{}')
+      const timestamp = String(Math.floor(at.getTime() / 1000))
+      const headers = { [`${brand}-id`]: id, [`${brand}-timestamp`]: timestamp, [`${brand}-signature`]: signature }
+      return send(path, { text: '{}', headers })
+    }
+    const first = await signed('msg_1')
+    expect(first.status).toBe(202)
+    for (let again = 0; again < 3; again += 1)
+      expect(await signed('msg_1')).toMatchObject({ status: 200, json: { executionId: first.json.executionId } })
+    expect((await signed('msg_2')).status).toBe(202)
   })
 
   test.each(['immediately', 'workflow'])('stores its files once (respond: %s)', async (respond) => {
