@@ -9,6 +9,7 @@ import { type TriggerKind, triggerKinds } from '../../domain/workflow/workflow.t
 import type { JobResponse } from '../../http/responses/run-schemas.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from '../command.ts'
 import { Client, pathOf } from '../support/client.ts'
+import { printableJson } from '../support/control-characters.ts'
 import { clientOf, findWorkflow } from '../support/service.ts'
 import type { Terminal } from '../support/terminal.ts'
 import { readWorkflowFile } from '../support/workflow-files.ts'
@@ -189,8 +190,8 @@ function parseEnvelope(text: string): Envelope | undefined {
 function show({ terminal, json }: Call, envelope: Envelope, text: GeneratedText | undefined): ExitCode {
   const { success, output, error, blockName } = envelope
   const streamed = text?.end() ?? false
-  if (json) terminal.print(JSON.stringify(envelope))
-  else if (success && !streamed) terminal.print(typeof output === 'string' ? output : JSON.stringify(output, null, 2))
+  if (json) terminal.print(printableJson(envelope))
+  else if (success && !streamed) terminal.print(typeof output === 'string' ? output : printableJson(output, 2))
   if (!success) {
     const summary = `The run failed${blockName ? ` in "${blockName}"` : ''}: ${error ?? 'no reason given'}`
     terminal.say(summary)

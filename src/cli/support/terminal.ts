@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { escapeControls } from './control-characters.ts'
 import { readHidden } from './hidden-input.ts'
 
 /** The three streams of the process. Data goes to standard output, messages for people to standard error. */
@@ -20,11 +21,14 @@ export interface Terminal {
   secret(prompt: string): Promise<string | undefined>
 }
 
-/** Writes synchronously and completely, so that nothing is lost when the process exits right after. */
+/**
+ * Writes synchronously and completely, so that nothing is lost when the process exits right after. Messages, and data
+ * that a terminal shows, contain no control characters; data for a file or another program is unchanged.
+ */
 export const processTerminal: Terminal = {
-  print: (text) => writeAll(1, `${text}\n`),
-  say: (text) => writeAll(2, `${text}\n`),
-  show: (piece, stream) => writeAll(stream === 'data' ? 1 : 2, piece),
+  print: (text) => writeAll(1, `${dataOf(text)}\n`),
+  say: (text) => writeAll(2, `${escapeControls(text)}\n`),
+  show: (piece, stream) => (stream === 'data' ? writeAll(1, dataOf(piece)) : writeAll(2, escapeControls(piece))),
   get interactive() {
     return process.stderr.isTTY === true
   },
@@ -35,6 +39,10 @@ export const processTerminal: Terminal = {
     const setRaw = (isRaw: boolean) => void stdin.setRawMode(isRaw)
     return await readHidden({ bytes: stdin, setRaw, show: (text) => writeAll(2, text) }, prompt)
   },
+}
+
+function dataOf(text: string): string {
+  return process.stdout.isTTY === true ? escapeControls(text) : text
 }
 
 function writeAll(descriptor: number, text: string): void {
