@@ -20,6 +20,22 @@ export function assertSameOrigin(request: Request, baseUrl: string): void {
   )
 }
 
+/**
+ * Refuses to serve a script or style sheet to a page of this service. Content of workflows has the same origin as the
+ * dashboard, whose policy for scripts would otherwise accept it. Pages of workflows have an origin of their own, and
+ * pages of other sites are not affected. Browsers send these headers on https and on this machine only.
+ */
+export function assertNotLoadedAsCode({ headers }: Request): void {
+  if (headers.get('sec-fetch-site') !== 'same-origin') return
+  const destination = headers.get('sec-fetch-dest') ?? ''
+  if (!codeDestinations.has(destination)) return
+  throw new AppError('FORBIDDEN', `A page of this service cannot load content of a workflow as a ${destination}.`)
+}
+
+const codeDestinations: ReadonlySet<string> = new Set([
+  ...['script', 'style', 'worker', 'sharedworker', 'serviceworker', 'audioworklet', 'paintworklet', 'xslt', 'json'],
+])
+
 function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }

@@ -38,7 +38,7 @@ export function webhookDetail(method: WebhookMethod) {
     errors: [
       ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_API_KEY', 'INVALID_SIGNATURE', 'USAGE_LIMIT_EXCEEDED'] as const),
       ...(['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
-      ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
+      ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT', 'FORBIDDEN'] as const),
     ],
   })
   const body = method === 'GET' || method === 'DELETE' ? {} : { requestBody: { content: jsonContent(t.Unknown()) } }

@@ -53,11 +53,22 @@ function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<s
 
 /**
  * Sandboxes a response that a browser may show as a page, because a link can lead to it. Its scripts run in a separate
- * origin, so that a workflow's page cannot use the visitor's session.
+ * origin, so that a workflow's page cannot use the visitor's session. Its cookies belong to `path` alone: a few large
+ * ones for the whole host would keep the visitor out of the dashboard.
  */
-export function sandboxed(response: Response): Response {
-  response.headers.append('content-security-policy', sandbox)
+export function sandboxed(response: Response, path: string): Response {
+  const { headers } = response
+  headers.append('content-security-policy', sandbox)
+  const cookies = headers.getSetCookie()
+  if (cookies.length > 0) headers.delete('set-cookie')
+  for (const cookie of cookies) headers.append('set-cookie', cookieAt(cookie, path))
   return response
+}
+
+function cookieAt(cookie: string, path: string): string {
+  const [pair, ...attributes] = cookie.split(';')
+  const kept = attributes.filter((attribute) => !/^\s*(path|domain)\s*(=|$)/i.test(attribute))
+  return [pair, ...kept, ` Path=${path}`].join(';')
 }
 
 const sandbox =
@@ -89,5 +100,13 @@ const contentHeaders = new Set(['content-type', 'x-content-type-options'])
  */
 const reservedHeaders = new Set([
   ...['connection', 'content-length', 'content-encoding', 'transfer-encoding', 'keep-alive', 'upgrade', 'te'],
-  ...['trailer', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to'],
+  ...[
+    'trailer',
+    'clear-site-data',
+    'strict-transport-security',
+    'alt-svc',
+    'nel',
+    'report-to',
+    'service-worker-allowed',
+  ],
 ])

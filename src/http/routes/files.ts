@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { filesPath } from '../../files/signed-url.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
+import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import type { Services } from '../services.ts'
 
 /** Files of runs under signed URLs, which need no key. With a bucket, the bucket serves the files instead. */
@@ -14,6 +15,7 @@ export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
 
   async function respond(request: Request, set: ResponseSet): Promise<Response> {
     door.allowAnonymous(request, set)
+    assertNotLoadedAsCode(request)
     const { served } = services.files
     const { pathname, searchParams } = new URL(request.url)
     const key = pathname.slice(filesPath.length)

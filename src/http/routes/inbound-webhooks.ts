@@ -23,6 +23,7 @@ import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { addressOf, allowSilence, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed } from '../access/rate-headers.ts'
+import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
 import { webhookDetail } from '../openapi/webhook-operation.ts'
 import { readBytes } from '../requests/body.ts'
@@ -84,6 +85,7 @@ class Receiver {
 
   async handle({ request, params, server, set }: Context): Promise<Response> {
     this.#door.allowAnonymous(request, set)
+    assertNotLoadedAsCode(request)
     const headers = set.headers as Record<string, string>
     try {
       return sendAsIs(set, await this.#receive({ request, path: params.path, server, headers }))
@@ -277,10 +279,10 @@ class Receiver {
     this.#door.note(request, { executionId })
   }
 
-  #responseOf({ request, headers }: Call, end: RunEnd): Response {
+  #responseOf({ request, headers, path }: Call, end: RunEnd): Response {
     const { failure } = end.record
     if (failure) this.#door.note(request, { runCode: failure.code })
-    return sandboxed(runResponse(end, headers))
+    return sandboxed(runResponse(end, headers), `/api/webhooks/trigger/${encodeURIComponent(path)}`)
   }
 }
 

@@ -233,6 +233,37 @@ describe('a webhook trigger that responds with its workflow', () => {
     const policy = response.headers.get('content-security-policy')
     expect(policy).toMatch(/^img-src 'none', sandbox .*allow-scripts/)
     expect(policy).not.toContain('allow-same-origin')
-    expect(response.headers.getSetCookie()).toEqual(['mine=1'])
+    expect(response.headers.getSetCookie()).toEqual([`mine=1; Path=/api/webhooks/trigger/${path}`])
+  })
+
+  test('sets cookies for its own path only, and is no script of the dashboard', async () => {
+    paths += 1
+    const path = `cookies-${paths}`
+    const headers = [
+      ...['Path=/', 'path = /; Secure', 'Domain=example.com; PATH=/; Max-Age=9', 'Path', 'Pathless=1'].map((more) => ({
+        key: 'Set-Cookie',
+        value: `big=${'x'.repeat(10)}; ${more}`,
+      })),
+      { key: 'Content-Type', value: 'text/javascript' },
+      { key: 'Service-Worker-Allowed', value: '/' },
+    ]
+    const hooked = block('hook', 'webhook_trigger', { path, methods: ['GET'], respond: 'workflow' })
+    await world.deploy(
+      document({ blocks: [hooked, block('r', 'response', { data: '<hook.method>', headers })], edges: ['hook > r'] }),
+    )
+    const response = await send(path, { method: 'GET' })
+    const own = `Path=/api/webhooks/trigger/${path}`
+    expect(response.headers.getSetCookie()).toEqual(
+      ['', ' Secure;', ' Max-Age=9;', '', ' Pathless=1;'].map((kept) => `big=xxxxxxxxxx;${kept} ${own}`),
+    )
+    expect(response.headers.get('service-worker-allowed')).toBeNull()
+    const from = (site: string, destination: string) =>
+      send(path, { method: 'GET', headers: { 'sec-fetch-site': site, 'sec-fetch-dest': destination } })
+    for (const destination of ['script', 'serviceworker', 'style'])
+      expect(await from('same-origin', destination)).toMatchObject({ status: 403, json: { code: 'FORBIDDEN' } })
+    // Other sites, sandboxed pages of workflows, links and programs.
+    expect((await from('cross-site', 'script')).status).toBe(200)
+    expect((await from('same-origin', 'document')).status).toBe(200)
+    expect((await from('same-origin', 'empty')).status).toBe(200)
   })
 })
