@@ -74,7 +74,10 @@ export type Services = {
   files: FileServices
   /** The files of the editor. */
   interfaceFiles(): Promise<InterfaceFiles>
-  limits: Pick<AccountLimits, 'account' | 'take' | 'takeRefused' | 'peekRefused' | 'report'>
+  limits: Pick<
+    AccountLimits,
+    'account' | 'take' | 'takeRefused' | 'peekRefused' | 'takeWrongPassword' | 'peekWrongPassword' | 'report'
+  >
   /** Whether runs can be recorded, and how many wait for it. */
   writerHealth(): { healthy: boolean; waiting: number }
   /** The metrics for Prometheus. */

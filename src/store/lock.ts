@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
 
@@ -49,8 +49,10 @@ export function serverOf(directory: string): string | undefined {
 function holdLock(directory: string, waitMs: number): Database {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   let database: Database | undefined
+  const file = join(directory, 'millrace.lock')
   try {
-    database = new Database(join(directory, 'millrace.lock'), { create: true, readwrite: true })
+    keepToOwner(file)
+    database = new Database(file, { create: true, readwrite: true })
     database.run(`PRAGMA busy_timeout = ${waitMs}`)
     // SQLite never writes to this file, so the service can start on a full disk.
     database.run('PRAGMA journal_mode = MEMORY')
@@ -59,6 +61,19 @@ function holdLock(directory: string, waitMs: number): Database {
   } catch (error) {
     database?.close()
     throw lockError(error, directory)
+  }
+}
+
+/**
+ * Keeps other users from opening the file, because they could hold the lock. It is opened only if it is new: then this
+ * process holds no lock that closing it would drop.
+ */
+function keepToOwner(file: string): void {
+  try {
+    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+  } catch {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.isFile() && (found.mode & 0o077) !== 0) chmodSync(file, 0o600)
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/domain/errors.ts'
 import { takeLock } from '../../../src/store/lock.ts'
@@ -41,4 +41,21 @@ test('a missing process id only makes the message shorter', () => {
   writeFileSync(join(folder.path, 'millrace.pid'), 'garbage')
   expect(refusal(folder.path).message).toContain('is in use by another process. Stop that process')
   lock.release()
+})
+
+test('only its owner can open the lock file, also one of an earlier version', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'millrace.lock')
+  chmodSync(folder.path, 0o755)
+  const modes: string[] = []
+  for (const before of [undefined, 0o644]) {
+    if (before !== undefined) chmodSync(file, before)
+    const lock = takeLock(folder.path)
+    modes.push((statSync(file).mode & 0o777).toString(8))
+    // A second attempt must not drop the lock.
+    expect(refusal(folder.path).code).toBe('CONFLICT')
+    expect(refusal(folder.path).code).toBe('CONFLICT')
+    lock.release()
+  }
+  expect(modes).toEqual(['600', '600'])
 })

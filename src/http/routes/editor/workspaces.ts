@@ -5,6 +5,7 @@ import { newId } from '../../../domain/ids.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { assertMay, type Caller, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
+import { assertAllowed } from '../../access/rate-headers.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
 import { isoTime, listOf, Time } from '../../responses/schema-parts.ts'
@@ -24,7 +25,7 @@ const inBody = ['INVALID_JSON', 'INVALID_INPUT'] as const
 
 /** Workspaces and their members. The owner manages them; members may leave. */
 export function workspaceRoutes(services: Services, door: Door) {
-  const { store, clock, settings, sessions } = services
+  const { store, clock, settings, sessions, limits } = services
   return new Elysia({ prefix: '/workspaces' })
     .post(
       '',
@@ -77,11 +78,18 @@ export function workspaceRoutes(services: Services, door: Door) {
     .post(
       '/:id/members',
       async ({ request, set, params: { id } }) => {
-        assertOwner(await door.requireSession(request, set), id)
+        const caller = await door.requireSession(request, set)
+        assertOwner(caller, id)
         const { email, role } = await readShape(request, NewMember, settings.body)
+        // The response tells whether an account exists, so guesses are limited.
+        const guesses = `members ${caller.userId}`
+        assertAllowed(limits.peekWrongPassword(guesses), clock.now(), 'unknown e-mail addresses')
         // By e-mail only: the accounts of an installation cannot be listed.
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
-        if (!user) throw noAccount(email)
+        if (!user) {
+          limits.takeWrongPassword(guesses)
+          throw noAccount(email)
+        }
         await store.setMember(id, user.id, role)
         sessions.invalidate(user.id)
         set.status = 201
@@ -92,7 +100,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         summary: 'Add a member to a workspace, by e-mail',
         body: NewMember,
         responses: { 201: Member },
-        errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
+        errors: [...inBody, 'NOT_FOUND', 'CONFLICT', 'RATE_LIMIT_EXCEEDED'],
       }),
     )
     .patch(

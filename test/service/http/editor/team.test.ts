@@ -124,4 +124,20 @@ describe('a workspace', () => {
     expect((await owner.call('PATCH', `${members}/nobody`, { role: 'viewer' })).status).toBe(404)
     expect((await owner.post(members, { email: 'a@b', role: 'owner' })).status).toBe(400)
   })
+
+  test('does not let its owner try out many e-mails', async () => {
+    const guesser = await Page.of(world, world.accounts.addUser())
+    const { id } = (await guesser.post('/api/editor/workspaces', { name: 'Mine' })).json
+    const members = `/api/editor/workspaces/${id}/members`
+    const add = (email: string) => guesser.post(members, { email, role: 'viewer' })
+    const statuses: number[] = []
+    for (let n = 0; n < 30; n += 1) statuses.push((await add(`guess-${n}@example.com`)).status)
+    expect(new Set(statuses)).toEqual(new Set([404, 429]))
+    expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(20)
+    // An existing one gives the same response from then on.
+    const existing = await add('owner@example.com')
+    expect(existing.status).toBe(429)
+    expect(existing.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+    expect((await owner.post('/api/editor/workspaces', { name: 'Unaffected' })).status).toBe(201)
+  })
 })
