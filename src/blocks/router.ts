@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { isObject } from '../domain/run/input.ts'
+import { shorten } from '../domain/text/shorten.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import {
   type BlockContext,
@@ -70,7 +71,7 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   if (!turn.ok) throw new BlockError(turn.error.code, turn.error.message)
   const route = choiceOf(turn.response.text, ids)
   if (route === undefined) {
-    const responseText = turn.response.text.slice(0, shownCharsMax)
+    const responseText = shorten(turn.response.text, shownCharsMax)
     throw new BlockError(
       'INVALID_OUTPUT',
       `The model "${model}" chose none of the routes ${ids.join(', ')}. Its response was: ${responseText}`,

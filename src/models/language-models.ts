@@ -11,6 +11,7 @@ import type {
   ModelResponse,
   Models,
 } from '../domain/run/model-call.ts'
+import { shorten } from '../domain/text/shorten.ts'
 import { checkJson } from './json-check.ts'
 import { ModelTransport } from './model-transport.ts'
 import { Providers } from './providers.ts'
@@ -197,5 +198,5 @@ function wordsOf(thrown: unknown): string {
   const { message, responseBody } = (thrown ?? {}) as { message?: unknown; responseBody?: unknown }
   const words = [isThrown ? messageOf(thrown) : message, isThrown ? responseBody : JSON.stringify(thrown)]
   const text = words.find((each) => typeof each === 'string' && each.trim() !== '') ?? 'no reason given'
-  return String(text).trim().slice(0, wordsMax).toWellFormed()
+  return shorten(String(text).trim().toWellFormed(), wordsMax)
 }
