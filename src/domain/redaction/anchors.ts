@@ -8,18 +8,22 @@ export const requiredCharsMax = 128
 const anchorCharsMin = 3
 const anchorCharsMax = 8
 
+type FormWithMarker = { find(text: string, steps: Steps, marker: string): Occurrence[] }
+
 /** Another anchor for a form: texts that do not contain the form's own anchor contain this one. */
 export class AnchoredForm implements SecretForm {
   readonly anchor: string
-  readonly #form: SecretForm
+  readonly #form: FormWithMarker
+  readonly #marker: string
 
-  constructor(anchor: string, form: SecretForm) {
+  constructor(anchor: string, form: FormWithMarker) {
     this.anchor = anchor
+    this.#marker = JSON.parse(`"${anchor}"`) as string
     this.#form = form
   }
 
   find(text: string, steps: Steps): Occurrence[] {
-    return this.#form.find(text, steps)
+    return this.#form.find(text, steps, this.#marker)
   }
 }
 

@@ -56,12 +56,26 @@ class TextForm implements SecretForm {
     this.#head = /^[A-Za-z0-9_.-]*/.exec(start)![0]
   }
 
-  find(text: string, steps: Steps): Occurrence[] {
+  /** `marker`: a part of the form that the text contains. */
+  find(text: string, steps: Steps, marker = this.anchor): Occurrence[] {
     const readings = readingsOf(text, steps)
-    // Where ordinary letters are escaped, the first ones may be.
-    const head = escapedLetter.test(text) ? '' : this.#head
+    const isEscaped = escapedLetter.test(text)
+    const head = isEscaped && marker === undefined ? '' : this.#head
+    const found = this.#findIn(text, readings, steps, { from: 0, to: text.length, head })
+    if (!isEscaped || head === '' || marker === undefined) return found
+    // Where ordinary letters are escaped, the first ones may be. Looking for them everywhere would take too long.
+    const window = encodedCharsMax * this.#required
+    for (let at = text.indexOf(marker), to = 0; at !== -1; at = text.indexOf(marker, at + 1)) {
+      const from = Math.max(to, at - window)
+      to = at + 1
+      found.push(...this.#findIn(text, readings, steps, { from, to, head: '' }))
+    }
+    return found
+  }
+
+  #findIn(text: string, readings: EncodedText[], steps: Steps, { from, to, head }: Range): Occurrence[] {
     const found: Occurrence[] = []
-    for (let start = this.#next(text, 0, head); start !== -1 && !steps.areUsedUp; ) {
+    for (let start = this.#next(text, from, head); start !== -1 && start < to && !steps.areUsedUp; ) {
       let end = -1
       for (const reading of readings) end = Math.max(end, this.#match(reading, start, head.length))
       if (end !== -1) found.push({ start, end })
@@ -121,6 +135,10 @@ function readingsOf(text: string, steps: Steps): EncodedText[] {
   return readings
 }
 
+type Range = { from: number; to: number; head: string }
+
+/** The most characters that one character of a form becomes, apart from JSON in JSON that is nested deep. */
+const encodedCharsMax = 12
 const escapedLetter = /\\u00[2-7]|%[2-7]|&#/
 
 /** How often a text may have been percent-encoded: each time turns a percent sign into `%25`. */
