@@ -204,6 +204,7 @@ const properties = {
   webhookConcurrency: whole(500, 1, 65_535, 'Concurrent webhook delivery attempts.'),
   workspaceFilesMax: whole(1_000_000, 0, 1_000_000_000, 'Stored files of one workspace.'),
   workspaceFileBytes: bytes(10 * GB, 0, 2 ** 50, 'Maximum size of all stored files of one workspace.'),
+  webhookHostConcurrency: whole(10, 1, 65_535, 'Concurrent webhook delivery attempts to one scheme, host and port.'),
   fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds for which a signed file URL is valid.'),
   modelPrices: plainOptional(
     plainString({ minLength: 1, description: 'File with model prices that override the built-in table.' }),

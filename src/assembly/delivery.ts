@@ -100,6 +100,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     write: attemptWriter.write,
     freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
+    hostConcurrency: config.webhookHostConcurrency,
     attemptsMax: config.webhookMaxAttempts,
     onAttempt: (attempt) => metrics.webhooks.attempted(attempt),
     onFirstAttempt: (waitedMs) => metrics.webhooks.firstTried(waitedMs),

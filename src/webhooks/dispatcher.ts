@@ -15,8 +15,9 @@ import { Yielding } from './yielding.ts'
 export type DispatcherOptions = ReceiversOptions &
   Omit<AttemptsOptions, 'read'> & {
     store: OutboxStore
-    /** Attempts in flight at once. */
+    /** Attempts in flight at once, in all and to one origin. */
     concurrency: number
+    hostConcurrency: number
   }
 
 export type OutboxStore = DeliveryCommandsOptions['store'] &
@@ -48,11 +49,11 @@ export class Dispatcher {
   #isStopping = false
 
   constructor(options: DispatcherOptions) {
-    const { clock, store, concurrency } = options
+    const { clock, store, concurrency: total, hostConcurrency: perOrigin } = options
     this.#options = options
     const charsOf = ({ queue }: SubscriptionState) => this.#attempts.charsOf(queue.next)
     const onRoom = () => this.#dispatchSoon()
-    this.#scheduler = new FairScheduler({ total: concurrency, perHost: perHostMax, charsOf, clock, onRoom })
+    this.#scheduler = new FairScheduler({ total, perOrigin, charsOf, clock, onRoom })
     this.#receivers = new Receivers(options)
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
     this.commands = new DeliveryCommands({
@@ -97,9 +98,8 @@ export class Dispatcher {
   take(row: LogRow): void {
     if (!row.webhooks || this.#isStopping) return
     const position = { dueAt: row.endedAt, sequence: row.sequence }
-    const accepted = row.webhooks.deliveries.filter(
-      (pending) => !this.#stateOf(pending.subscription).queue.leavesOnDisk(position),
-    )
+    const { deliveries } = row.webhooks
+    const accepted = deliveries.filter((each) => !this.#stateOf(each.subscription).queue.leavesOnDisk(position))
     if (accepted.length === 0) return
     const [source, committedAt] = [this.#attempts.sourceOf(row, accepted.length), this.#options.clock.monotonic()]
     for (const { subscription, include } of accepted) {
@@ -146,7 +146,8 @@ export class Dispatcher {
         },
         this.#isOpen,
       ),
-      host: '',
+      subscription,
+      origin: '',
       isFinding: false,
       wakeTimer: -1,
       wakeAt: 0,
@@ -210,7 +211,7 @@ export class Dispatcher {
     state.wakeAt = at
   }
 
-  /** Gives a queue to the scheduler. The subscription's host may have changed. */
+  /** Gives a queue to the scheduler. The subscription's origin may have changed. */
   #enqueue(state: SubscriptionState): void {
     if (state.isFinding) return
     const receiver = this.#receivers.of(state.queue.subscription)
@@ -219,8 +220,8 @@ export class Dispatcher {
       this.#background.own(this.#find(state, receiver))
       return
     }
-    if (state.host !== receiver.host) this.#scheduler.leave(state)
-    state.host = receiver.host
+    if (state.origin !== receiver.origin) this.#scheduler.leave(state)
+    state.origin = receiver.origin
     this.#scheduler.wait(state)
     this.#dispatchSoon()
   }
@@ -255,7 +256,7 @@ export class Dispatcher {
 
   #begin(state: SubscriptionState, slot: Slot): void {
     const receiver = this.#receivers.known(state.queue.subscription)
-    const item = receiver?.host === state.host ? state.queue.take() : undefined
+    const item = receiver?.origin === state.origin ? state.queue.take() : undefined
     if (item && receiver) {
       const unread = item.source || item.reading ? state.queue.unread(readAhead) : [item, ...state.queue.unread(0)]
       if (unread.length > 0) this.#attempts.readAhead(unread)
@@ -267,9 +268,9 @@ export class Dispatcher {
   /** Never rejects. */
   async #attempt(state: SubscriptionState, item: QueuedDelivery, slot: Slot, receiver: Receiver): Promise<void> {
     const ended = await this.#attempts.make(item, receiver)
-    if (ended === 'interrupted' || ended === 'unreadable') {
+    if (ended === 'interrupted') return slot.release(undefined)
+    if (ended === 'unreadable') {
       slot.release(undefined)
-      if (ended === 'interrupted') return
       item.state = 'waiting'
       item.timer = this.#timers.set(retryMs, { state, item })
       return
@@ -288,7 +289,6 @@ export class Dispatcher {
 /** The purpose of a timer: a delivery, or reading more of a queue from disk. */
 type Due = { state: SubscriptionState; item: QueuedDelivery | undefined }
 
-const perHostMax = 10
 /** How long before it is due a delivery is read into memory. */
 const lookaheadMs = 2_000
 const wakeMsMin = 100

@@ -19,8 +19,8 @@ export type ReceiversOptions = {
 /** Where a subscription's deliveries go now, with all variables filled in. */
 export type Receiver = {
   url: string
-  /** The host name that concurrent attempts are counted by. */
-  host: string
+  /** Scheme, host name and port, by which concurrent attempts are counted; empty when the URL is invalid. */
+  origin: string
   /** The secrets to sign with. */
   secrets: readonly string[]
   retriesNetworkErrors: boolean
@@ -106,10 +106,10 @@ export class Receivers {
       const url = filled(row.url, environment)
       const secrets = this.#secretsOf(row).map((secret) => filled(secret, environment))
       // An invalid URL is refused when it is called, with a message of its own.
-      const host = URL.parse(url)?.hostname ?? ''
-      return { ...base, url, host, secrets, problem: undefined }
+      const origin = URL.parse(url)?.origin ?? ''
+      return { ...base, url, origin, secrets, problem: undefined }
     } catch (error) {
-      return { ...base, url: row.url, host: '', problem: { code: 'NOT_SENDABLE', message: messageOf(error) } }
+      return { ...base, url: row.url, origin: '', problem: { code: 'NOT_SENDABLE', message: messageOf(error) } }
     }
   }
 

@@ -256,7 +256,9 @@ export class SubscriptionQueue {
 /** A queue and what the dispatcher knows about it. */
 export type SubscriptionState = {
   readonly queue: SubscriptionQueue
-  host: string
+  readonly subscription: number
+  /** Scheme, host name and port that its deliveries go to; empty until its receiver is known. */
+  origin: string
   /** Whether its receiver is being looked up. */
   isFinding: boolean
   /** The timer that wakes it to read more from disk; -1 when there is none. */

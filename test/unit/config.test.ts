@@ -19,6 +19,7 @@ test('without input, every setting has its default, and the result is frozen', (
     webhookMaxAttempts: 5,
     webhookTimeoutMs: 30_000,
     webhookConcurrency: 500,
+    webhookHostConcurrency: 10,
     fileUrlTtlS: 3600,
     cancelOnDisconnect: true,
     streamBufferBytes: 1024 ** 2,

@@ -63,6 +63,7 @@ export class OutboxWorld {
       clock,
       random: Math.random,
       concurrency: 500,
+      hostConcurrency: 10,
       attemptsMax: 5,
       timeoutMs: 30_000,
       onBug: (error) => this.bugs.push(error),
