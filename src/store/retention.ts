@@ -26,14 +26,14 @@ export type RetentionCounters = {
 }
 
 /**
- * Keeps the log within its bounds. Once a minute it begins a round: one small step after the other, until there is
+ * Keeps the log within its bounds. Every few seconds it begins a round: one small step after the other, until there is
  * nothing more to do. A step delays every other write, so it is short. When commits take long its own work becomes
  * shorter, but not so short that most of the step is its commit. The pause between two steps is many times as long, so
  * few callers meet a step.
  *
- * It adapts the pauses during the round. Now and then it checks how much is left, and estimates the end. If the end is
- * far away, or out of reach because as much is recorded as is deleted, the pauses become half as long; near the end
- * they become longer.
+ * It adapts the pauses during the round. Every second it checks how much is left, and estimates the end. If the end is
+ * more than some seconds away, or out of reach because as much is recorded as is deleted, the pauses become half as
+ * long; near the end they become longer.
  *
  * A step that delayed others for far too long halves the next one, each time again; only many short steps in a row
  * double it. So it proceeds in small pieces on a machine that is busy with something else.
@@ -95,8 +95,7 @@ export class Retention {
     } catch (error) {
       onFailure(error)
     }
-    this.#endRound()
-    this.#after(roundMs)
+    this.#after(this.#endRound())
   }
 
   #look(leftBytes: number): void {
@@ -108,7 +107,8 @@ export class Retention {
     // With no entry left to delete, the rest is free pages, which disturb nobody.
     const never = leftBytes > 0 && goneBytes <= 0
     const endsInMs = never ? Number.POSITIVE_INFINITY : (leftBytes / Math.max(goneBytes, 1)) * passedMs
-    if (endsInMs > endsInMsMost) this.#pauses = Math.max(this.#pauses / 2, pausesMin)
+    const least = Math.min(this.#pauses, never ? pausesMinGrowing : pausesMin)
+    if (endsInMs > endsInMsMost) this.#pauses = Math.max(this.#pauses / 2, least)
     else if (endsInMs < endsInMsMost / 4) this.#pauses = Math.min(this.#pauses * 2, pausesMax)
     this.#looked = { at, leftBytes }
   }
@@ -134,20 +134,28 @@ export class Retention {
     this.#shortSteps = 0
   }
 
-  #endRound(): void {
+  /** Returns the time until the next round. */
+  #endRound(): number {
+    const { entries } = this.#round
+    const foundOnlyHeld = this.#heldTo > 0 && entries === 0
     this.#counters.lastRoundAt = this.#options.clock.now()
     if (this.#round.entries > 0) this.#options.onRound(this.#round)
     this.#round = { entries: 0, bytesFreed: 0 }
     this.#pauses = pausesMax
     this.#looked = undefined
     this.#heldTo = 0
+    return foundOnlyHeld ? heldRoundMs : entries > 0 ? nextRoundMs : roundMs
   }
 }
 
 const dayMs = 86_400_000
 /** After the start, when the first callers have been served. */
 const firstRoundMs = 1_000
-const roundMs = 60_000
+const roundMs = 5_000
+/** After a round that deleted entries. Until the next one, the log grows beyond its limit by what is recorded. */
+const nextRoundMs = 1_000
+/** After a round that read many entries and could delete none, because their deliveries are pending. */
+const heldRoundMs = 60_000
 
 /** A delay that callers hardly notice next to the time of their own commit. */
 const heldMsWanted = 1.5
@@ -168,8 +176,9 @@ const pausesMax = 16
  * most.
  */
 const pausesMin = 4
-/** Long enough to average out bursts and lulls. */
-const lookMs = 15_000
-/** A round that would take longer makes its pauses shorter. */
-const endsInMsMost = 180_000
+/** While the log grows beyond its limit although entries are deleted. Otherwise it might fill the disk. */
+const pausesMinGrowing = 1
+const lookMs = 1_000
+/** A round that would go on for longer makes its pauses shorter: the log should fit again after 10 seconds. */
+const endsInMsMost = 6_000
 const pauseMsMin = 2

@@ -12,7 +12,7 @@ import { entriesOf, logQuery } from '../../../support/store/log-model.ts'
 
 const start = Date.UTC(2025, 5, 1)
 const dayMs = 86_400_000
-const minuteMs = 60_000
+const roundMs = 5_000
 
 describe('retention', () => {
   let folder: ReturnType<typeof temporaryFolder>
@@ -63,7 +63,7 @@ describe('retention', () => {
     for (const offset of [0, 1, 2, 3]) await recordAt(start + offset)
     // One step per round, so that the clock does not move during it.
     begin({ store: { retain: (bounds) => store.retain({ ...bounds, workMs: 10_000 }) } })
-    // The first round starts soon after the start, the others follow every minute.
+    // The first round starts soon after the start, the others follow every five seconds.
     await round()
     expect(await left()).toHaveLength(4)
     const toRound = clock.nextInMs!
@@ -75,13 +75,13 @@ describe('retention', () => {
     expect(retention.counters.heldMsMax).toBeGreaterThan(0)
   })
 
-  test('starts a round once a minute, and does nothing in between', async () => {
+  test('starts a round every five seconds, and does nothing in between', async () => {
     begin()
     await round()
     expect(clock.pending).toBe(1)
-    expect(clock.nextInMs).toBe(minuteMs)
+    expect(clock.nextInMs).toBe(roundMs)
     await round()
-    expect(clock.nextInMs).toBe(minuteMs)
+    expect(clock.nextInMs).toBe(roundMs)
     expect(swept).toEqual([])
   })
 
@@ -154,26 +154,35 @@ describe('retention', () => {
 
   test('pauses less while much is left to delete, and more again near the end', async () => {
     let leftBytes = 10_000_000_000
-    let bytesEach = 0
+    let bytesEach = 1_000
     const { store } = steps(() => {
       leftBytes -= bytesEach
       return { leftBytes }
     })
     begin({ store })
     expect(await take(2)).toBe(16)
-    // Nothing is gained. Retention measures its progress over about 15 seconds.
-    expect(await take(1_000)).toBe(8)
-    expect(await take(2_000)).toBe(4)
-    expect(await take(10_000)).toBe(4)
-    // Everything will be deleted in 100 seconds, which is soon enough.
-    bytesEach = leftBytes / 100 / 250
-    expect(await take(6_000)).toBe(4)
-    leftBytes = 20 * 250 * bytesEach
-    expect(await take(4_100)).toBe(8)
-    expect(await take(1)).toBe(8)
-    leftBytes = 15 * 125 * bytesEach
-    expect(await take(1_900)).toBe(16)
+    // Much is left. Retention measures its progress over about a second.
+    expect(await take(70)).toBe(8)
+    expect(await take(130)).toBe(4)
+    expect(await take(1_000)).toBe(4)
+    // Everything will be deleted in five seconds, which is soon enough.
+    bytesEach = leftBytes / 5 / 250
+    expect(await take(500)).toBe(4)
+    leftBytes = 2 * 250 * bytesEach
+    expect(await take(260)).toBe(8)
+    leftBytes = 2 * 125 * bytesEach
+    expect(await take(130)).toBe(16)
     expect(await take(1)).toBe(16)
+  })
+
+  test('pauses as long as its steps take while the log grows all the same', async () => {
+    let leftBytes = 1_000_000
+    const { store } = steps(() => {
+      leftBytes += 1_000
+      return { leftBytes, heldMs: 10 }
+    })
+    begin({ store })
+    expect(await take(200)).toBe(10)
   })
 
   test('makes long pauses when no entry is left to delete', async () => {
@@ -186,11 +195,27 @@ describe('retention', () => {
     let done = false
     const { store } = steps(() => ({ done }))
     begin({ store })
-    expect(await take(3_000)).toBe(4)
+    expect(await take(3_000)).toBe(2)
     done = true
-    expect(await take(1)).toBe(minuteMs)
+    expect(await take(1)).toBe(1_000)
+    expect(await take(1)).toBe(1_000)
     done = false
     expect(await take(1)).toBe(16)
+  })
+
+  test('begins the next round after a second while entries are deleted, and after five otherwise', async () => {
+    let entries = 1
+    const { store } = steps(() => ({ entries, done: true }))
+    begin({ store })
+    expect(await take(3)).toBe(1_000)
+    entries = 0
+    expect(await take(1)).toBe(roundMs)
+  })
+
+  test('waits for a minute when all that is left has pending deliveries', async () => {
+    const { store } = steps(() => ({ entries: 0, heldTo: 7, done: true }))
+    begin({ store })
+    expect(await take(1)).toBe(60_000)
   })
 
   test('reports a failure and tries again', async () => {
@@ -239,7 +264,7 @@ describe('retention', () => {
         seen.push(...entriesOf(page).map(({ id }) => sequenceOf(id)!))
         if (page.end === 'last') break
         after = page.position!
-        if (clock.nextInMs !== minuteMs) {
+        if (clock.nextInMs !== roundMs) {
           clock.advance(clock.nextInMs!)
           await clock.whenPending()
         }
