@@ -45,7 +45,7 @@ await service.kill('SIGTERM')
 
 const share = (from: number, to: number) =>
   samples.filter(({ atS }) => atS >= minutes * 60 * from && atS <= minutes * 60 * to)
-const [early, late] = [share(1 / 6, 1 / 4), share(11 / 12, 1)]
+const [early, late] = [share(1 / 6, 1 / 3), share(5 / 6, 1)]
 const rows: [string, string, string, string, boolean][] = (
   [
     ['resident memory, MB', 'memoryMb'],

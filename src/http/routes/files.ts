@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { filesPath } from '../../files/signed-url.ts'
-import type { Door, ResponseSet } from '../access/door.ts'
+import { type Door, pathOf, type ResponseSet } from '../access/door.ts'
+import { searchParamsOf } from '../access/request-url.ts'
 import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import type { Services } from '../services.ts'
 
@@ -17,8 +18,8 @@ export function fileRoutes(services: Pick<Services, 'files'>, door: Door) {
     door.allowAnonymous(request, set)
     assertNotLoadedAsCode(request)
     const { served } = services.files
-    const { pathname, searchParams } = new URL(request.url)
-    const key = pathname.slice(filesPath.length)
+    const searchParams = searchParamsOf(request)
+    const key = pathOf(request).slice(filesPath.length)
     const expires = searchParams.get('expires') ?? ''
     const signature = searchParams.get('signature') ?? ''
     const hasOthers = [...searchParams.keys()].length !== 2

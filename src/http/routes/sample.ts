@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
+import { searchParamsOf } from '../access/request-url.ts'
 import { route } from '../openapi/route.ts'
 import { listOf } from '../responses/schema-parts.ts'
 
@@ -19,7 +20,7 @@ export function sampleRoutes(door: Door) {
     ({ request, set }) => {
       door.allowAnonymous(request, set)
       // Lenient: the tag is empty when a caller of the sample workflow omits its optional field.
-      const tag = new URL(request.url).searchParams.get('tag')?.trim().toLowerCase() ?? ''
+      const tag = searchParamsOf(request).get('tag')?.trim().toLowerCase() ?? ''
       return { data: quotes.filter((quote) => tag === '' || quote.tag === tag) }
     },
     route({

@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { addressOf } from '../access/connection.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
+import { searchParamsOf } from '../access/request-url.ts'
 import { assertSameOrigin } from '../access/same-origin.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
 import { route } from '../openapi/route.ts'
@@ -86,7 +87,7 @@ export function signInLink(services: Services, door: Door, page: (request: Reque
     '/sign-in',
     async ({ request, set, server }) => {
       door.allowAnonymous(request, set)
-      const link = new URL(request.url).searchParams.get('token')
+      const link = searchParamsOf(request).get('token')
       if (link === null) return page(request, set)
       set.headers['referrer-policy'] = 'no-referrer'
       if (request.method === 'HEAD' || request.headers.has('sec-purpose')) {
