@@ -7,7 +7,8 @@ import {
 } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
 import { problemsError } from '../domain/errors.ts'
-import { createRedactor, type Secret } from '../domain/redaction/redactor.ts'
+import { forgetOldest } from '../domain/forget-oldest.ts'
+import { createRedactor, type Redactor, type Secret } from '../domain/redaction/redactor.ts'
 import type { VariableRow } from '../store/account-store.ts'
 import type { Store } from '../store/store.ts'
 import { FreshCache } from './fresh-cache.ts'
@@ -30,6 +31,8 @@ export class Environments {
   readonly #box: EnvironmentsOptions['box']
   readonly #clock: Clock
   readonly #known: FreshCache<Known>
+  /** By workspace. A workspace takes a few bytes here, and a kilobyte with secrets in its documents. */
+  readonly #written = new Map<string, WrittenSecrets>()
 
   constructor({ store, box, clock, workspacesMax = 1_000 }: EnvironmentsOptions) {
     this.#store = store
@@ -44,6 +47,22 @@ export class Environments {
     const known = this.#known.known(workspaceId)
     if (known) return known.environment
     return Promise.resolve(this.#known.get(workspaceId)).then((read) => read?.environment ?? noEnvironment)
+  }
+
+  /**
+   * Hides further secrets of a workspace: those that authors wrote in documents. Also applies to runs in progress, and
+   * until the service stops, because runs of earlier versions may still be recorded.
+   */
+  readonly hide = (workspaceId: string, secrets: readonly Secret[]): void => {
+    if (secrets.length > 0) this.#writtenIn(workspaceId).add(secrets)
+  }
+
+  #writtenIn(workspaceId: string): WrittenSecrets {
+    const known = this.#written.get(workspaceId)
+    if (known) return known
+    const written = new WrittenSecrets()
+    this.#written.set(workspaceId, written)
+    return written
   }
 
   /** Removes the secrets of all workspaces in memory from JSON text, because a log line may contain any of them. */
@@ -82,7 +101,6 @@ export class Environments {
   }
 
   #open(workspaceId: string, rows: readonly VariableRow[]): Environment {
-    if (rows.length === 0) return noEnvironment
     const values = new Map<string, string>()
     const secrets: Secret[] = []
     for (const { name, sealed, plain } of rows) {
@@ -91,7 +109,52 @@ export class Environments {
       values.set(name, value)
       if (!plain) secrets.push({ name, value })
     }
-    return { values, redactor: createRedactor(secrets) }
+    return new WorkspaceEnvironment(values, secrets, this.#writtenIn(workspaceId))
+  }
+}
+
+/** Secrets in documents of one workspace, at most `writtenMax`: the latest. */
+class WrittenSecrets {
+  readonly #byValue = new Map<string, Secret>()
+  /** Counts the changes. */
+  version = 0
+
+  get all(): Iterable<Secret> {
+    return this.#byValue.values()
+  }
+
+  add(secrets: readonly Secret[]): void {
+    for (const secret of secrets) {
+      if (this.#byValue.has(secret.value)) continue
+      this.#byValue.set(secret.value, secret)
+      this.version += 1
+    }
+    while (this.#byValue.size > writtenMax) forgetOldest(this.#byValue, writtenMax)
+  }
+}
+
+const writtenMax = 1_000
+
+/** The variables of a workspace. Its redactor also hides the secrets in documents that became known since. */
+class WorkspaceEnvironment implements Environment {
+  readonly values: ReadonlyMap<string, string>
+  readonly #secrets: readonly Secret[]
+  readonly #written: WrittenSecrets
+  #redactor: Redactor | undefined
+  #version = -1
+
+  constructor(values: ReadonlyMap<string, string>, secrets: readonly Secret[], written: WrittenSecrets) {
+    this.values = values
+    this.#secrets = secrets
+    this.#written = written
+  }
+
+  get redactor(): Redactor | undefined {
+    if (this.#version !== this.#written.version) {
+      this.#redactor = createRedactor([...this.#secrets, ...this.#written.all])
+      this.#version = this.#written.version
+    }
+    return this.#redactor
   }
 }
 

@@ -22,14 +22,24 @@ export class SecretBox {
    * The first call in an installation without a key creates the key file. Throws `STORAGE_UNAVAILABLE` when that fails.
    */
   seal(plain: string | Uint8Array, context: string): Uint8Array {
+    return sealWith(this.#currentKey(), crypto.getRandomValues(new Uint8Array(nonceBytes)), plain, context)
+  }
+
+  /**
+   * `seal` with a nonce that depends on the value, so that equal values give equal results in the same context and a
+   * stored text changes only when its value does. A nonce repeats only together with its value, which reveals nothing
+   * but that the values are equal.
+   */
+  sealAlike(plain: string, context: string): Uint8Array {
+    const key = this.#currentKey()
+    const nonceKey = new Bun.CryptoHasher('sha256', key.bytes).update('millrace nonce').digest()
+    const digest = new Bun.CryptoHasher('sha256', nonceKey).update(JSON.stringify([context, plain])).digest()
+    return sealWith(key, new Uint8Array(digest.subarray(0, nonceBytes)), plain, context)
+  }
+
+  #currentKey(): Key {
     if (this.#keys.length === 0) this.#keys = readOrMakeKeys(this.#source).map(keyOf)
-    const key = this.#keys[0] as Key
-    const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes))
-    const cipher = nodeCrypto().createCipheriv('aes-256-gcm', key.bytes, nonce)
-    cipher.setAAD(Buffer.from(context))
-    const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
-    const head = Uint8Array.of(format, ...key.id)
-    return new Uint8Array(Buffer.concat([head, nonce, body, cipher.final(), cipher.getAuthTag()]))
+    return this.#keys[0] as Key
   }
 
   /** Throws `STORAGE_UNAVAILABLE` when the key is missing, or the value is damaged or belongs elsewhere. */
@@ -123,6 +133,14 @@ function readOrMakeKeys(source: KeySource): Uint8Array[] {
 function keyOf(bytes: Uint8Array): Key {
   const digest = new Bun.CryptoHasher('sha256', bytes).update('millrace key id').digest()
   return { id: new Uint8Array(digest.subarray(0, sealHeadBytes - 1)), bytes }
+}
+
+function sealWith(key: Key, nonce: Uint8Array, plain: string | Uint8Array, context: string): Uint8Array {
+  const cipher = nodeCrypto().createCipheriv('aes-256-gcm', key.bytes, nonce)
+  cipher.setAAD(Buffer.from(context))
+  const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
+  const head = Uint8Array.of(format, ...key.id)
+  return new Uint8Array(Buffer.concat([head, nonce, body, cipher.final(), cipher.getAuthTag()]))
 }
 
 function tryOpen(sealed: Uint8Array, key: Key, context: string): Uint8Array | undefined {

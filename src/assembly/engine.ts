@@ -3,6 +3,7 @@ import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
 import { Addresses } from '../engine/addresses.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
+import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Runner } from '../engine/run/runner.ts'
@@ -26,7 +27,12 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
-  const deployments = new Deployments({ registry, limits, priceOf, ...activeVersions({ store, accounts, delivery }) })
+  const secrets = new DocumentSecrets({ registry, ...sealOf(accounts) })
+  const deployments = new Deployments({
+    ...{ registry, limits, priceOf, ...activeVersions({ store, accounts, delivery }) },
+    openSecrets: (document, workspaceId) => secrets.opened(document, workspaceId),
+    hideSecrets: environments.hide,
+  })
   const runner = new Runner({
     capabilities: {
       ...blockCapabilities,
@@ -82,7 +88,14 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
       ['sandbox', () => sandbox.stop()],
       ['connections', () => outbound.stop()],
     ])
-  return { deployments, runner, bus, manualRuns, jobs, addresses, sandbox, outbound, open, stop }
+  return { secrets, deployments, runner, bus, manualRuns, jobs, addresses, sandbox, outbound, open, stop }
+}
+
+function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open'> {
+  return {
+    seal: (text, context) => box.sealAlike(text, context),
+    open: (sealed, context) => box.openText(sealed, context),
+  }
 }
 
 /** The capabilities of blocks outside the engine: requests to other services, language models, user code. */

@@ -34,7 +34,7 @@ export type HttpServicesOptions = Base & {
 export function httpServicesOf(options: HttpServicesOptions): Services {
   const { accounts, files, delivery, engine, triggers, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
-  const { deployments, runner, jobs } = engine
+  const { deployments, runner, jobs, secrets } = engine
   const bodies = bodiesOf(config)
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
@@ -48,8 +48,14 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
         triggers.scheduler.changed(workflowId)
       },
     },
-    completeDocument: (document, before) => giveParameters(document, before, registry, newId),
-    checkWorkflow: (document) => checkOf(deployments.check(document), clock.now()),
+    completeDocument(sent, before, workspaceId) {
+      const complete = giveParameters(sent, before, registry, newId)
+      const { document, warnings } = secrets.restored(complete, before)
+      return { document: secrets.sealed(document, workspaceId), warnings }
+    },
+    secrets,
+    checkWorkflow: (document, workspaceId) =>
+      checkOf(deployments.check(secrets.opened(document, workspaceId)), clock.now()),
     runner,
     jobs,
     manual: manualServicesOf(options),
@@ -82,9 +88,13 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
 }
 
 function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOptions): ManualServices {
-  const { deployments, manualRuns, bus, runner } = engine
+  const { deployments, manualRuns, bus, runner, secrets } = engine
   return {
-    compile: (document: WorkflowDocument, reach: Reach) => deployments.checkReachable(document, reach),
+    compile(document: WorkflowDocument, workspaceId: string, reach: Reach) {
+      const compilation = deployments.checkReachable(secrets.opened(document, workspaceId), reach)
+      accounts.environments.hide(workspaceId, compilation.plan?.writtenSecrets ?? [])
+      return compilation
+    },
     start(request) {
       delivery.writer.assertHealthy()
       manualRuns.start(request)

@@ -9,7 +9,9 @@ export const Parameters = t.Object({
     title: 'Method',
   }),
   params: keyValues('Query parameters', 'Appended to the query of the URL. Entries with an empty key are skipped.'),
-  headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.'),
+  headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.', {
+    secret: 'headers',
+  }),
   pathParams: t.Optional(
     t.Record(t.String(), t.Unknown(), {
       maxProperties: 100,
@@ -74,6 +76,7 @@ export function check(params: Readonly<Record<string, unknown>>): ParameterFindi
   return findings
 }
 
-function keyValues(title: string, description: string) {
-  return t.Optional(t.Array(t.Object({ key: t.String(), value: t.Optional(t.Unknown()) }), { title, description }))
+function keyValues(title: string, description: string, more: { secret?: 'headers' } = {}) {
+  const entry = t.Object({ key: t.String(), value: t.Optional(t.Unknown()) })
+  return t.Optional(t.Array(entry, { title, description, ...more }))
 }

@@ -20,7 +20,11 @@ export const modelParameters = {
     }),
   ),
   apiKey: t.Optional(
-    t.String({ title: 'API key', description: 'Use an environment variable, such as {{OPENAI_API_KEY}}.' }),
+    t.String({
+      secret: true,
+      title: 'API key',
+      description: 'Use an environment variable, such as {{OPENAI_API_KEY}}.',
+    }),
   ),
   temperature: t.Optional(t.Number({ minimum: 0, maximum: 2, title: 'Temperature' })),
   maxTokens: t.Optional(

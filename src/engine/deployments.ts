@@ -1,5 +1,6 @@
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { Limits } from '../domain/limits.ts'
+import type { Secret } from '../domain/redaction/redactor.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Registry } from './compile/graph.ts'
@@ -29,6 +30,10 @@ export type DeploymentsOptions = {
    */
   plansMax?: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
+  /** Decrypts the secrets in a stored document. */
+  openSecrets?(document: WorkflowDocument, workspaceId: string): WorkflowDocument
+  /** Receives the secrets that authors wrote in a document, before it runs. */
+  hideSecrets?(workspaceId: string, secrets: readonly Secret[]): void
   /** Any version, also of a deleted workflow. */
   getVersion(workflowId: string, version: number): Promise<ActiveDeployment | undefined>
 }
@@ -140,7 +145,10 @@ export class Deployments {
   }
 
   #compile({ workflowId, workspaceId, ownerId, deployment }: ActiveDeployment): Deployment {
-    const compilation = deployment && this.check(deployment.document)
+    const { openSecrets, hideSecrets } = this.#options
+    const document = deployment && (openSecrets?.(deployment.document, workspaceId) ?? deployment.document)
+    const compilation = document && this.check(document)
+    hideSecrets?.(workspaceId, compilation?.plan?.writtenSecrets ?? [])
     return {
       workflowId,
       workspaceId,

@@ -9,6 +9,7 @@ import type { DocumentLimits } from '../domain/workflow/document-size.ts'
 import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Compilation } from '../engine/compile/plan.ts'
+import type { DocumentSecrets } from '../engine/document-secrets.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { RunRequest } from '../engine/run/runner.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
@@ -33,9 +34,18 @@ export type Services = {
     /** Call after a deployment has changed: the next run loads it again. */
     forget(workflowId: string): void
   }
-  /** Fills in the parameters that the service assigns when a document is saved. `before`: the stored document. */
-  completeDocument(document: WorkflowDocument, before: WorkflowDocument | undefined): WorkflowDocument
-  /** Checks the meaning of a document. */
+  /**
+   * Prepares a document from a client for the store: fills in the parameters that the service assigns, and seals the
+   * secrets. `before`: the stored document.
+   */
+  completeDocument(
+    document: WorkflowDocument,
+    before: WorkflowDocument | undefined,
+    workspaceId: string,
+  ): { document: WorkflowDocument; warnings: Finding[] }
+  /** The secrets that authors wrote in documents. */
+  secrets: Pick<DocumentSecrets, 'restored' | 'sealed' | 'shown'>
+  /** Checks the meaning of a document, stored or not. */
   checkWorkflow(document: WorkflowDocument, workspaceId: string): WorkflowCheck | Promise<WorkflowCheck>
   runner: {
     /** A run that has not ended yet. */
@@ -142,7 +152,7 @@ export type OpenedSession = { token: string; userId: string; expiresAt: number }
 /** Manual runs, and watching runs of every kind. */
 export type ManualServices = {
   /** Compiles a document. Only the blocks that the run can reach must be valid. */
-  compile(document: WorkflowDocument, reach: Reach): Compilation
+  compile(document: WorkflowDocument, workspaceId: string, reach: Reach): Compilation
   /** Starts a run that nobody waits for. Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   start(request: RunRequest & { executionId: string }): void
   /** A recent manual run, unredacted. */

@@ -49,7 +49,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const plan = planOf(request, priceOf)
   const { entry, input } = startOf(request, plan)
   const values = new Map(given(request.environment, plan.environmentNames))
-  const redactor = createRedactor(Array.from(values, ([name, value]) => ({ name, value })))
+  const secrets = Array.from(values, ([name, value]) => ({ name, value }))
+  const redactor = createRedactor([...secrets, ...plan.writtenSecrets])
   const reporting = progress && progressOf((line) => progress(redactText(line, redactor)))
   const observer = request.text ? withText(reporting, plan, request.text) : reporting
   const outbound = createOutbound({

@@ -14,15 +14,23 @@ export type SignatureScheme = (typeof signatureSchemes)[number]
 export const WebhookAuthentication = t.Object({
   type: oneOf(['none', 'bearer', 'header', 'signature']),
   token: t.Optional(
-    t.String({ title: 'Token', description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.' }),
+    t.String({ secret: true, title: 'Token', description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.' }),
   ),
   name: t.Optional(t.String({ title: 'Header name' })),
   value: t.Optional(
-    t.String({ title: 'Header value', description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.' }),
+    t.String({
+      secret: true,
+      title: 'Header value',
+      description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.',
+    }),
   ),
   scheme: t.Optional(oneOf(signatureSchemes, { title: 'Signature scheme' })),
   secret: t.Optional(
-    t.String({ title: 'Secret', description: 'We recommend an environment variable: {{WEBHOOK_SECRET}}.' }),
+    t.String({
+      secret: true,
+      title: 'Secret',
+      description: 'We recommend an environment variable: {{WEBHOOK_SECRET}}.',
+    }),
   ),
 })
 export type WebhookAuthentication = Static<typeof WebhookAuthentication>

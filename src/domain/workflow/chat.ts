@@ -22,6 +22,7 @@ export const ChatParameters = t.Object({
   password: t.Optional(
     t.String({
       maxLength: 1_000,
+      secret: true,
       title: 'Password',
       description: 'We recommend an environment variable: {{CHAT_PASSWORD}}.',
     }),

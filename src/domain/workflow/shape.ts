@@ -48,6 +48,8 @@ function complaint({ type, schema, value }: ValueError): string {
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not known here'
     default:
+      // A finding is shown to people who may not see the value of a secret.
+      if (schema['secret'] === true) return `must be ${describeSchema(schema)}`
       return `must be ${describeSchema(schema)}, not ${describeValue(value)}`
   }
 }

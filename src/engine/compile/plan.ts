@@ -1,4 +1,5 @@
 import type { Limits } from '../../domain/limits.ts'
+import type { Secret } from '../../domain/redaction/redactor.ts'
 import { coerce } from '../../domain/run/input.ts'
 import { type PriceOf, pricesWith } from '../../domain/run/model-prices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
@@ -11,6 +12,7 @@ import type { GraphNode, GraphScope, Registry } from './graph.ts'
 import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
 import { type Place, ReferenceResolver } from './reference-resolver.ts'
 import { Report } from './report.ts'
+import { reportSecrets } from './secret-findings.ts'
 import { compileValue, getterOf } from './template.ts'
 import { writtenParameters } from './written-parameters.ts'
 
@@ -30,6 +32,8 @@ export type Plan = {
   unreadStreams: ReadonlySet<string>
   /** The ids of the blocks whose outputs each block reads, by block id. */
   reads: ReadonlyMap<string, ReadonlySet<string>>
+  /** The passwords, tokens and keys in the document itself, which logs must not contain; usually empty. */
+  writtenSecrets: readonly Secret[]
 }
 
 export type PlanTrigger = {
@@ -100,6 +104,7 @@ export function compilePlan(
   const compiler = new Compiler({ resolver, report, facts: { limits, variables: names, priceOf } }, document)
   const root = compiler.scope(graph.root)
   const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
+  const writtenSecrets = [...graph.nodes.values()].flatMap((node) => reportSecrets(node, report))
   const all = [...findings, ...report.findings]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
@@ -107,7 +112,18 @@ export function compilePlan(
   const { environmentNames, readBlocks, reads } = resolver
   const streams = streamsOf(root)
   const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
-  const plan = { document, root, triggers, variables, environmentNames, readBlocks, streams, unreadStreams, reads }
+  const plan = {
+    document,
+    root,
+    triggers,
+    variables,
+    environmentNames,
+    readBlocks,
+    streams,
+    unreadStreams,
+    reads,
+    writtenSecrets,
+  }
   return { plan, triggers, findings: all }
 }
 

@@ -4,7 +4,13 @@ import type { Run } from './run.ts'
 
 /** The view of a run for observers. */
 export function inSight({ facts, startedAt, environment }: Run, root: Span): RunInSight {
-  return { ...facts, startedAt, root, secrets: environment.redactor }
+  return {
+    ...{ ...facts, startedAt, root },
+    // A workflow that is called later may have secrets of its own.
+    get secrets() {
+      return environment.redactor
+    },
+  }
 }
 
 /** Reports to the observer whether the log entry was written. */

@@ -226,7 +226,7 @@ export class Runner {
         facts: { executionId, workflowId, workspaceId, trigger },
         plan,
         input,
-        environment: history ? { ...environment, redactor: history.hide(environment.redactor) } : environment,
+        environment: history?.environmentWith(environment) ?? environment,
         depth: 0,
         place: '',
         callerId: null,

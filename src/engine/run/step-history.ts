@@ -1,3 +1,4 @@
+import type { Environment } from '../../domain/account/environment.ts'
 import { type Redactor, type Secret, withSecrets } from '../../domain/redaction/redactor.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
 import type { Outputs } from '../block.ts'
@@ -93,6 +94,18 @@ export class StepHistory {
   hide(redactor: Redactor | undefined): Redactor | undefined {
     this.#redactor = withSecrets(redactor, this.#secrets)
     return this.#redactor
+  }
+
+  /** The environment of a run with these steps. Its redactor is read again for each record, because it may grow. */
+  environmentWith(environment: Environment): Environment {
+    const hide = () => this.hide(environment.redactor)
+    hide()
+    return {
+      values: environment.values,
+      get redactor() {
+        return hide()
+      },
+    }
   }
 
   #record(step: Step): Promise<void> {

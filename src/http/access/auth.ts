@@ -46,6 +46,12 @@ export function roleOf({ workspaceId: only, roles }: Caller, workspaceId: string
   return Object.hasOwn(roles, workspaceId) ? roles[workspaceId] : undefined
 }
 
+/** Whether a caller may edit the workflows of a workspace, and so see the secrets in them. */
+export function mayEdit(caller: Caller, workspaceId: string): boolean {
+  const role = roleOf(caller, workspaceId)
+  return role !== undefined && role !== 'viewer'
+}
+
 /** The ids of the workspaces that a caller can see. */
 export function workspacesOf(caller: Caller): string[] {
   return Object.keys(caller.roles).filter((id) => roleOf(caller, id) !== undefined)

@@ -97,10 +97,12 @@ export async function respondWithExecution(
   const { store } = services
   const row = await store.getExecution(executionId)
   assertMay(caller, row?.workspaceId, 'read', 'execution')
-  const { workflowId, version } = row as LogDetailRow
+  const { workflowId, workspaceId, version } = row as LogDetailRow
   const document = await store.getDocument(workflowId, version)
   const limits = await limitsFor(services, caller)
-  return respondWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, document ?? nothing, limits))
+  // Logs contain no secrets, for editors either.
+  const state = services.secrets.shown(document ?? nothing, workspaceId, false)
+  return respondWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, state, limits))
 }
 
 async function limitsFor(services: Services, caller: Caller): Promise<JsonText> {

@@ -7,14 +7,24 @@ import { isoTime } from './schema-parts.ts'
 import { triggerFacts } from './trigger-facts.ts'
 import type { SavedWorkflow, WorkflowResponse } from './workflow-schemas.ts'
 
-/** The response for a workflow: its document, id, times and revision, and its webhook subscriptions if it has any. */
+/**
+ * The response for a workflow: its document, id, times and revision, and its webhook subscriptions if it has any.
+ * `seesSecrets`: whether the caller may see the secrets in the document.
+ */
 export async function workflowResponse(
-  { subscriptions }: Pick<Services, 'subscriptions'>,
+  { subscriptions, secrets }: Pick<Services, 'subscriptions' | 'secrets'>,
   { id, workspaceId, document, createdAt, updatedAt, revision }: WorkflowRow,
+  seesSecrets: boolean,
 ): Promise<WorkflowResponse> {
   const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
   const webhooks = await subscriptions.of(id)
-  return { ...withWebhooks(document, webhooks), id, workspaceId, ...times, revision }
+  return {
+    ...withWebhooks(secrets.shown(document, workspaceId, seesSecrets), webhooks),
+    id,
+    workspaceId,
+    ...times,
+    revision,
+  }
 }
 
 function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscriptions: readonly SubscriptionRow[]) {
@@ -23,12 +33,12 @@ function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscripti
 
 /** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
 export async function savedResponse(
-  services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'settings'>,
+  services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'secrets' | 'settings'>,
   row: WorkflowRow,
   warnings: readonly Finding[] = [],
 ): Promise<SavedWorkflow> {
   const check = await services.checkWorkflow(row.document, row.workspaceId)
-  const workflow = await workflowResponse(services, row)
+  const workflow = await workflowResponse(services, row, true)
   return {
     ...workflow,
     findings: boundedFindings([...check.findings, ...warnings]),

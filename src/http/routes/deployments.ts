@@ -2,8 +2,9 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { runAlike } from '../../domain/workflow/redeployment.ts'
+import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { DeploymentRow } from '../../store/workflow-store.ts'
-import { findWorkflow } from '../access/auth.ts'
+import { findWorkflow, mayEdit } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
@@ -29,7 +30,8 @@ const Texts = t.Object({
 
 /** Versions of workflows, and which one is active. */
 export function deploymentRoutes(services: Services, door: Door) {
-  const { store, clock, settings } = services
+  const { store, clock, settings, secrets } = services
+  const inClear = (document: WorkflowDocument, workspaceId: string) => secrets.shown(document, workspaceId, true)
   return new Elysia({ prefix: '/api/workflows/:id' })
     .post(
       '/deploy',
@@ -41,7 +43,13 @@ export function deploymentRoutes(services: Services, door: Door) {
         const check = await services.checkWorkflow(document, workspaceId)
         const { findings, registrations } = check
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
-        const row = await store.deploy(id, document, clock.now(), key.userId, registrations)
+        const row = await store.deploy(
+          id,
+          secrets.sealed(document, workspaceId),
+          clock.now(),
+          key.userId,
+          registrations,
+        )
         services.deployments.forget(id)
         return {
           version: row.version,
@@ -90,7 +98,8 @@ export function deploymentRoutes(services: Services, door: Door) {
         return {
           isDeployed: active !== undefined,
           deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
-          needsRedeployment: active !== undefined && !runAlike(document, active.document),
+          needsRedeployment:
+            active !== undefined && !runAlike(inClear(document, workspaceId), inClear(active.document, workspaceId)),
           version: active?.version ?? null,
           ...(check && triggerFacts(check, settings)),
         }
@@ -126,8 +135,8 @@ export function deploymentRoutes(services: Services, door: Door) {
       '/deployments/:version',
       async ({ request, set, params }) => {
         const key = await door.requireKeyOrSession(request, set)
-        await findWorkflow(services, key, params.id, 'read')
-        return responseOf(await findVersion(params.id, params.version))
+        const { workspaceId } = await findWorkflow(services, key, params.id, 'read')
+        return responseOf(await findVersion(params.id, params.version), workspaceId, mayEdit(key, workspaceId))
       },
       route({
         name: 'getVersion',
@@ -141,11 +150,11 @@ export function deploymentRoutes(services: Services, door: Door) {
       '/deployments/:version',
       async ({ request, set, params }) => {
         const key = await door.requireKeyOrSession(request, set)
-        await findWorkflow(services, key, params.id, 'write')
+        const { workspaceId } = await findWorkflow(services, key, params.id, 'write')
         const texts = await readShape(request, Texts, settings.body)
         const { version } = await findVersion(params.id, params.version)
         await store.describeDeployment(params.id, version, texts)
-        return responseOf(await findVersion(params.id, params.version))
+        return responseOf(await findVersion(params.id, params.version), workspaceId, true)
       },
       route({
         name: 'describeVersion',
@@ -191,14 +200,20 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, version: text } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        const { document: draft } = await findWorkflow(services, key, id, 'write')
+        const { document: draft, workspaceId } = await findWorkflow(services, key, id, 'write')
         const { document } = await findVersion(id, text)
         // Members that belong to the workflow and not to a version stay as they are.
         const { name, folder } = draft
         const kept = { name, ...(folder === undefined ? {} : { folder }) }
-        const row = await store.updateWorkflow(id, { ...document, ...kept, id }, clock.now(), undefined, {
-          by: key.userId,
-        })
+        const row = await store.updateWorkflow(
+          id,
+          { ...secrets.sealed(document, workspaceId), ...kept, id },
+          clock.now(),
+          undefined,
+          {
+            by: key.userId,
+          },
+        )
         return savedResponse(services, row)
       },
       route({
@@ -211,6 +226,10 @@ export function deploymentRoutes(services: Services, door: Door) {
       }),
     )
 
+  function responseOf(row: DeploymentRow, workspaceId: string, seesSecrets: boolean) {
+    return { ...factsOf(row), document: secrets.shown(row.document, workspaceId, seesSecrets) }
+  }
+
   async function findVersion(id: string, text: string): Promise<DeploymentRow> {
     const row = /^[1-9]\d{0,8}$/.test(text) ? await store.getDeployment(id, Number(text)) : undefined
     if (row) return row
@@ -220,8 +239,4 @@ export function deploymentRoutes(services: Services, door: Door) {
 
 function factsOf({ workflowId, version, name, description, createdAt, createdBy, active }: DeploymentRow) {
   return { workflowId, version, name, description, createdAt: isoTime(createdAt), createdBy, isActive: active }
-}
-
-function responseOf(row: DeploymentRow) {
-  return { ...factsOf(row), document: row.document }
 }

@@ -5,7 +5,7 @@ import { isObject } from '../../domain/run/input.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
 import { assertDocumentSize } from '../../domain/workflow/document-size.ts'
 import type { WorkflowRow } from '../../store/workflow-store.ts'
-import { chooseWorkspace, findWorkflow } from '../access/auth.ts'
+import { chooseWorkspace, findWorkflow, mayEdit } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { workflowOpenApi } from '../openapi/workflow-openapi.ts'
@@ -60,18 +60,18 @@ export function workflowRoutes(services: Services, door: Door) {
         const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
         const { document, webhooks, warnings } = documentOf(body, workspaceId)
         const id = document.id ?? null
-        const complete = services.completeDocument(document, undefined)
+        const complete = services.completeDocument(document, undefined, workspaceId)
         const row = await store.createWorkflow({
           id,
           workspaceId,
-          document: complete,
+          document: complete.document,
           ...webhooks,
           by: key.userId,
           at: clock.now(),
         })
         door.note(request, { workflowId: row.id })
         set.status = 201
-        return savedResponse(services, row, warnings)
+        return savedResponse(services, row, [...warnings, ...complete.warnings])
       },
       route({
         name: 'createWorkflow',
@@ -92,7 +92,7 @@ export function workflowRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         const row = await findWorkflow(services, key, params.id, 'read')
         set.headers['etag'] = etagOf(row)
-        return workflowResponse(services, row)
+        return workflowResponse(services, row, mayEdit(key, row.workspaceId))
       },
       route({
         name: 'getWorkflow',
@@ -130,13 +130,13 @@ export function workflowRoutes(services: Services, door: Door) {
         const body = await readJsonBody(request, settings.body)
         const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
         // The address identifies the workflow, so a document exported elsewhere can be put here.
-        const complete = services.completeDocument(document, before.document)
+        const complete = services.completeDocument(document, before.document, before.workspaceId)
         const how = { by: key.userId, ifRevision: revisionIn(request.headers) }
         const row = await subscriptions.changing(id, () =>
-          store.updateWorkflow(id, { ...complete, id }, clock.now(), webhooks?.webhooks, how),
+          store.updateWorkflow(id, { ...complete.document, id }, clock.now(), webhooks?.webhooks, how),
         )
         set.headers['etag'] = etagOf(row)
-        return savedResponse(services, row, warnings)
+        return savedResponse(services, row, [...warnings, ...complete.warnings])
       },
       route({
         name: 'replaceWorkflow',

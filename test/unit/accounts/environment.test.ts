@@ -56,6 +56,23 @@ describe('the environment of a workspace', () => {
     where.set({ workspaceId: home.workspaceId, name, value, plain })
   const valuesOf = async () => Object.fromEntries((await environments.of(home.workspaceId)).values)
 
+  test('also hides secrets in documents, in environments that are in use already', async () => {
+    await environments.set({ workspaceId: home.workspaceId, name: 'TOKEN', value: 'token value', plain: false })
+    const used = await environments.of(home.workspaceId)
+    expect(used.redactor?.redact('"token value, written value"')).toBe('"{{TOKEN}}, written value"')
+    environments.hide(home.workspaceId, [{ name: 'Chat: password', value: 'written value' }])
+    expect(used.redactor?.redact('"token value, written value"')).toBe('"{{TOKEN}}, {{Chat: password}}"')
+    const { redactor } = used
+    environments.hide(home.workspaceId, [{ name: 'Chat: password', value: 'written value' }])
+    expect(used.redactor).toBe(redactor)
+    await environments.unset(home.workspaceId, 'TOKEN')
+    const later = await environments.of(home.workspaceId)
+    expect(later.redactor?.redact('"token value, written value"')).toBe('"token value, {{Chat: password}}"')
+    for (let at = 0; at < 1_500; at += 1) environments.hide(home.workspaceId, [{ name: 'x', value: `value ${at}` }])
+    expect(later.redactor?.secrets).toHaveLength(1_000)
+    expect((await environments.of('another workspace')).redactor).toBeUndefined()
+  })
+
   test('returns every value as it was set', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {

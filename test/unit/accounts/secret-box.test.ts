@@ -37,6 +37,20 @@ describe('a secret box', () => {
     expect(box.open(box.seal(new Uint8Array(), 'x'), 'x')).toEqual(new Uint8Array())
   })
 
+  test('can seal equal values alike, and different values or contexts never', async () => {
+    const box = await open({ secretKey })
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (text, other, context) => {
+        const sealed = box.sealAlike(text, context)
+        expect(box.sealAlike(text, context)).toEqual(sealed)
+        expect(box.openText(sealed, context)).toBe(text)
+        const nonceOf = (bytes: Uint8Array) => bytes.subarray(sealHeadBytes, sealHeadBytes + 12).toHex()
+        if (other !== text) expect(nonceOf(box.sealAlike(other, context))).not.toBe(nonceOf(sealed))
+        expect(nonceOf(box.sealAlike(text, `${context}!`))).not.toBe(nonceOf(sealed))
+      }),
+    )
+  })
+
   test('never seals the same way twice', async () => {
     const box = await open()
     const seals = new Set(Array.from({ length: 1_000 }, () => Buffer.from(box.seal('value', 'x')).toString('hex')))

@@ -13,7 +13,7 @@ import { outboundOf } from '../../support/outbound/peers.ts'
 import { World } from '../engine/world.ts'
 
 const modelServer = await ModelServer.start([{ text: ['{"route":"a"}'] }])
-const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: 'k', baseUrl: modelServer.url }
+const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: '{{MODEL_KEY}}', baseUrl: modelServer.url }
 
 /** Parameters with which each block can be deployed and run. A new block needs only a row here. */
 const examples: Record<string, Record<string, unknown>> = {
@@ -37,7 +37,7 @@ const examples: Record<string, Record<string, unknown>> = {
 
 const called = document({ name: 'Called', blocks: [block('in', 'api_trigger')] })
 const outbound = outboundOf(['loopback'])
-const world = new World({ deployed: { called }, open: outbound.open })
+const world = new World({ deployed: { called }, environment: { MODEL_KEY: 'model key' }, open: outbound.open })
 afterAll(async () => {
   await world.stop()
   outbound.stop()

@@ -53,7 +53,7 @@ export function runRoutes(services: Services, door: Door) {
         const document = await documentOf(workflow, body.version)
         const through = [body.from?.blockId, body.until].filter((id) => id !== undefined)
         const reach = body.only ? { only: body.only.blockId } : { trigger: body.trigger, through }
-        const { plan, findings } = manual.compile(document, reach)
+        const { plan, findings } = manual.compile(document, workspaceId, reach)
         if (!plan) throw findingsError(findings, 'run')
         const previous = await findPreviousRun(body.from?.executionId ?? body.only?.executionId, workflow)
         const partial =
@@ -67,7 +67,7 @@ export function runRoutes(services: Services, door: Door) {
         const runsAgain = (body.from ?? body.only)?.blockId === trigger?.node.id
         const input = await inputOf({ trigger, given: body.input, previous, owner, runsAgain })
         try {
-          const version = body.version ?? (await store.keepDraft(id, document))
+          const version = body.version ?? (await store.keepDraft(id, services.secrets.sealed(document, workspaceId)))
           const facts = { plan, workflowId: id, workspaceId, version, trigger: 'manual' as const, input, executionId }
           manual.start({ ...facts, ...(trigger && { entry: trigger.node }), ...(partial && { partial }) })
         } catch (error) {

@@ -72,7 +72,8 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const wanted = await readShape(request, Copy, settings.body)
         const taken = (await store.listWorkflows(workspaceId)).map((row) => row.document.name)
         const facts = { ...wanted, name: wanted.name ?? nameOfCopy(document.name, taken) }
-        const copy = services.completeDocument(withFacts(freshCopy(document), facts), undefined)
+        const fresh = withFacts(freshCopy(services.secrets.shown(document, workspaceId, true)), facts)
+        const { document: copy } = services.completeDocument(fresh, undefined, workspaceId)
         const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now() }
         const row = await store.createWorkflow(made)
         set.status = 201
@@ -91,13 +92,17 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       '/workflows/:id/check',
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
-        const { workspaceId } = await findWorkflow(services, caller, id, 'read')
+        const { workspaceId, document: stored } = await findWorkflow(services, caller, id, 'read')
         const body = await readJsonBody(request, settings.body)
         assertDocumentSize(body, settings.document)
         const reading = readDocument(body)
         if ('details' in reading) throw unreadable(reading.details)
-        const check = await services.checkWorkflow(reading.document, workspaceId)
-        return { findings: boundedFindings([...check.findings, ...reading.warnings]), ...triggerFacts(check, settings) }
+        const { document, warnings } = services.secrets.restored(reading.document, stored)
+        const check = await services.checkWorkflow(document, workspaceId)
+        return {
+          findings: boundedFindings([...check.findings, ...reading.warnings, ...warnings]),
+          ...triggerFacts(check, settings),
+        }
       },
       editorRoute({
         name: 'checkWorkflow',

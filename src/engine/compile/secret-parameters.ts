@@ -1,0 +1,149 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Secret } from '../../domain/redaction/redactor.ts'
+import { isObject } from '../../domain/run/input.ts'
+import { isSecretHeader } from '../../domain/secret-headers.ts'
+import { parseTemplate } from '../../domain/workflow/reference.ts'
+import type { Block, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { BlockDefinition } from '../block.ts'
+import type { Registry } from './graph.ts'
+
+/**
+ * The parameters of a document that carry passwords, tokens and keys. Their schema marks them: `secret: true` on a
+ * text, and `secret: 'headers'` on a list of headers, of which those with a name of `isSecretHeader` count.
+ */
+
+/** The place of a secret parameter in a document. */
+export type SecretPlace = {
+  block: Block
+  /** For findings: `authentication.token`, `headers.2.value`. */
+  path: string
+  /** The same place in another state of the document: a header is found by its name, a tool by its name. */
+  key: string
+  /** For people: `password`, `header Authorization`. */
+  label: string
+  /** Whether the value is used as it is, so that `<block.path>` in it is no reference. */
+  isLiteral: boolean
+}
+
+/** Returns the value to put in the place; null for an absent parameter. */
+export type MapSecret = (value: unknown, place: SecretPlace) => unknown
+
+/** Replaces the secret parameters of a document. Returns the same document when nothing changes. */
+export function mapSecrets(document: WorkflowDocument, registry: Registry, map: MapSecret): WorkflowDocument {
+  const changed = Object.entries(document.blocks).flatMap(([id, block]): [string, Block][] => {
+    const definition = registry.get(block.type)
+    const params = definition && block.params && mapBlockSecrets(definition, block, map)
+    return params === undefined || params === block.params ? [] : [[id, { ...block, params }]]
+  })
+  if (changed.length === 0) return document
+  return { ...document, blocks: { ...document.blocks, ...Object.fromEntries(changed) } }
+}
+
+/** Replaces the secret parameters of one block. Returns the same parameters when nothing changes. */
+export function mapBlockSecrets(definition: BlockDefinition, block: Block, map: MapSecret): Record<string, unknown> {
+  return mapParams(definition, block.params ?? {}, { block, path: '', key: '' }, map)
+}
+
+type Within = { block: Block; path: string; key: string }
+type Params = Record<string, unknown>
+
+function mapParams(definition: BlockDefinition, params: Params, within: Within, map: MapSecret): Params {
+  return mapMembers(params, (name, value) => {
+    const schema = Object.hasOwn(definition.parameters.properties, name) && definition.parameters.properties[name]
+    if (!schema || value === null) return value
+    const mode = definition.modes?.[name]
+    const at = { ...within, path: `${within.path}${name}`, key: `${within.key}${name}` }
+    if (mode === 'tools') return mapTools(definition, value, at, map)
+    return mapValue(schema, value, { ...at, label: wordsOf(name), isLiteral: mode === 'literal' }, map)
+  })
+}
+
+function mapTools(definition: BlockDefinition, tools: unknown, at: Within, map: MapSecret): unknown {
+  return mapItems(tools, (tool, index) => {
+    const inner = definition.toolBlocks?.[String(tool['type'])]
+    const { params, name } = tool
+    if (!inner || !isObject(params)) return tool
+    const within = { ...at, path: `${at.path}.${index}.params.`, key: `${at.key}.${String(name)}.params.` }
+    const mapped = mapParams(inner, params, within, map)
+    return mapped === params ? tool : { ...tool, params: mapped }
+  })
+}
+
+function mapValue(schema: TSchema, value: unknown, place: SecretPlace, map: MapSecret): unknown {
+  if (schema['secret'] === true) return map(value, place)
+  if (schema['secret'] === 'headers') return mapHeaders(value, place, map)
+  const members = schema['properties'] as Record<string, TSchema> | undefined
+  if (!members || !isObject(value)) return value
+  return mapMembers(value, (name, member) => {
+    const inner = Object.hasOwn(members, name) ? members[name] : undefined
+    if (!inner || member === null) return member
+    const at = { ...place, path: `${place.path}.${name}`, key: `${place.key}.${name}`, label: wordsOf(name) }
+    return mapValue(inner, member, at, map)
+  })
+}
+
+/** `apiKey` → `api key`. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function mapHeaders(headers: unknown, place: SecretPlace, map: MapSecret): unknown {
+  const counts = new Map<string, number>()
+  return mapItems(headers, (header, index) => {
+    const { key: name, value } = header
+    if (typeof name !== 'string' || value === undefined || value === null || !isSecretHeader(name)) return header
+    const lower = name.trim().toLowerCase()
+    const count = counts.get(lower) ?? 0
+    counts.set(lower, count + 1)
+    const at = { path: `${place.path}.${index}.value`, key: `${place.key}.${lower}.${count}`, label: `header ${name}` }
+    const mapped = map(value, { ...place, ...at })
+    return mapped === value ? header : { ...header, value: mapped }
+  })
+}
+
+function mapMembers(object: Params, map: (name: string, value: unknown) => unknown): Params {
+  let isChanged = false
+  const members = Object.entries(object).map(([name, value]) => {
+    const mapped = map(name, value)
+    if (mapped !== value) isChanged = true
+    return [name, mapped] as const
+  })
+  return isChanged ? Object.fromEntries(members) : object
+}
+
+function mapItems(list: unknown, map: (item: Params, index: number) => unknown): unknown {
+  if (!Array.isArray(list)) return list
+  let isChanged = false
+  const items = list.map((item: unknown, index) => {
+    const mapped = isObject(item) ? map(item, index) : item
+    if (mapped !== item) isChanged = true
+    return mapped
+  })
+  return isChanged ? items : list
+}
+
+/** Stands for a secret in a document that is shown to people who may not see it. */
+export const hiddenSecret = '***'
+
+/** Whether a secret is written in the document itself. A value with `{{NAME}}` or a reference comes from elsewhere. */
+export function isWritten(value: unknown, { isLiteral }: Pick<SecretPlace, 'isLiteral'>): boolean {
+  if (value === '' || value === null || value === undefined || value === hiddenSecret || isSealed(value)) return false
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return parseTemplate(text).every(({ kind }) => kind === 'text' || (isLiteral && kind === 'reference'))
+}
+
+/** A secret as a stored document holds it: the JSON text of the value, encrypted, in base64. */
+export type SealedValue = { $sealed: string }
+
+export function isSealed(value: unknown): value is SealedValue {
+  return isObject(value) && typeof value['$sealed'] === 'string' && Object.keys(value).length === 1
+}
+
+/** The texts that logs must not contain: the value, and the credential in it (`Bearer …`, `session=…`). */
+export function secretsIn(value: unknown, { block, label }: SecretPlace): Secret[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const [, credential] = /^(?:Bearer|Basic|Token|ApiKey|Digest)\s+(.+)$/i.exec(text) ?? []
+  const cookies = label.toLowerCase() === 'header cookie' ? text.split(';').map((each) => each.split(/=(.*)/s)[1]) : []
+  const name = `${block.name}: ${label}`
+  return [text, credential, ...cookies].flatMap((each) => (each === undefined ? [] : [{ name, value: each.trim() }]))
+}

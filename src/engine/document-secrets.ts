@@ -1,0 +1,108 @@
+import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
+import type { Registry } from './compile/graph.ts'
+import { hiddenSecret, isSealed, isWritten, mapSecrets, type SecretPlace } from './compile/secret-parameters.ts'
+
+export type DocumentSecretsOptions = {
+  registry: Registry
+  /** Encrypts a text; equal texts give equal results in the same context. */
+  seal(text: string, context: string): Uint8Array
+  /** Throws when the text cannot be decrypted. */
+  open(sealed: Uint8Array, context: string): string
+}
+
+/**
+ * The passwords, tokens and keys that authors write in documents. Stored documents hold them encrypted (`sealed`), also
+ * drafts and versions; runs and checks need them in clear (`opened`). Only people who may edit the workflow see them.
+ *
+ * Documents of earlier versions hold them in clear until they are saved or deployed again. They are read and hidden in
+ * the same way.
+ */
+export class DocumentSecrets {
+  readonly #options: DocumentSecretsOptions
+
+  constructor(options: DocumentSecretsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * A document as a client sent it, with the stored secrets in the places of `***`. `before`: the stored document. A
+   * place without a stored secret becomes empty, with a warning: nobody means `***` as a password.
+   */
+  restored(
+    document: WorkflowDocument,
+    before: WorkflowDocument | undefined,
+  ): { document: WorkflowDocument; warnings: Finding[] } {
+    const stored = new Map<string, unknown>()
+    if (before) {
+      this.#map(before, (value, place) => {
+        stored.set(keyOf(place), value)
+        return value
+      })
+    }
+    const warnings: Finding[] = []
+    const restored = this.#map(document, (value, place) => {
+      // Only the service makes sealed values.
+      if (value !== hiddenSecret) return isSealed(value) ? null : value
+      const known = stored.get(keyOf(place))
+      if (known !== undefined && known !== null) return known
+      warnings.push(notStored(place))
+      return null
+    })
+    return { document: restored, warnings }
+  }
+
+  /** A document to be stored. */
+  sealed(document: WorkflowDocument, workspaceId: string): WorkflowDocument {
+    const context = contextOf(workspaceId)
+    return this.#map(document, (value, place) => {
+      if (!isWritten(value, place)) return value
+      return { $sealed: this.#options.seal(JSON.stringify(value), context).toBase64() }
+    })
+  }
+
+  /** A stored document for a run or a check. A secret that cannot be decrypted stays sealed, which is a finding. */
+  opened(document: WorkflowDocument, workspaceId: string): WorkflowDocument {
+    const context = contextOf(workspaceId)
+    return this.#map(document, (value) => {
+      if (!isSealed(value)) return value
+      try {
+        return JSON.parse(this.#options.open(Uint8Array.fromBase64(value.$sealed), context)) as unknown
+      } catch {
+        return value
+      }
+    })
+  }
+
+  /** A stored document for people: with the secrets for those who may edit it, with `***` for others. */
+  shown(document: WorkflowDocument, workspaceId: string, mayEdit: boolean): WorkflowDocument {
+    const seen = mayEdit ? this.opened(document, workspaceId) : document
+    return this.#map(seen, (value, place) => {
+      return isSealed(value) || (!mayEdit && isWritten(value, place)) ? hiddenSecret : value
+    })
+  }
+
+  #map(document: WorkflowDocument, map: (value: unknown, place: SecretPlace) => unknown): WorkflowDocument {
+    return mapSecrets(document, this.#options.registry, map)
+  }
+}
+
+function contextOf(workspaceId: string): string {
+  return `document/${workspaceId}`
+}
+
+function keyOf({ block, key }: SecretPlace): string {
+  return JSON.stringify([block.id, block.type, key])
+}
+
+function notStored({ block, path, label }: SecretPlace): Finding {
+  return {
+    level: 'warning',
+    code: 'SECRET_NOT_STORED',
+    path: `blocks.${block.id}.params.${path}`,
+    blockId: block.id,
+    blockName: block.name,
+    message:
+      `The ${label} of "${block.name}" is ${hiddenSecret}, which stands for a hidden value, and none is stored here. ` +
+      'It was left empty: write the value again, or refer to an environment variable.',
+  }
+}
