@@ -1,4 +1,4 @@
-import { redactText } from '../domain/redaction/redactor.ts'
+import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import type { Cost } from '../domain/run/cost.ts'
 import type { LivePlace } from '../domain/run/live-event.ts'
 import { isOpen, type RunFailure, type Span } from '../domain/run/log.ts'
@@ -22,12 +22,21 @@ export type LiveEnding = {
 /** Writes the messages (`LiveEvent`) of one run, without the secrets of its workspace. */
 export class LiveTexts {
   readonly #facts: LiveFacts
-  readonly #texts: Texts
   readonly #pieces = new SpanPieces()
+  #secrets: Redactor | undefined
+  #known: Texts | undefined
 
   constructor(facts: LiveFacts) {
     this.#facts = facts
-    this.#texts = new Texts(null, facts.secrets, valueBytesMax)
+  }
+
+  /** Made again when a workflow that was called meanwhile has secrets of its own. */
+  get #texts(): Texts {
+    const { secrets } = this.#facts
+    if (this.#known && this.#secrets === secrets) return this.#known
+    this.#secrets = secrets
+    this.#known = new Texts(null, secrets, valueBytesMax)
+    return this.#known
   }
 
   runStarted(earlier: number): string {

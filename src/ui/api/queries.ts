@@ -4,10 +4,12 @@ import { sessionKey } from './session.ts'
 
 /**
  * The query cache. When the service returns 401 for any request, the session is cleared, which shows the sign-in page.
+ * A wrong password in a form of the dashboard is no reason to sign out.
  */
 export function createQueries(): QueryClient {
   const onError = (error: unknown) => {
-    if (error instanceof ApiError && error.status === 401) queries.setQueryData(sessionKey, null)
+    const hasEnded = error instanceof ApiError && error.status === 401 && error.code !== 'INVALID_CREDENTIALS'
+    if (hasEnded) queries.setQueryData(sessionKey, null)
   }
   const queries: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError }),
