@@ -1,6 +1,7 @@
 import {
   absolutePosition,
   type Block,
+  childrenByParent,
   childrenOf,
   type Document,
   isContainer,
@@ -34,13 +35,14 @@ export type Sizes = ReadonlyMap<string, Size>
 /** Sizes of all blocks: measured if available, otherwise computed. Containers fit their contents. */
 export function sizesOf(document: Document, measured: Sizes = new Map()): Map<string, Size> {
   const sizes = new Map<string, Size>()
+  const children = childrenByParent(document)
   const sizeOf = (block: Block, depth: number): Size => {
     const known = sizes.get(block.id)
     if (known) return known
     const size =
       isContainer(block) && depth < 20
         ? around(
-            childrenOf(document, block.id).map((child) => ({ at: positionOf(child), size: sizeOf(child, depth + 1) })),
+            (children.get(block.id) ?? []).map((child) => ({ at: positionOf(child), size: sizeOf(child, depth + 1) })),
           )
         : (measured.get(block.id) ?? estimate(block))
     sizes.set(block.id, size)

@@ -1,6 +1,7 @@
 import { around, containerPadding, type Size, type Sizes, sizesOf, snap } from '../canvas/geometry.ts'
 import {
   type Block,
+  childrenByParent,
   childrenOf,
   type Document,
   handleOf,
@@ -22,12 +23,13 @@ const rowGap = 40
 export function autoLayout(document: Document, measured: Sizes = new Map()): Record<string, Point> {
   const sizes = new Map(sizesOf(document, measured))
   const places: Record<string, Point> = {}
+  const children = childrenByParent(document)
   const layOut = (parentId: string | null, depth: number): void => {
-    const blocks = childrenOf(document, parentId)
+    const blocks = children.get(parentId) ?? []
     for (const block of blocks) {
       if (!isContainer(block) || depth > 20) continue
       layOut(block.id, depth + 1)
-      const inner = childrenOf(document, block.id).map(({ id }) => ({ at: places[id]!, size: sizes.get(id)! }))
+      const inner = (children.get(block.id) ?? []).map(({ id }) => ({ at: places[id]!, size: sizes.get(id)! }))
       sizes.set(block.id, around(inner))
     }
     const origin = parentId === null ? originOf(blocks) : { x: containerPadding.left, y: containerPadding.top }

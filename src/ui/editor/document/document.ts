@@ -41,13 +41,19 @@ export function childrenOf(document: Document, parentId: string | null): Block[]
   return Object.values(document.blocks).filter((block) => (block.parentId ?? null) === parentId)
 }
 
+/** The children of every block and, by null, the outermost blocks. */
+export function childrenByParent(document: Document): Map<string | null, Block[]> {
+  return Map.groupBy(Object.values(document.blocks), ({ parentId }) => parentId ?? null)
+}
+
 /** Blocks and, for containers, everything inside them. */
 export function withInner(document: Document, ids: Iterable<string>): Set<string> {
+  const children = childrenByParent(document)
   const found = new Set<string>()
   const add = (id: string) => {
     if (found.has(id) || !document.blocks[id]) return
     found.add(id)
-    for (const child of childrenOf(document, id)) add(child.id)
+    for (const child of children.get(id) ?? []) add(child.id)
   }
   for (const id of ids) add(id)
   return found

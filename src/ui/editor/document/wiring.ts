@@ -58,10 +58,12 @@ export function connect(
 export function connectStart(document: Document, parentId: string, ids: readonly string[]): Document {
   const container = document.blocks[parentId]
   if (container?.type !== 'loop' && container?.type !== 'parallel') return document
-  if (childrenOf(document, parentId).some(({ id }) => !ids.includes(id))) return document
+  const added = new Set(ids)
+  if (childrenOf(document, parentId).some(({ id }) => !added.has(id))) return document
   const { start } = containerHandles[container.type]
+  const targets = new Set(document.edges.map(({ target }) => target))
   return ids
-    .filter((id) => !document.edges.some(({ target }) => target === id))
+    .filter((id) => !targets.has(id))
     .reduce(
       (next, id) => connect(next, { id: `start-${id}`, source: parentId, sourceHandle: start, target: id }),
       document,
@@ -70,13 +72,14 @@ export function connectStart(document: Document, parentId: string, ids: readonly
 
 /** Whether a path leads from one block to another. */
 function leadsTo(document: Document, from: string, to: string): boolean {
+  const bySource = Map.groupBy(document.edges, ({ source }) => source)
   const seen = new Set<string>()
   const next = [from]
   for (let at = next.pop(); at !== undefined; at = next.pop()) {
     if (at === to) return true
     if (seen.has(at)) continue
     seen.add(at)
-    for (const { source, target } of document.edges) if (source === at) next.push(target)
+    for (const { target } of bySource.get(at) ?? []) next.push(target)
   }
   return false
 }

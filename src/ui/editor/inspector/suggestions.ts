@@ -35,17 +35,19 @@ export function suggestionsFor(
 
 /** Blocks that run before a block, nearest first: along its connections and those of the surrounding containers. */
 export function upstreamOf(document: Document, blockId: string): string[] {
+  const byTarget = Map.groupBy(document.edges, ({ target }) => target)
   const found = new Set<string>()
   const containers = new Set<string>()
   const next = [blockId]
-  for (let at = next.shift(); at !== undefined; at = next.shift()) {
+  // Grows while it is read.
+  for (const at of next) {
     const parent = document.blocks[at]?.parentId
-    const sources = document.edges.filter(({ target }) => target === at).map(({ source }) => source)
+    const sources = (byTarget.get(at) ?? []).map(({ source }) => source)
     // A container has not finished while its body runs. So blocks before the container count, but the container itself
     // does not.
     for (const source of [...sources.filter((id) => id !== parent), ...(parent ? [parent] : [])]) {
       if (source === parent) {
-        if (!next.includes(source) && !containers.has(source)) {
+        if (!containers.has(source)) {
           containers.add(source)
           next.push(source)
         }
