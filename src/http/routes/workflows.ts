@@ -144,7 +144,8 @@ export function workflowRoutes(services: Services, door: Door) {
         description:
           'Replaces the whole document. The active deployment keeps running until the next one. `webhooks` are replaced at ' +
           'once: an entry without `secret` keeps the stored secret of its `id`, and null removes the secret; without ' +
-          'the member, all entries stay as they are. With `If-Match` (the `ETag` of the changed document), a document ' +
+          'the member, all entries stay as they are. A password, token or key that is `***` keeps its stored value. With ' +
+          '`If-Match` (the `ETag` of the changed document), a document ' +
           'that was saved in the meantime is not overwritten: 409.',
         tag: 'Workflows',
         body: SentDocument,
