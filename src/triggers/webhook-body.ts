@@ -76,6 +76,12 @@ export async function bodyOf(
   return { body: membersOf(entries), files }
 }
 
+/** Whether a body with these headers may become files. */
+export function mayHoldFiles(headers: Headers): boolean {
+  const { type } = contentTypeOf(headers.get('content-type') ?? '')
+  return type !== '' && !jsonType.test(type) && !textType.test(type)
+}
+
 /** Whether `bodyOf` would store files. */
 export function holdsFiles(content: WebhookContent): boolean {
   if (content.kind === 'entries')

@@ -82,9 +82,9 @@ function mapValue(schema: TSchema, value: unknown, place: SecretPlace, map: MapS
   })
 }
 
-/** `apiKey` → `api key`. */
+/** `apiKey` → `API key`. */
 function wordsOf(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^api /, 'API ')
 }
 
 function mapHeaders(headers: unknown, place: SecretPlace, map: MapSecret): unknown {

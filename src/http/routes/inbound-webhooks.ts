@@ -15,6 +15,7 @@ import {
   assertQueryFits,
   bodyOf,
   holdsFiles,
+  mayHoldFiles,
   readWebhookBody,
   type WebhookContent,
 } from '../../triggers/webhook-body.ts'
@@ -131,8 +132,7 @@ class Receiver {
   #limitsFor({ isOpen }: Hook, { headers }: Request): BodyLimits {
     const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
     if (!isOpen) return body
-    const isForm = headers.get('content-type')?.startsWith('multipart/') === true
-    return isForm ? anonymousBodyWithFiles : anonymousBody
+    return mayHoldFiles(headers) ? anonymousBodyWithFiles : anonymousBody
   }
 
   async #assertSender(call: Call, { workflowId, workspaceId }: Deployment, { sender }: Hook, body: Uint8Array) {
