@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
+import { freeBytes } from '../domain/free-bytes.ts'
 import type { Limit } from '../domain/limits.ts'
 import type { FileOwner, RunFile } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
@@ -142,7 +143,7 @@ export class Upload {
       // Reads no further until this is written, so that memory holds only one portion.
       for (const file of open) await file.flush()
       if (open.length > 1) open.splice(0, open.length - 1)
-      release(chunk)
+      freeBytes(chunk)
     }
     try {
       this.text = strictUtf8.decode(cutter.end())
@@ -171,15 +172,6 @@ export class Upload {
 function textBytesOf(value: DataValue): number {
   if (value.kind === 'text') return Buffer.byteLength(value.text)
   return value.kind === 'content' ? value.mime.length : 0
-}
-
-/**
- * Frees the memory of bytes immediately. Ten uploads at once bring hundreds of megabytes per second, and the garbage
- * collector sees only a few small objects. Does nothing when the buffer contains more than these bytes.
- */
-function release(bytes: Uint8Array): void {
-  const { buffer } = bytes
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0)
 }
 
 /** Stores the content of items and returns their file objects. */

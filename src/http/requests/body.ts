@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { AppError, problemsError } from '../../domain/errors.ts'
+import { freeBytes } from '../../domain/free-bytes.ts'
 import type { Limit } from '../../domain/limits.ts'
 import { readJson } from '../../domain/text/json.ts'
 import { findValidationErrors } from '../../domain/workflow/shape.ts'
@@ -21,7 +22,7 @@ import type { BodyLimits } from './body-limits.ts'
 export function readBody(request: Request, limits: BodyLimits): Promise<string> {
   // Nearly all requests take this path. It awaits as little as possible, because each promise costs throughput.
   if (isSmall(request, limits)) return request.bytes().then(textOf, rejectBroken)
-  return readBytes(request, limits).then(textOf)
+  return readBytes(request, limits).then(textOfLarge)
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -29,6 +30,14 @@ function textOf(bytes: Uint8Array): string {
     return strictUtf8.decode(bytes)
   } catch (cause) {
     throw new AppError('INVALID_JSON', 'The body is not UTF-8 text.', { cause })
+  }
+}
+
+function textOfLarge(bytes: Uint8Array): string {
+  try {
+    return textOf(bytes)
+  } finally {
+    freeBytes(bytes)
   }
 }
 
@@ -42,7 +51,14 @@ export async function readBytes(request: Request, limits: BodyLimits): Promise<U
     if (length > uncountedBytes) limits.budget.add(request, chunk.byteLength)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks, length)
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+    freeBytes(chunk)
+  }
+  return bytes
 }
 
 /** Reads a request's body as JSON. The Content-Type is ignored. */
@@ -86,7 +102,7 @@ export async function* readChunks(request: Request, limits: BodyLimits): AsyncGe
       length += chunk.byteLength
       // Counted while reading: a body may declare no length, and a small compressed one may expand without limit.
       if (length > limits.bytes.max) throw tooLarge(limits.bytes)
-      if (length > freeBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
+      if (length > anyRatioBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
       yield chunk
       // Chunks that are already here arrive without a turn of the event loop, and so does their processing.
       if (length - yieldedAt >= turnBytes) {
@@ -175,4 +191,4 @@ function tooDense({ max, setting }: Limit): AppError {
 const turnBytes = 131_072
 
 /** The ratio of compression does not matter up to this size. */
-const freeBytes = 1_048_576
+const anyRatioBytes = 1_048_576

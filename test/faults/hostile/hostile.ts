@@ -64,7 +64,8 @@ type Measuring = HostileOptions & { health: Observer; noise: Observer; bareUrl: 
 async function measure(target: Target, attack: Attack, measuring: Measuring): Promise<AttackReport> {
   const { health, noise, bareUrl } = measuring
   const elsewhere = { ...attack, requests: attack.requests.map((request) => ({ ...request, url: bareUrl })) }
-  const { p99: bareP99Ms } = await underAttack(target, elsewhere, measuring)
+  // Without ordinary callers there is nothing to compare.
+  const { p99: bareP99Ms } = measuring.callers > 0 ? await underAttack(target, elsewhere, measuring) : { p99: 0 }
   const before = residentMb(target.service.pid)
   const diskBefore = folderBytes(target.data)
   let peak = before
@@ -94,7 +95,7 @@ async function underAttack(
   { requests, times = 1 }: Attack,
   { callers, attackMs }: Measuring,
 ): Promise<Attacked> {
-  const startMs = 300
+  const startMs = callers > 0 ? 300 : 0
   const ordinary = loadOf(target, callers, startMs + attackMs + 200)
   // The attack begins when the callers have begun.
   await Bun.sleep(startMs)

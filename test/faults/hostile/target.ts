@@ -26,9 +26,15 @@ export type Target = {
   expressions: Readonly<Record<string, string>>
 }
 
+/** Otherwise, most requests of an attack would be refused before anything else is checked. */
+const withoutVisitorLimits = {
+  MILLRACE_CHAT_VISITOR_PER_MINUTE: '1000000',
+  MILLRACE_WEBHOOK_VISITOR_PER_MINUTE: '1000000',
+}
+
 /** Starts the executable in an empty folder, and deploys the workflows. */
 export async function startTarget(data: string, environment: Record<string, string> = {}): Promise<Target> {
-  const service = await serve(data, { MILLRACE_ACCESS_LOG: 'off', ...environment })
+  const service = await serve(data, { MILLRACE_ACCESS_LOG: 'off', ...withoutVisitorLimits, ...environment })
   const { url } = service
   const printed = (label: RegExp) => label.exec(service.output())?.[1] ?? ''
   const apiKey = printed(/API key +(\S+)/)
@@ -54,7 +60,7 @@ export async function startTarget(data: string, environment: Record<string, stri
   await make([webhook('open', 'immediately'), hasItems], ['hook > if'], 'open webhook')
   const wait = block('wait', 'wait', { ms: 9_000 })
   await make([webhook('slow', 'workflow'), wait], ['hook > wait'], 'slow webhook')
-  const reply = block('reply', 'response', { data: 'Hello' })
+  const reply = block('reply', 'response', { data: { text: 'Hello' } })
   await make(
     [block('chat', 'chat_trigger', { identifier: 'public', access: 'public' }), reply],
     ['chat > reply'],

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { temporaryFolder } from '../support/executable.ts'
+import { hostile } from './hostile/hostile.ts'
+
+test('hostile requests neither stop the service nor make it send or keep much', async () => {
+  using folder = temporaryFolder()
+  const reports = await hostile({ data: `${folder.path}/data`, isShort: true, callers: 0, attackMs: 0 })
+  expect(reports.length).toBeGreaterThan(50)
+  const faults = reports.filter(({ statuses, largestResponse, healthMs, noiseMs, memoryMb }) => {
+    const codes = Object.keys(statuses).map(Number)
+    const isRefused = codes.every((status) => status >= 400)
+    return (
+      codes.includes(0) ||
+      // These attacks took between two seconds and forever. The bound is wide, because this is no benchmark.
+      healthMs - noiseMs > 2_000 ||
+      (isRefused && largestResponse > 64_000) ||
+      memoryMb.peak - memoryMb.before > 600
+    )
+  })
+  expect(faults).toEqual([])
+  // The memory comes back down.
+  expect(Math.min(...reports.slice(-5).map(({ memoryMb }) => memoryMb.after))).toBeLessThan(600)
+}, 240_000)
