@@ -6,7 +6,11 @@ export type ShownLimit = { setting: string; description: string; value: string }
 /** The limits that protect everyone from one workspace, sender or visitor. */
 const shown: ReadonlySet<keyof Config> = new Set([
   ...(['runsMax', 'shareFactor', 'jobsConcurrency', 'outboundConcurrency', 'outboundHostConcurrency'] as const),
-  ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'workspaceFilesMax', 'workspaceFileBytes'] as const),
+  ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'bodyValuesMax', 'formFieldsMax'] as const),
+  ...(['requestFilesMax', 'bodyRatioMax', 'bodiesBytesMax', 'anonymousBodyBytesMax'] as const),
+  ...(['anonymousBodyBytesMaxFiles', 'anonymousBodyValuesMax', 'anonymousFormFieldsMax', 'anonymousFilesMax'] as const),
+  ...(['workspaceFilesMax', 'workspaceFileBytes', 'documentBlocksMax', 'documentEdgesMax'] as const),
+  ...(['expressionWorkMax', 'webhookHostConcurrency'] as const),
   ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
 ])
 
