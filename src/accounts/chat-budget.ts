@@ -37,7 +37,9 @@ export class ChatBudget {
     const day = this.#today(chat.workflowId) ?? this.#begin(chat)
     if (day.reading) await day.reading
     if (day.usd < usdPerDay) return
-    const message = `The chat has cost ${usdPerDay} USD today, the most that MILLRACE_PUBLIC_CHAT_USD_PER_DAY allows.`
+    const message =
+      `The chat has reached its limit of ${usdPerDay} USD for today (UTC). Try again tomorrow, or raise ` +
+      'MILLRACE_PUBLIC_CHAT_USD_PER_DAY.'
     throw new AppError('USAGE_LIMIT_EXCEEDED', message)
   }
 

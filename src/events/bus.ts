@@ -96,8 +96,8 @@ export class RunBus {
     const workspaceId = expected?.workspaceId ?? this.find(executionId)?.workspaceId ?? ''
     if (!this.#watchers.hasRoom(workspaceId)) {
       const message =
-        `${this.watchers} readers watch runs at the moment. MILLRACE_WATCHERS_MAX allows ${watchersMax}, ` +
-        `which workspaces share (${limitSettings.shareFactor}).`
+        `The workspace already has its share of the ${watchersMax} readers who may watch runs live. Try again in a ` +
+        `moment, or raise MILLRACE_WATCHERS_MAX or ${limitSettings.shareFactor}.`
       throw new AppError('OVERLOADED', message, { retryAfterS: 5 })
     }
     let channel = this.#channels.get(executionId)

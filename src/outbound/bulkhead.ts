@@ -122,8 +122,8 @@ export class Bulkhead {
   #full({ host }: Route): OutboundError {
     const { total, waiting } = this.#bounds
     const message =
-      `${host} was not called: the workspace has its share of the ${total} requests in flight ` +
-      `and of the ${waiting} that may wait for a slot`
+      `${host} was not called: the workspace already has its share of the ${total} slots for requests ` +
+      `(MILLRACE_OUTBOUND_CONCURRENCY) and of the ${waiting} places for requests that wait for a slot`
     return new OutboundError('CONNECTION_FAILED', message)
   }
 }

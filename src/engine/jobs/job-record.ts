@@ -81,6 +81,6 @@ const messages: Record<JobFailureCode, string> = {
   CANCELLED: 'The run was cancelled.',
   EXECUTION_FAILED: 'The run failed.',
   INTERRUPTED:
-    'The service ended three times while this run was in progress, and no block ended in between, so it was not ' +
-    'started again.',
+    'The service crashed three times during this run and no block completed in between, so the run was not resumed. ' +
+    'Start it again.',
 }

@@ -32,7 +32,7 @@ export type RunRequest = {
   input: TriggerInput
   /** A new one when absent. */
   executionId?: string
-  /** The network of a caller that sent no credential. It shares the slots of the workspace with other callers. */
+  /** The network of a visitor, who sent no credential. Visitors share the slots of the workspace. */
   visitor?: string | undefined
   timeoutMs?: number
   /** When an asynchronous run was accepted. Epoch milliseconds. */
@@ -133,7 +133,7 @@ export class Runner {
     return run?.fail(stopped(code)) ?? false
   }
 
-  /** Throws OVERLOADED when no slot is free for the workspace, or for its visitor, or when the service is stopping. */
+  /** Throws OVERLOADED when the workspace or its visitor may not take another slot, or when the service is stopping. */
   assertFree(workspaceId: string, visitor?: string): void {
     if (this.#stopping)
       throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
@@ -142,8 +142,8 @@ export class Runner {
     const message =
       this.inFlight >= max
         ? `${max} runs are in progress, the most that ${limitSettings.runsMax} allows. Try again in a moment.`
-        : 'The workspace, or this visitor, has its share of the slots for runs ' +
-          `(${limitSettings.runsMax}, ${limitSettings.shareFactor}). Try again in a moment.`
+        : 'The workspace, or the address of this visitor, already has its share of the slots for runs. ' +
+          `Try again in a moment, or raise ${limitSettings.runsMax} or ${limitSettings.shareFactor}.`
     throw new AppError('OVERLOADED', message, { retryAfterS: 1 })
   }
 

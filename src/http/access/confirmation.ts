@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import { tokenOf } from './session-cookie.ts'
 
-/** How old a sign-in may be that stands in for a password. */
+/** The maximum age of a sign-in that replaces the password of an account without one. */
 const recentMs = 10 * 60_000
 
 type Confirmation = {
@@ -29,8 +29,8 @@ export async function assertCurrentPassword(
 }
 
 /**
- * The same, and for an account without a password a recent sign-in. For what outlives the session and a change of the
- * password. Without sign-in, every visitor is the owner, so there is nothing to confirm.
+ * Requires the account's password, or a recent sign-in if the account has none. For changes whose effect outlives the
+ * session and a change of the password. Where sign-in is off, everyone is the owner, so there is nothing to confirm.
  */
 export async function assertConfirmed(
   services: Pick<Services, 'store' | 'sessions' | 'clock'>,
@@ -45,8 +45,8 @@ export async function assertConfirmed(
   if (session && clock.now() - session.createdAt <= recentMs) return
   throw new AppError(
     'FORBIDDEN',
-    'The account has no password, so this needs a sign-in that is at most 10 minutes old. Set a password, or sign in ' +
-      'again.',
+    'The account has no password, so this change needs a sign-in that is at most 10 minutes old. Sign in again, or set ' +
+      'a password.',
   )
 }
 
@@ -58,6 +58,6 @@ export async function findAccount({ store }: Pick<Services, 'store'>, userId: st
 }
 
 function currentPasswordNeeded(): AppError {
-  const message = 'The account has a password: give it as currentPassword.'
+  const message = 'The account has a password. Send it as currentPassword.'
   return new AppError('INVALID_INPUT', message, { details: [{ path: 'currentPassword', message }] })
 }

@@ -32,7 +32,9 @@ export class BodyBudget {
     const before = this.#held.get(request) ?? 0
     const others = this.#bytes - before
     if (others > 0 && this.#bytes + bytes > this.#limit.max) {
-      const message = `The bodies of requests in progress fill the memory that ${this.#limit.setting} allows. Try again in a moment.`
+      const message =
+        `The bodies of other requests leave too little of the ${this.#limit.max} bytes that ${this.#limit.setting} ` +
+        'allows for all bodies. Try again in a moment.'
       throw new AppError('OVERLOADED', message, { retryAfterS })
     }
     this.#held.set(request, before + bytes)

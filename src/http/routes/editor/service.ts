@@ -18,7 +18,7 @@ const Service = t.Object({
   }),
   retention: t.Object({ days: t.Integer(), bytesMax: Bytes }),
   limits: t.Array(t.Object({ setting: t.String(), description: t.String(), value: t.String() }), {
-    description: 'The limits in force that workspaces, senders and visitors share.',
+    description: 'The limits in force for workspaces and visitors.',
   }),
   storage: maybe(
     t.Object(

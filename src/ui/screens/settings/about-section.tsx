@@ -103,7 +103,7 @@ function Storage({ storage, retention }: Service) {
 function Limits({ limits }: Service) {
   const facts = limits.map(({ setting, description, value }) => ({ name: description, value, note: setting }))
   return (
-    <Section title="Limits" note="Workspaces, senders and visitors share the service. The operator sets these limits.">
+    <Section title="Limits" note="Workspaces and visitors share the service. The operator sets these limits.">
       <Facts facts={facts} />
     </Section>
   )
