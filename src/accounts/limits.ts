@@ -26,13 +26,13 @@ export type AccountLimitsOptions = {
   /** Windows that were open when the service stopped. */
   windows: readonly RateWindowRow[]
   /**
-   * Called for each request that a window rejects. `address`: the request had no valid key. `visitor`: it needed none.
+   * Called for each rejected request. `address`: the request had no valid key. `visitor`: it needed no key.
    */
   onRefused?(kind: RateKind | 'address' | 'visitor'): void
   clock: Clock
 }
 
-/** Requests per minute of one network without a key: to one chat, and to one webhook trigger that anybody may call. */
+/** Requests per minute from one network: to one chat, and to one webhook trigger without authentication. */
 export type VisitorLimits = { chatPerMinute: number; webhookPerMinute: number }
 
 export type RateState = { limit: number; remaining: number; resetAt: number }
@@ -118,12 +118,12 @@ export class AccountLimits {
     return this.#wrongPasswords.peek(who, wrongPasswordsPerMinute)
   }
 
-  /** Counts a message to a chat from a visitor without a key. */
+  /** Counts a message from a visitor to a chat. */
   takeChatVisitor(workflowId: string, network: string): RateWindow {
     return this.#reported('visitor', this.#chatVisitors.take(`${workflowId} ${network}`, this.#visitors.chatPerMinute))
   }
 
-  /** Counts a request to a webhook trigger that verifies no sender. */
+  /** Counts a request from a visitor to a webhook trigger. */
   takeWebhookVisitor(workflowId: string, network: string): RateWindow {
     const window = this.#webhookVisitors.take(`${workflowId} ${network}`, this.#visitors.webhookPerMinute)
     return this.#reported('visitor', window)

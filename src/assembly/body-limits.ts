@@ -39,7 +39,7 @@ export function bodiesOf(config: Config): Bodies {
   }
 }
 
-/** Senders without a credential never have more than others, even when only the others' limit was lowered. */
+/** A visitor's limit is never higher than that of other callers, even when only theirs was lowered. */
 function lower(known: Limit, anonymous: Limit): Limit {
   return anonymous.max < known.max ? anonymous : known
 }

@@ -3,7 +3,7 @@ import { type Config, settings, sizeText } from '../config.ts'
 /** A limit as the status page shows it. */
 export type ShownLimit = { setting: string; description: string; value: string }
 
-/** The limits that protect everyone from one workspace, sender or visitor. */
+/** The limits that protect everyone from one workspace or visitor. */
 const shown: ReadonlySet<keyof Config> = new Set([
   ...(['runsMax', 'shareFactor', 'jobsConcurrency', 'outboundConcurrency', 'outboundHostConcurrency'] as const),
   ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'bodyValuesMax', 'formFieldsMax'] as const),

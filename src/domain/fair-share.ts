@@ -4,10 +4,10 @@
  * that holds none. With the factor 4, a lone owner gets 80 % of the slots, two busy owners get 44 % each, and a
  * newcomer finds a free slot.
  *
- * A guest is somebody who uses an owner's slots without a credential. The same rule shares the owner's part between its
- * guests, so that a stranger cannot shut the owner out.
+ * A guest uses an owner's slots without a credential. The same rule shares the owner's part between its guests, so that
+ * a guest cannot shut the owner out.
  *
- * Nobody waits here. The state is the counts of owners and guests that hold slots, so it cannot outgrow the slots.
+ * Nothing waits here. The state is the counts of owners and guests that hold slots, so it cannot outgrow the slots.
  */
 export class FairShare {
   readonly #total: number
@@ -39,7 +39,7 @@ export class FairShare {
     if (guest !== undefined) add(this.#guests, guest, 1)
   }
 
-  /** Once for each `take`, with the same names. */
+  /** Returns a slot. Call this once for each `take`, with the same names. */
   release(owner: string, guest?: string): void {
     this.#used -= 1
     add(this.#owners, owner, -1)

@@ -98,7 +98,7 @@ export type RunSettings = {
   body: BodyLimits
   /** For a workflow whose trigger declares files. */
   bodyWithFiles: BodyLimits
-  /** For senders without a credential. */
+  /** For visitors, who send no credential. */
   anonymousBody: BodyLimits
   anonymousBodyWithFiles: BodyLimits
   cancelOnDisconnect: boolean

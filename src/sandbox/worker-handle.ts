@@ -153,7 +153,7 @@ export class WorkerHandle {
 /** One run, as it was requested. */
 export type Job = {
   request: ProgramRequest
-  /** Who shares the workers with others. */
+  /** The workspace of the run. Workspaces share the workers. */
   owner: string
   /** JSON text. */
   values: string

@@ -13,7 +13,7 @@ type Idempotency = WebhookIdempotency | 'signed-id'
 export type Hook = {
   methods: ReadonlySet<string>
   sender: SenderCheck
-  /** Whether anybody may send: nothing verifies the sender. */
+  /** Whether the trigger has no authentication, so that its senders are visitors. */
   isOpen: boolean
   respondsImmediately: boolean
   idempotency: Idempotency | undefined

@@ -124,8 +124,8 @@ function envelopeOf({ executionId, failure, output, secrets, ...times }: RunReco
   }
   if (!failure) return { success: true, executionId, output, metadata }
   const { message, code, blockId, blockName } = failure
-  const told = { error: redactText(message, secrets), blockName: blockName && redactText(blockName, secrets) }
-  return { success: false, code, executionId, blockId, ...told, output, metadata }
+  const redacted = { error: redactText(message, secrets), blockName: blockName && redactText(blockName, secrets) }
+  return { success: false, code, executionId, blockId, ...redacted, output, metadata }
 }
 
 /** The ID of a workflow on the service. Text that looks like an ID is used unchecked: the run reports a missing one. */

@@ -1,7 +1,7 @@
 /**
- * Tells crashes that a job may have caused from those that happened to it. Each time a job resumes after a crash, a
- * mark with the number of its crashes so far joins its recorded steps. A block that is recorded after a mark shows that
- * the job made progress after those crashes.
+ * Distinguishes crashes that a job may have caused from crashes with another cause. Each time a job resumes after a
+ * crash, it records a mark with the number of its crashes so far among its steps. A block that is recorded after a mark
+ * shows that the job made progress after those crashes.
  */
 
 /** After this many crashes without progress, the job itself is assumed to cause them. */
@@ -24,7 +24,7 @@ export function isStuck(steps: readonly string[], crashes: number): boolean {
   return crashes - withProgress >= crashesMax
 }
 
-/** This shape is on disk. */
+/** This format is on disk, so it must stay readable. */
 const markStart = '{"crashes":'
 
 export function isMark(step: string): boolean {

@@ -14,11 +14,11 @@ export const sorry = 'The chat could not answer. Try again in a moment.'
 export function withoutDetails(end: RunEnd): RunEnd {
   const { failure } = end.record
   if (!failure) return end
-  const told = { ...failure, message: sorry, blockId: null, blockName: null }
-  return { ...end, record: { ...end.record, failure: told, output: null } }
+  const hidden = { ...failure, message: sorry, blockId: null, blockName: null }
+  return { ...end, record: { ...end.record, failure: hidden, output: null } }
 }
 
-/** Refuses because of the owner's limits, without telling anonymous visitors what the limits are. */
+/** Refuses because of the owner's limits, but hides from anonymous visitors what the limits are. */
 export async function hideLimits(chat: ChatParameters, assert: () => void | Promise<void>): Promise<void> {
   try {
     await assert()

@@ -24,14 +24,14 @@ export function runResponse({ record, response }: RunEnd, headers: Record<string
 }
 
 /**
- * Why a run failed, for its caller. Without the workspace's secrets, because a called service may have repeated one:
- * only the output is the caller's own.
+ * Why a run failed, for its caller. Contains no secret of the workspace, although a called service may have repeated
+ * one. Only the output is not redacted, because it is meant for the caller.
  */
 export function failureFacts(
   { code, message, blockId, blockName }: RunFailure,
   { secrets }: Pick<RunRecord, 'secrets'>,
 ): { error: string; code: CallerCode; blockId: string | null; blockName: string | null } {
-  // The log tells a cancelled run and a disconnected caller apart; for callers both failed.
+  // The log distinguishes a cancelled run from a disconnected caller. For callers, both failed.
   return {
     error: redactText(message, secrets),
     code: code === 'EXECUTION_TIMEOUT' ? code : 'EXECUTION_FAILED',
@@ -53,8 +53,8 @@ function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<s
 
 /**
  * Sandboxes a response that a browser may show as a page, because a link can lead to it. Its scripts run in a separate
- * origin, so that a workflow's page cannot use the visitor's session. Its cookies belong to `path` alone: a few large
- * ones for the whole host would keep the visitor out of the dashboard.
+ * origin, so that a workflow's page cannot use the session of the person who opens it. Its cookies belong to `path`
+ * alone: a few large ones for the whole host would keep this person out of the dashboard.
  */
 export function sandboxed(response: Response, path: string): Response {
   const { headers } = response

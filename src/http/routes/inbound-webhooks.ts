@@ -64,7 +64,7 @@ type KnownCall = Call & {
   plan: Plan
   hook: Hook
   content: WebhookContent
-  /** The network of a sender that nothing verifies; undefined for all others. */
+  /** The network of a visitor; undefined for a verified sender. */
   visitor: string | undefined
 }
 
@@ -128,7 +128,7 @@ class Receiver {
     return await this.#start({ ...call, deployment, plan, hook, content, visitor })
   }
 
-  /** Senders that prove nothing may send less. */
+  /** Visitors have lower limits than verified senders. */
   #limitsFor({ isOpen }: Hook, { headers }: Request): BodyLimits {
     const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
     if (!isOpen) return body

@@ -115,13 +115,13 @@ class RunStream implements RunObserver {
 
 function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
   const { failure, output, durationMs } = record
-  const told = failure && failureFacts(failure, record)
+  const facts = failure && failureFacts(failure, record)
   return JSON.stringify({
     event: 'done',
     success: failure === null,
     output: events.outputs() ?? output ?? null,
     metadata: { duration: durationMs },
-    ...(told && { error: told.error, code: told.code }),
+    ...(facts && { error: facts.error, code: facts.code }),
     ...more,
   })
 }

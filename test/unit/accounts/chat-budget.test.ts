@@ -27,7 +27,7 @@ function budgetWith(read: (since: number) => number | Promise<number>) {
   return { budget, clock, reads, reached }
 }
 
-test('a chat is refused from the run on that reaches its limit, until the next day', async () => {
+test('a chat is refused after the run that reaches its limit, until the next day', async () => {
   const { budget, clock, reads, reached } = budgetWith((since) => (since === Date.UTC(2026, 0, 5) ? 8 : 0))
   await budget.assertWithin(chat)
   budget.add(run(1.5))

@@ -36,7 +36,7 @@ describe('the fair share', () => {
     expect(fill(share, 'c')).toBeGreaterThan(40)
   })
 
-  test('of the slots that a lone owner may take, a lone guest gets 80 %', () => {
+  test('a lone guest gets 80 % of the slots that a lone owner may take', () => {
     const share = new FairShare({ total: 500, factor: 4 })
     expect(fill(share, 'owner', 'stranger')).toBe(320)
     expect(share.hasRoom('owner')).toBe(true)

@@ -182,7 +182,7 @@ describe('an expression', () => {
     expect(() => evaluate('[1, 2, 3].join("x".repeat(4e6))')).toThrow('Invalid string length')
   })
 
-  test('leaves whatever would take long to the sandbox, however the work is written', () => {
+  test('leaves everything that would take long to the sandbox, however the work is written', () => {
     const items = Array.from({ length: 100_000 }, (_, index) => index)
     const objects = Array.from({ length: 20_000 }, (_, index) => ({ index, name: `name ${index}` }))
     const values = {
@@ -216,7 +216,7 @@ describe('an expression', () => {
     }
   })
 
-  test('does not use up its work with what it only passes on', () => {
+  test('spends no work on values that it only passes on', () => {
     const long = 'é'.repeat(10_000_000)
     const items = Array.from({ length: 1_000_000 }, () => ({ a: 1 }))
     for (const [source, outcome] of [

@@ -186,7 +186,7 @@ describe('the slots of one origin', () => {
     expect(heldOf('one')).toHaveLength(half)
   })
 
-  test('of subscriptions that hang are half at most, and the last quarter is for one that responds', () => {
+  test('go to hanging subscriptions up to a half, and the last quarter stays free for one that responds', () => {
     const { clock, wait, takeAll, heldOf, heldBy, respond } = world(500)
     wait('one', 'good')
     takeAll()
@@ -218,7 +218,7 @@ describe('the slots of one origin', () => {
     expect(Math.max(...Object.values(counts)) / Math.min(...Object.values(counts))).toBeLessThan(1.5)
   })
 
-  test('are left over for a slow subscription that has none', () => {
+  test('include one for a slow subscription that has none', () => {
     const { clock, wait, takeAll, heldBy, respond } = world(500)
     wait('one', 'slow')
     wait('one', 'hangs')

@@ -20,7 +20,7 @@ describe('a subscription whose path hangs', () => {
   test('delays no other subscription of the same receiver', async () => {
     const bad = await world.subscribe('bad', 'https://one.example/bad')
     const good = await world.subscribe('good', 'https://one.example/good')
-    // Both answer at first, so that both count as fast when the one begins to hang.
+    // Both respond at first, so that both count as fast when one of them begins to hang.
     await record(bad, good)
     world.post = hangsAt('/bad')
     for (let n = 0; n < 30; n += 1) await record(bad)
@@ -49,7 +49,7 @@ describe('a subscription whose path hangs', () => {
     }
   })
 
-  test('gets its whole backlog when the path answers again', async () => {
+  test('gets its whole backlog when the path responds again', async () => {
     const bad = await world.subscribe('bad', 'https://one.example/bad')
     world.post = hangsAt('/bad')
     for (let n = 0; n < 200; n += 1) await record(bad)

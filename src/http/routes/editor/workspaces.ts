@@ -81,7 +81,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         const caller = await door.requireSession(request, set)
         assertOwner(caller, id)
         const { email, role } = await readShape(request, NewMember, settings.body)
-        // The response tells whether an account exists, so guesses are limited.
+        // The response reveals whether an account exists, so guesses are limited.
         const guesses = `members ${caller.userId}`
         assertAllowed(limits.peekWrongPassword(guesses), clock.now(), 'unknown e-mail addresses')
         // By e-mail only: the accounts of an installation cannot be listed.

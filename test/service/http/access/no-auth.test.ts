@@ -43,7 +43,7 @@ describe('a service without sign-in', () => {
       { host: local(), 'x-forwarded-host': 'flows.example.com' },
       { host: 'localhost/evil' },
       { host: 'localhost@evil.example' },
-      // Proxies that only tell the client's address.
+      // Proxies that only pass on the client's address.
       ...['x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-forwarded-proto', 'x-forwarded-port'].map((name) => ({
         host: local(),
         [name]: '203.0.113.9',

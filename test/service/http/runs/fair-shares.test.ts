@@ -7,7 +7,7 @@ const condition = document({
   edges: ['start > c'],
 })
 
-test('strangers who fill a webhook leave slots to other workspaces, and to the other callers of its own', async () => {
+test('visitors who fill a webhook leave slots to other workspaces, and to other callers of the same workspace', async () => {
   const world = await ExecutionWorld.open({ 'runs-max': '50' })
   const hook = block('hook', 'webhook_trigger', { path: 'open', respond: 'workflow' })
   await world.deploy(document({ blocks: [hook, block('w', 'wait', { ms: 1_500 })], edges: ['hook > w'] }))

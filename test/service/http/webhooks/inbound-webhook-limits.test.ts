@@ -21,7 +21,7 @@ test('runs of webhook triggers count as asynchronous runs of the owner, whatever
   await world.close()
 })
 
-test('one address may send a limited number of requests to a webhook trigger that verifies no sender', async () => {
+test('one address may send a limited number of requests to a webhook trigger without authentication', async () => {
   const world = await ExecutionWorld.open({ 'webhook-visitor-per-minute': '5' })
   const authentication = { type: 'bearer', token: 'right' }
   await world.deploy(document({ blocks: [block('hook', 'webhook_trigger', { path: 'open' })] }))
