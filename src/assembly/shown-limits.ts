@@ -1,6 +1,6 @@
 import { type Config, settings, sizeText } from '../config.ts'
 
-/** A limit as the status page shows it. */
+/** A limit as the dashboard shows it under About. */
 export type ShownLimit = { setting: string; description: string; value: string }
 
 /** The limits that protect everyone from one workspace or visitor. */

@@ -47,7 +47,7 @@ export class AppError extends Error {
   }
 }
 
-/** The most problems that an error lists. More do not help the reader, and cost memory for each sender's mistake. */
+/** The most problems that an error lists. More do not help the reader, and cost memory for each mistake of a caller. */
 export const problemsMax = 20
 const messageCharsMax = 500
 const pathCharsMax = 200

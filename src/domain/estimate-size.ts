@@ -8,7 +8,7 @@ export function estimateSize(value: unknown, max = Number.POSITIVE_INFINITY): nu
   let bytes = 16
   const open: object[] = []
   for (let current: object | undefined = value; current && bytes <= max; current = open.pop()) {
-    // `for in` makes a text of every index of an array, which takes 0.4 µs.
+    // `for in` converts every index of an array to a text, which takes 0.4 µs.
     if (Array.isArray(current)) for (const item of current) bytes += shallowSize(item, open)
     else {
       for (const key in current) bytes += key.length + shallowSize((current as Record<string, unknown>)[key], open)

@@ -4,7 +4,7 @@ const secretWords = new Set([
   ...['password', 'secret', 'signature', 'token', 'accesstoken', 'authtoken', 'secretkey', 'accesskey'],
 ])
 
-/** Names that end like a credential and are none. */
+/** Names that end like those of credentials, but carry none. */
 const harmlessNames = new Set(['idempotency-key', 'x-idempotency-key', 'cache-key', 'surrogate-key', 'partition-key'])
 
 /** Whether a request header with this name usually carries a credential. */

@@ -48,7 +48,7 @@ export class FileQuota {
     for (const usage of [run, pending]) add(usage, { files: 1, bytes })
   }
 
-  /** A counted file could not be stored. */
+  /** Stops counting a file that could not be stored. */
   failed({ workspaceId, executionId }: FileOwner, bytes: number): void {
     const { pending, runs } = this.#of(workspaceId)
     const run = runs.get(executionId)
@@ -113,7 +113,7 @@ type Workspace = {
   runs: Map<string, FileUsage>
   /** When `recorded` must be read again. Epoch milliseconds. */
   freshUntil: number
-  /** Counts what makes a sum that is being read useless. */
+  /** Counts the changes that make a sum wrong while it is being read. */
   changes: number
   reading: Promise<void> | undefined
 }

@@ -39,7 +39,7 @@ export class Work {
 
   /** For an operation that lists the members of a value, but does not read them. */
   list(value: unknown): void {
-    // JavaScriptCore makes a text of each index, and a text of each character.
+    // JavaScriptCore converts each index and each character to a text.
     if (typeof value === 'string' || Array.isArray(value)) this.take(value.length * indexUnits)
     else if (typeof value === 'object' && value !== null) for (const _ in value) this.take(memberUnits)
   }

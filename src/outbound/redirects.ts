@@ -56,7 +56,7 @@ export function hopTo(target: Target, request: Omit<Hop, 'target'>): Hop {
   return { target, ...request }
 }
 
-/** A server that moves its own clients from http to https is still the same one. */
+/** A redirect from http to https on the same host leads to the same server. */
 function isSameOrigin(from: Target, to: Target): boolean {
   return from.url.origin === to.url.origin || (!from.secure && to.secure && from.host === to.host)
 }

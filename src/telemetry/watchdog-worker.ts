@@ -2,7 +2,7 @@ import { dlopen } from 'bun:ffi'
 import { writeSync } from 'node:fs'
 import { stuckExitCode, type WatchdogStart, watchdogCells } from './watchdog-memory.ts'
 
-/** The watchdog's thread. It must not need the main thread for anything. */
+/** The watchdog's thread. It must not depend on the main thread. */
 declare const self: Worker
 
 self.onmessage = ({ data: { shared, tickMs, ticks } }: MessageEvent<WatchdogStart>) => {

@@ -76,7 +76,7 @@ const readers: Readonly<Record<SignatureScheme, (headers: Headers) => Reading | 
   },
 }
 
-/** The id of an event that is signed by the `standard` scheme: the same each time that it is sent. */
+/** The id of an event, which the `standard` scheme signs. It is the same whenever the event is sent again. */
 export function standardIdOf(headers: Headers): string {
   return headers.get(`${standardBrand(headers)}-id`) ?? ''
 }

@@ -8,7 +8,7 @@ const blocksSetting = 'MILLRACE_DOCUMENT_BLOCKS_MAX'
 const edgesSetting = 'MILLRACE_DOCUMENT_EDGES_MAX'
 
 /**
- * Throws `PAYLOAD_TOO_LARGE` for a document with too many members. To be called before anything else reads a document
+ * Throws `PAYLOAD_TOO_LARGE` for a document with too many members. Call this before anything else reads a document
  * from outside: ten megabytes can hold hundreds of thousands of edges. Stored documents are not checked again, so a
  * larger one that was saved under another limit still runs and can be deployed.
  */

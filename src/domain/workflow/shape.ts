@@ -11,7 +11,7 @@ export const validationErrorsMax = 100
  * generated description.
  */
 export function findValidationErrors(schema: TSchema, value: unknown): ErrorDetail[] {
-  // To look for errors takes ten times as long as to check.
+  // Listing the errors takes ten times as long as checking.
   if (Value.Check(schema, value)) return []
   const errors = new Map<string, ErrorDetail>()
   for (const error of Value.Errors(schema, value)) {

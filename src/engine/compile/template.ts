@@ -92,7 +92,7 @@ export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
 type Marked = { text: string; mark: string; getters: Getter[] }
 
 function markReferences(text: string, resolve: Resolve): Marked {
-  // Random, so that no text can contain it. To look for a mark that a text does not contain takes n² steps at worst.
+  // Random, so that no text can contain it. Searching for a mark that a text does not contain takes n² steps at worst.
   const mark = `\u{e000}${crypto.randomUUID()}\u{e000}`
   const getters: Getter[] = []
   let inString = false

@@ -4,7 +4,7 @@ import { sessionKey } from './session.ts'
 
 /**
  * The query cache. When the service returns 401 for any request, the session is cleared, which shows the sign-in page.
- * A wrong password in a form of the dashboard is no reason to sign out.
+ * A wrong password in a form of the dashboard does not end the session.
  */
 export function createQueries(): QueryClient {
   const onError = (error: unknown) => {

@@ -38,15 +38,15 @@ describe('the fair share', () => {
 
   test('a lone guest gets 80 % of the slots that a lone owner may take', () => {
     const share = new FairShare({ total: 500, factor: 4 })
-    expect(fill(share, 'owner', 'stranger')).toBe(320)
+    expect(fill(share, 'owner', 'guest')).toBe(320)
     expect(share.hasRoom('owner')).toBe(true)
-    expect(share.hasRoom('owner', 'another stranger')).toBe(true)
+    expect(share.hasRoom('owner', 'another guest')).toBe(true)
     expect(fill(share, 'owner')).toBe(80)
   })
 
   test('a guest that uses the slots of several owners gets no more than a lone owner', () => {
     const share = new FairShare({ total: 500, factor: 4 })
-    const taken = fill(share, 'a', 'stranger') + fill(share, 'b', 'stranger') + fill(share, 'c', 'stranger')
+    const taken = fill(share, 'a', 'guest') + fill(share, 'b', 'guest') + fill(share, 'c', 'guest')
     expect(taken).toBeLessThanOrEqual(400)
   })
 
