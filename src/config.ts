@@ -130,7 +130,7 @@ const properties = {
     100,
     1,
     100_000,
-    'Maximum ratio between the decompressed and the compressed size of a body, beyond the first megabyte.',
+    'Maximum ratio between the decompressed and the compressed size of a body beyond 1 MB (64 KB for visitors).',
   ),
   anonymousBodyBytesMax: bytes(MB, KB, GB, 'Maximum size of a body from a visitor without a key or signature.'),
   anonymousBodyBytesMaxFiles: bytes(

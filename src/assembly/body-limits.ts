@@ -18,6 +18,7 @@ export function bodiesOf(config: Config): Bodies {
     values: limitOf(config, 'bodyValuesMax'),
     fields: limitOf(config, 'formFieldsMax'),
     files: limitOf(config, 'requestFilesMax'),
+    uncheckedBytes: 1_048_576,
     ...shared,
   }
   const body = { ...known, bytes: limitOf(config, 'bodyBytesMax') }
@@ -26,6 +27,8 @@ export function bodiesOf(config: Config): Bodies {
     values: lower(known.values, limitOf(config, 'anonymousBodyValuesMax')),
     fields: lower(known.fields, limitOf(config, 'anonymousFormFieldsMax')),
     files: lower(known.files, limitOf(config, 'anonymousFilesMax')),
+    // Their bodies have 1 MB at most: 140 bytes would become the largest one.
+    uncheckedBytes: 65_536,
     ...shared,
   }
   const anonymousBytes = lower(body.bytes, limitOf(config, 'anonymousBodyBytesMax'))

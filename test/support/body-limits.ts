@@ -10,6 +10,7 @@ export function bodyLimits(max: Partial<Record<Exclude<keyof BodyLimits, 'budget
     fields: limit('fields', 10_000),
     files: limit('files', 1_000),
     ratio: limit('ratio', 100),
+    uncheckedBytes: max.uncheckedBytes ?? 1_048_576,
     budget: new BodyBudget({ max: 100_000_000, setting: 'MAX_budget' }),
   }
 }

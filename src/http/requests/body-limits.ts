@@ -10,8 +10,10 @@ export type BodyLimits = Readonly<{
   /** Fields of a form, parts of a multipart body, and parameters of a query. */
   fields: Limit
   files: Limit
-  /** Decompressed bytes for each compressed byte, beyond the first megabyte. */
+  /** Decompressed bytes for each compressed byte, beyond `uncheckedBytes`. */
   ratio: Limit
+  /** The ratio of compression does not matter up to this size. */
+  uncheckedBytes: number
   /** The memory that all bodies share. */
   budget: BodyBudget
 }>

@@ -102,7 +102,7 @@ export async function* readChunks(request: Request, limits: BodyLimits): AsyncGe
       length += chunk.byteLength
       // Counted while reading: a body may declare no length, and a small compressed one may expand without limit.
       if (length > limits.bytes.max) throw tooLarge(limits.bytes)
-      if (length > anyRatioBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
+      if (length > limits.uncheckedBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
       yield chunk
       // Chunks that are already here arrive without a turn of the event loop, and so does their processing.
       if (length - yieldedAt >= turnBytes) {
@@ -189,6 +189,3 @@ function tooDense({ max, setting }: Limit): AppError {
 
 /** After so many bytes of one body, other requests have a turn. */
 const turnBytes = 131_072
-
-/** The ratio of compression does not matter up to this size. */
-const anyRatioBytes = 1_048_576
