@@ -111,6 +111,7 @@ const properties = {
   ),
   parallelConcurrencyMax: whole(defaultLimits.parallelConcurrencyMax, 1, 10_000, 'Concurrent branches of a parallel.'),
   documentBlocksMax: whole(2_000, 10, 1_000_000, 'Maximum number of blocks in a workflow document that is saved.'),
+  documentBytesMax: bytes(2 * MB, KB, GB, 'Maximum size of a workflow document that is saved or checked.'),
   documentEdgesMax: whole(10_000, 10, 1_000_000, 'Maximum number of edges in a workflow document that is saved.'),
   nestingMax: whole(defaultLimits.nestingMax, 1, 100, 'Maximum nesting of loops and parallels.'),
   subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Maximum depth of sub-workflows.'),

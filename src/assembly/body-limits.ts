@@ -7,6 +7,8 @@ import type { BodyLimits } from '../http/requests/body-limits.ts'
 export type Bodies = {
   body: BodyLimits
   bodyWithFiles: BodyLimits
+  /** A workflow document: checking one takes longer than reading it. */
+  documentBody: BodyLimits
   anonymousBody: BodyLimits
   anonymousBodyWithFiles: BodyLimits
   largest: Limit
@@ -36,6 +38,7 @@ export function bodiesOf(config: Config): Bodies {
   return {
     body,
     bodyWithFiles,
+    documentBody: { ...body, bytes: lower(body.bytes, limitOf(config, 'documentBytesMax')) },
     anonymousBody: { ...anonymous, bytes: anonymousBytes },
     anonymousBodyWithFiles: { ...anonymous, bytes: anonymousBytesFiles },
     largest: body.bytes.max > bodyWithFiles.bytes.max ? body.bytes : bodyWithFiles.bytes,

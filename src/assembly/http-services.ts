@@ -79,6 +79,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     settings: {
       body: bodies.body,
       bodyWithFiles: bodies.bodyWithFiles,
+      documentBody: bodies.documentBody,
       largestBody: bodies.largest,
       document: config,
       baseUrl,

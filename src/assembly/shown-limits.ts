@@ -9,7 +9,13 @@ const shown: ReadonlySet<keyof Config> = new Set([
   ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'bodyValuesMax', 'formFieldsMax'] as const),
   ...(['requestFilesMax', 'bodyRatioMax', 'bodiesBytesMax', 'anonymousBodyBytesMax'] as const),
   ...(['anonymousBodyBytesMaxFiles', 'anonymousBodyValuesMax', 'anonymousFormFieldsMax', 'anonymousFilesMax'] as const),
-  ...(['workspaceFilesMax', 'workspaceFileBytes', 'documentBlocksMax', 'documentEdgesMax'] as const),
+  ...([
+    'workspaceFilesMax',
+    'workspaceFileBytes',
+    'documentBytesMax',
+    'documentBlocksMax',
+    'documentEdgesMax',
+  ] as const),
   ...(['expressionWorkMax', 'webhookHostConcurrency'] as const),
   ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
 ])

@@ -195,6 +195,8 @@ export type HttpSettings = {
   /** The limits of a body on most routes, and of one that may contain files. */
   body: BodyLimits
   bodyWithFiles: BodyLimits
+  /** The limits of a workflow document. */
+  documentBody: BodyLimits
   /** The bytes of the largest body on any route. */
   largestBody: Limit
   /** Limits on a workflow document. */

@@ -56,7 +56,7 @@ export function workflowRoutes(services: Services, door: Door) {
       '',
       async ({ request, set }) => {
         const key = await door.requireKeyOrSession(request, set)
-        const body = await readJsonBody(request, settings.body)
+        const body = await readJsonBody(request, settings.documentBody)
         const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
         const { document, webhooks, warnings } = documentOf(body, workspaceId)
         const id = document.id ?? null
@@ -127,7 +127,7 @@ export function workflowRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const before = await findWorkflow(services, key, id, 'write')
-        const body = await readJsonBody(request, settings.body)
+        const body = await readJsonBody(request, settings.documentBody)
         const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
         // The address identifies the workflow, so a document exported elsewhere can be put here.
         const complete = services.completeDocument(document, before.document, before.workspaceId)

@@ -95,7 +95,8 @@ export class HttpWorld {
     this.#stop = stop
     const body = withBytesMax(services.settings.body, bodyBytesMax)
     const largestBody = { ...services.settings.largestBody, max: 2 * bodyBytesMax }
-    const settings = { ...services.settings, body, largestBody }
+    const documentBody = withBytesMax(services.settings.documentBody, bodyBytesMax)
+    const settings = { ...services.settings, body, documentBody, largestBody }
     this.services = { ...services, settings, ...override?.(services) }
     this.#server = createServer(this.services)
     this.app = this.#server.app

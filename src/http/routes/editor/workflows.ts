@@ -93,7 +93,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
         const { workspaceId, document: stored } = await findWorkflow(services, caller, id, 'read')
-        const body = await readJsonBody(request, settings.body)
+        const body = await readJsonBody(request, settings.documentBody)
         assertDocumentSize(body, settings.document)
         const reading = readDocument(body)
         if ('details' in reading) throw unreadable(reading.details)

@@ -73,7 +73,7 @@ test('undoing a deletion restores the workflow and its deployment', async () => 
   expect((await page.post(`/api/editor/workflows/${id}/restore`)).status).toBe(404)
 })
 
-test('a document with too many edges is refused, wherever it arrives', async () => {
+test('a document with too many edges or bytes is refused, wherever it arrives', async () => {
   const id = await world.workflow()
   const edges = new Array(10_001).fill({ source: 'start', target: 'end' })
   const large = { ...sampleDocument(), edges }
@@ -86,6 +86,9 @@ test('a document with too many edges is refused, wherever it arrives', async () 
     const { status, json } = await page.call(method, path, large)
     expect([status, json.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     expect(json.error).toContain('MILLRACE_DOCUMENT_EDGES_MAX')
+    const long = await page.call(method, path, { ...sampleDocument(), description: 'x'.repeat(2_200_000) })
+    expect([long.status, long.json.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    expect(long.json.error).toContain('MILLRACE_DOCUMENT_BYTES_MAX')
   }
 })
 
