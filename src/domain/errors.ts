@@ -65,14 +65,17 @@ export function problemsError(
   return new AppError(code, details.map(({ message }) => message).join(' '), { ...options, details })
 }
 
-/** The first problems, and one row that counts the others. */
+/**
+ * The first problems, and one row that counts the others. A list that is already bounded stays as it is, because every
+ * error is bounded again when it becomes a response.
+ */
 export function boundedDetails(problems: readonly ErrorDetail[]): ErrorDetail[] {
-  const shown = problems.slice(0, problemsMax).map(({ path, message }) => ({
+  const isShort = problems.length <= problemsMax + 1
+  const shown = problems.slice(0, isShort ? problems.length : problemsMax).map(({ path, message }) => ({
     path: clip(path, pathCharsMax),
     message: clip(message, messageCharsMax),
   }))
-  const more = problems.length - shown.length
-  return more > 0 ? [...shown, { path: '', message: `And ${more} more.` }] : shown
+  return isShort ? shown : [...shown, { path: '', message: `And ${problems.length - problemsMax} more.` }]
 }
 
 /** At most `charsMax` characters of a text, which is marked when it is cut. */
