@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import type { Limit } from '../domain/limits.ts'
+import { tooManyFiles } from '../domain/run/file.ts'
 
 export type JsonCutterOptions = {
   /** The names of the fields that contain file items. */
@@ -237,10 +238,6 @@ const backslash = 0x5c
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
-
-export function tooManyFiles({ max, setting }: Limit): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', `A request can have at most ${max} files, the most that ${setting} allows.`)
-}
 
 function invalid(what: string, cause?: unknown): AppError {
   return new AppError('INVALID_JSON', `The body is not JSON: ${what}.`, { cause })

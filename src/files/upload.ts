@@ -1,11 +1,11 @@
 import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
 import type { Limit } from '../domain/limits.ts'
-import type { FileOwner, RunFile } from '../domain/run/file.ts'
+import { type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
-import { JsonCutter, tooManyFiles } from './json-cutter.ts'
+import { JsonCutter } from './json-cutter.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 
 /**

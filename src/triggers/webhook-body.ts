@@ -1,6 +1,13 @@
 import { AppError } from '../domain/errors.ts'
 import type { Limit } from '../domain/limits.ts'
-import { cleanName, type FileObject, mediaTypeOf, type RunFile, unknownMediaType } from '../domain/run/file.ts'
+import {
+  cleanName,
+  type FileObject,
+  mediaTypeOf,
+  type RunFile,
+  tooManyFiles,
+  unknownMediaType,
+} from '../domain/run/file.ts'
 import { setMember } from '../domain/run/input.ts'
 import { readJson } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
@@ -125,9 +132,8 @@ async function partsOf(
   } catch (cause) {
     throw new AppError('INVALID_INPUT', 'The multipart body cannot be read.', { cause })
   }
-  if (entries.filter(isFile).length <= files.max) return entries
-  const message = `A request can have at most ${files.max} files, the most that ${files.setting} allows.`
-  throw new AppError('PAYLOAD_TOO_LARGE', message)
+  if (entries.filter(isFile).length > files.max) throw tooManyFiles(files)
+  return entries
 }
 
 function isFile([, entry]: Entry): boolean {

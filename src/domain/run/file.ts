@@ -1,3 +1,6 @@
+import { AppError } from '../errors.ts'
+import type { Limit } from '../limits.ts'
+
 /** A file as a workflow sees it: as `<api.field[0].property>`, in outputs and in logs. Times are ISO 8601. */
 export type FileObject = {
   /** The download URL: signed and valid for a limited time, or the address that the caller gave. */
@@ -78,3 +81,7 @@ export function mediaTypeOf(text: string): string | undefined {
 }
 
 export const unknownMediaType = 'application/octet-stream'
+
+export function tooManyFiles({ max, setting }: Limit): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `A request can have at most ${max} files, the most that ${setting} allows.`)
+}

@@ -1,3 +1,4 @@
+import { clip } from '../../domain/errors.ts'
 import type { Finding } from '../../domain/workflow/workflow.ts'
 
 /** The most findings in a response. The editor shows them at their blocks; nobody reads more at once. */
@@ -32,8 +33,4 @@ function countThatFit(findings: readonly Finding[]): number {
 /** A message may quote a text of the document that has megabytes. */
 function clipped({ path, message, ...rest }: Finding): Finding {
   return { ...rest, path: clip(path, pathCharsMax), message: clip(message, messageCharsMax) }
-}
-
-function clip(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
 }
