@@ -31,21 +31,23 @@ export async function buildInterface(folder: string): Promise<string> {
   const font = add('inter.woff2', 'font/woff2', await read(resolve(root, 'node_modules', fontFile)))
   const style = add('main.css', typeOf('.css'), bytesOf(css.replaceAll('/inter.woff2', font)))
   const chatStyle = add('chat.css', typeOf('.css'), bytesOf(minified(await text('chat/chat.css'))))
+  const docsStyle = add('docs.css', typeOf('.css'), bytesOf(minified(await text('docs/docs.css'))))
+  const frame = { icon, font, style, docsStyle, theme: entryOf(theme).path, script: entryOf(docs).path }
+  const docPages = buildDocs(frame, add).map(({ path, html }) => htmlFile(path, html))
+  const docsSearch = assets.find(({ path }) => path.startsWith('/assets/docs-search-'))!.path
   const page = (path: string, html: string) => {
     const body = html
       .replace('/icon.svg', icon)
       .replace('/inter.woff2', font)
       .replace('/main.css', style)
       .replace('/chat.css', chatStyle)
+      .replace('/docs-search.json', docsSearch)
       .replace('/theme-start.js', entryOf(theme).path)
       .replace('/main.js', entryOf(scripts).path)
       .replace('/chat.js', entryOf(chat).path)
     return htmlFile(path, body)
   }
-  const pages = [page('/', await text('shell.html')), page('/chat', await text('chat/chat.html'))]
-  const docsStyle = add('docs.css', typeOf('.css'), bytesOf(minified(await text('docs/docs.css'))))
-  const frame = { icon, font, style, docsStyle, theme: entryOf(theme).path, script: entryOf(docs).path }
-  for (const { path, html } of buildDocs(frame, add)) pages.push(htmlFile(path, html))
+  const pages = [page('/', await text('shell.html')), page('/chat', await text('chat/chat.html')), ...docPages]
   const files = [...assets, ...pages]
   const path = join(folder, 'interface.js')
   writeFileSync(path, moduleOf(files, folder))

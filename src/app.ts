@@ -8,6 +8,7 @@ import { stopAll } from './assembly/stop-all.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
 import { limitsOf } from './config.ts'
 import { localHost } from './domain/local-address.ts'
+import { SliceQueue } from './domain/slice-queue.ts'
 import { openFiles } from './files/open.ts'
 import { behindProxies } from './http/access/client-address.ts'
 import type { Listener, RequestHandler } from './http/listener.ts'
@@ -18,7 +19,7 @@ import type { Services } from './http/services.ts'
 import type { Store } from './store/store.ts'
 import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
-export type AppOptions = Omit<Base, 'limits' | 'store' | 'metrics' | 'port'> & {
+export type AppOptions = Omit<Base, 'limits' | 'slices' | 'store' | 'metrics' | 'port'> & {
   /** Whether an address is one of the operator's proxies; absent when there are none. */
   isProxy?: ((address: string) => boolean) | undefined
   /** The files of the editor; asked for when somebody first opens it. */
@@ -72,7 +73,8 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   const { config, logger, clock, build } = options
   const store = await opening
   const metrics = new ServiceMetrics({ clock, build })
-  const base = { ...options, limits: limitsOf(config), store, metrics, port: listener.port }
+  const slices = new SliceQueue(clock)
+  const base = { ...options, limits: limitsOf(config), store, metrics, slices, port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
   const [accounts, lastSequence] = await Promise.all([assembleAccounts(base), store.lastSequence()])

@@ -1,262 +1,9 @@
-// Long because it is one list: every setting, with its parser.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import { tierNames, tierSettings } from './domain/account/tiers.ts'
-import { defaultLimits, type Limit, type Limits, limitSettings } from './domain/limits.ts'
-import {
-  plainArray,
-  plainBoolean,
-  plainEnum,
-  plainInteger,
-  plainNumber,
-  plainOptional,
-  plainString,
-} from './domain/plain-schema.ts'
-
-const KB = 1024
-const MB = 1024 * KB
-const GB = 1024 * MB
-
-const origin = 'https?://([^\\s/?#@:[\\]]+|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?'
-const webAddress = { pattern: `^${origin}(/[^\\s?#]*)?$`, range: 'an http or https address' } as const
-
-/**
- * Every setting with its default, range and description. The name of a member determines the names of the setting:
- * `logLevel` is `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command
- * line.
- */
-const properties = {
-  host: plainString({
-    default: '127.0.0.1',
-    minLength: 1,
-    description: 'Address to listen on; 0.0.0.0 listens on all addresses.',
-  }),
-  port: whole(3000, 0, 65_535, 'Port to listen on; 0 selects a free port.'),
-  data: plainString({ default: './data', minLength: 1, description: 'Folder of the installation.' }),
-  baseUrl: plainOptional(
-    plainString({
-      pattern: `^${origin}/?$`,
-      range: 'an http or https address without a path',
-      description: 'Public address of the service, used in links. By default, the address it listens on.',
-    }),
-  ),
-  trustedProxies: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
-    default: [],
-    range: 'loopback, private, addresses and CIDR blocks, comma-separated',
-    description: 'Proxies in front of the service. Their X-Forwarded-For header provides the client address.',
-  }),
-  noAuth: plainBoolean({
-    default: false,
-    description: 'Turns off sign-in to the dashboard. Allowed only on a loopback address.',
-  }),
-  sessionDays: whole(30, 1, 365, 'Days without activity after which a dashboard session expires.'),
-  secretKey: plainOptional(
-    plainString({
-      minLength: 32,
-      secret: true,
-      range: 'at least 32 characters',
-      description: 'Key that encrypts stored secrets. By default, a key file created in the data folder.',
-    }),
-  ),
-  logLevel: oneOf(['debug', 'info', 'warn', 'error'], 'info', 'Lowest level of log lines that the process writes.'),
-  accessLog: oneOf(
-    ['off', 'errors', 'all'],
-    'errors',
-    'Requests to log: none, those with a status of 400 or more, or all.',
-  ),
-  stopGraceMs: whole(10_000, 0, 3_600_000, 'Milliseconds that runs in flight may continue after a stop signal.'),
-  watchdogMs: whole(
-    30_000,
-    0,
-    3_600_000,
-    'Milliseconds that the main thread may be stuck before the process exits with code 70; 0 turns this off.',
-  ),
-
-  sync: oneOf(
-    ['full', 'normal'],
-    'full',
-    'full: acknowledged runs survive a power cut. normal: they survive only a crash of the process.',
-  ),
-  logQueueMax: whole(10_000, 1, 1_000_000, 'Ended runs that may wait for the disk. Beyond that, new runs get 503.'),
-  logRetentionDays: whole(30, 1, 36_500, 'Days to keep log entries.'),
-  logRetentionBytes: bytes(
-    10 * GB,
-    10 * MB,
-    2 ** 50,
-    'Maximum size of the database. Beyond it, the oldest log entries are deleted.',
-  ),
-
-  runsMax: whole(defaultLimits.runsMax, 1, 1_000_000, 'Concurrent synchronous runs. Beyond that, callers get 503.'),
-  shareFactor: whole(
-    defaultLimits.shareFactor,
-    1,
-    1000,
-    'A workspace may take another slot while it holds fewer slots than this factor times the free ones.',
-  ),
-  runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Timeout of a synchronous run in milliseconds.'),
-  asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Timeout of an asynchronous run in milliseconds.'),
-  jobsConcurrency: whole(100, 1, 100_000, 'Concurrent asynchronous runs. Further ones wait in the queue.'),
-  jobsWaitingMax: whole(
-    1_000_000,
-    1,
-    1_000_000_000,
-    'Asynchronous runs that may wait in the queue. Beyond that, callers get 503.',
-  ),
-  blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Maximum number of block executions in a run.'),
-  loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Maximum number of iterations of a loop.'),
-  parallelBranchesMax: whole(
-    defaultLimits.parallelBranchesMax,
-    1,
-    100_000,
-    'Maximum number of branches of a parallel.',
-  ),
-  parallelConcurrencyMax: whole(defaultLimits.parallelConcurrencyMax, 1, 10_000, 'Concurrent branches of a parallel.'),
-  documentBlocksMax: whole(2_000, 10, 1_000_000, 'Maximum number of blocks in a workflow document that is saved.'),
-  documentBytesMax: bytes(2 * MB, KB, GB, 'Maximum size of a workflow document that is saved or checked.'),
-  documentEdgesMax: whole(10_000, 10, 1_000_000, 'Maximum number of edges in a workflow document that is saved.'),
-  nestingMax: whole(defaultLimits.nestingMax, 1, 100, 'Maximum nesting of loops and parallels.'),
-  subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Maximum depth of sub-workflows.'),
-  runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Maximum size of all values that a run holds.'),
-  expressionWorkMax: whole(
-    defaultLimits.expressionWorkMax,
-    0,
-    1_000_000_000,
-    'Maximum work of an expression in the main thread, in units of about 20 ns. Beyond it, the sandbox takes over.',
-  ),
-  bodyBytesMax: bytes(10 * MB, KB, GB, 'Maximum size of a request body if the trigger declares no files.'),
-  bodyBytesMaxFiles: bytes(160 * MB, KB, 4 * GB, 'Maximum size of a request body if the trigger declares files.'),
-  bodyValuesMax: whole(200_000, 100, 100_000_000, 'Maximum number of values in a JSON body.'),
-  formFieldsMax: whole(10_000, 1, 10_000_000, 'Maximum number of fields in a form, and of parameters in a query.'),
-  requestFilesMax: whole(1_000, 0, 100_000, 'Maximum number of files in a request.'),
-  bodyRatioMax: whole(
-    100,
-    1,
-    100_000,
-    'Maximum ratio between the decompressed and the compressed size of a body beyond 1 MB (64 KB for visitors).',
-  ),
-  anonymousBodyBytesMax: bytes(MB, KB, GB, 'Maximum size of a body from a visitor without a key or signature.'),
-  anonymousBodyBytesMaxFiles: bytes(
-    10 * MB,
-    KB,
-    4 * GB,
-    'Maximum size of a body with files from a visitor without a key or signature.',
-  ),
-  anonymousBodyValuesMax: whole(
-    20_000,
-    100,
-    100_000_000,
-    'Maximum number of values in a JSON body from a visitor without a key or signature.',
-  ),
-  anonymousFormFieldsMax: whole(
-    1_000,
-    1,
-    10_000_000,
-    'Maximum number of fields in a form from a visitor without a key or signature.',
-  ),
-  anonymousFilesMax: whole(
-    10,
-    0,
-    100_000,
-    'Maximum number of files in a request from a visitor without a key or signature.',
-  ),
-  bodiesBytesMax: bytes(
-    128 * MB,
-    MB,
-    64 * GB,
-    'Memory for the bodies of all requests in progress. Beyond that, callers get 503.',
-  ),
-  cancelOnDisconnect: plainBoolean({
-    default: true,
-    description: 'Whether a run is cancelled when its caller disconnects.',
-  }),
-  watchersMax: whole(1000, 1, 1_000_000, 'Concurrent watchers of live runs.'),
-  manualRunsBytes: bytes(
-    64 * MB,
-    0,
-    64 * GB,
-    'Memory for the outputs of manual runs, so that a run can be repeated from any of its blocks.',
-  ),
-  streamBufferBytes: bytes(MB, KB, GB, 'Text that is buffered for a slow reader of a stream.'),
-
-  outboundAllow: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
-    default: [],
-    range: 'loopback, private, CIDR blocks, host or host:port, comma-separated',
-    description: 'Non-public addresses that workflows may call.',
-  }),
-  outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
-  outboundHostConcurrency: whole(
-    50,
-    1,
-    65_535,
-    'Concurrent requests of one workspace to one origin (scheme, host and port). A host name gets four times as many.',
-  ),
-
-  chatVisitorPerMinute: whole(
-    20,
-    1,
-    1_000_000_000,
-    'Messages per minute that one address may send to one chat without a key.',
-  ),
-  webhookVisitorPerMinute: whole(
-    600,
-    1,
-    1_000_000_000,
-    'Requests per minute that one address may send to one webhook trigger without authentication.',
-  ),
-  publicChatUsdPerDay: plainNumber({
-    default: 10,
-    minimum: 0,
-    maximum: 1_000_000_000,
-    description: 'US dollars that the runs of one public chat may cost in a day (UTC). Then it responds with 402.',
-  }),
-  plan: oneOf(tierNames, 'enterprise', 'Tier of accounts without a tier of their own.'),
-  ...tierSettings,
-  webhookMaxAttempts: whole(5, 1, 50, 'Maximum number of attempts of a webhook delivery.'),
-  webhookTimeoutMs: whole(30_000, 100, 120_000, 'Timeout of one webhook delivery attempt in milliseconds.'),
-  webhookConcurrency: whole(500, 1, 65_535, 'Concurrent webhook delivery attempts.'),
-  webhookHostConcurrency: whole(
-    10,
-    1,
-    65_535,
-    'Concurrent webhook delivery attempts to one origin (scheme, host and port).',
-  ),
-  workspaceFilesMax: whole(1_000_000, 0, 1_000_000_000, 'Maximum number of stored files of one workspace.'),
-  workspaceFileBytes: bytes(10 * GB, 0, 2 ** 50, 'Maximum size of all stored files of one workspace.'),
-  fileUrlTtlS: whole(3600, 1, 604_800, 'Seconds for which a signed file URL is valid.'),
-  modelPrices: plainOptional(
-    plainString({ minLength: 1, description: 'File with model prices that override the built-in table.' }),
-  ),
-  s3Bucket: plainOptional(plainString({ minLength: 1, description: 'S3 bucket for files.' })),
-  s3Endpoint: plainOptional(plainString({ ...webAddress, description: 'Address of the S3 service.' })),
-  s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),
-  s3ForcePathStyle: plainBoolean({
-    default: false,
-
-    description: 'Whether requests name the bucket in the path instead of the host name.',
-  }),
-  s3Prefix: plainOptional(plainString({ minLength: 1, description: 'Prefix of every key in the bucket.' })),
-  s3PublicEndpoint: plainOptional(
-    plainString({ ...webAddress, description: 'Address of the S3 service in URLs for callers.' }),
-  ),
-
-  url: plainString({
-    default: 'http://127.0.0.1:3000',
-    pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
-    range: 'an http or https address',
-    description: 'Service that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
-  }),
-  apiKey: plainOptional(
-    plainString({
-      minLength: 1,
-      secret: true,
-      flag: 'key',
-      description: 'API key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
-    }),
-  ),
-}
-export type ConfigSchema = TObject<typeof properties>
+import { type Limit, type Limits, limitSettings } from './domain/limits.ts'
+import { settingSchemas } from './setting-schemas.ts'
 
 /** The current values, frozen. */
-export type Config = Readonly<Static<ConfigSchema>>
+export type Config = Readonly<Static<TObject<typeof settingSchemas>>>
 
 /** A limit with the name of its setting. */
 export function limitOf(config: Config, member: NumberMember): Limit {
@@ -321,14 +68,14 @@ export type ResolvedConfig = {
   problems: readonly ConfigProblem[]
 }
 
-/** Every setting, in the order of the schema above. */
+/** Every setting, in the order of its schemas. */
 export const settings: readonly Setting[] = Object.freeze(
-  Object.entries(properties as Record<string, TSchema>).map(([member, schema]) => {
+  Object.entries(settingSchemas as Record<string, TSchema>).map(([member, schema]) => {
     return Object.freeze({
       name: settingName(member),
       flag: (schema['flag'] as string | undefined) ?? flagName(member),
       member: member as keyof Config,
-      description: (schema.description ?? '') + (schema['pending'] ? ' Has no effect yet.' : ''),
+      description: schema.description ?? '',
       // Computed on request, because the service starts without it.
       get range() {
         return rangeOf(schema)
@@ -349,7 +96,7 @@ export function resolveConfig(texts: ConfigTexts): ResolvedConfig {
   for (const setting of settings) {
     const { text, source } = textOf(setting, texts)
     sources[setting.member] = source
-    const value = text === undefined ? (setting.default ?? undefined) : parse(properties[setting.member], text)
+    const value = text === undefined ? (setting.default ?? undefined) : parse(settingSchemas[setting.member], text)
     if (value !== undefined) values[setting.member] = Array.isArray(value) ? Object.freeze(value) : value
     else if (text !== undefined) {
       problems.push({ name: setting.name, value: setting.secret ? '***' : text, range: setting.range, source })
@@ -403,7 +150,14 @@ function parse(schema: TSchema, text: string): SettingValue | undefined {
   }
 }
 
-const unitBytes: Readonly<Record<string, number>> = { '': 1, B: 1, KB, MB, GB, TB: 1024 * GB }
+const unitBytes: Readonly<Record<string, number>> = {
+  '': 1,
+  B: 1,
+  KB: 1024,
+  MB: 1024 ** 2,
+  GB: 1024 ** 3,
+  TB: 1024 ** 4,
+}
 
 function parseWhole(schema: TSchema, text: string): number | undefined {
   const [, digits, unit] =
@@ -442,20 +196,6 @@ function rangeOf(schema: TSchema): string {
 export function sizeText(size: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
   let step = 0
-  for (; step < units.length - 1 && size !== 0 && size % KB === 0; step++) size /= KB
+  for (; step < units.length - 1 && size !== 0 && size % 1024 === 0; step++) size /= 1024
   return `${size} ${units[step]}`
-}
-
-type Marks = { pending?: boolean }
-
-function whole(value: number, minimum: number, maximum: number, description: string, marks: Marks = {}) {
-  return plainInteger({ default: value, minimum, maximum, description, ...marks })
-}
-
-function bytes(value: number, minimum: number, maximum: number, description: string, marks: Marks = {}) {
-  return plainInteger({ default: value, minimum, maximum, description, unit: 'bytes', ...marks })
-}
-
-function oneOf<const Names extends readonly string[]>(names: Names, value: Names[number], description: string) {
-  return plainEnum(names, { default: value, description })
 }

@@ -48,6 +48,9 @@ const refusedPerMinute = 60
 /** Wrong passwords a minute that one address may send to one chat. */
 const wrongPasswordsPerMinute = 20
 
+/** Unknown e-mail addresses an hour that one account may try to add to its workspaces. */
+const unknownEmailsPerHour = 10
+
 /** The limits of accounts: rate windows of each kind, and the monthly cost. */
 export class AccountLimits {
   readonly #accounts: FreshCache<LimitedAccount>
@@ -55,6 +58,7 @@ export class AccountLimits {
   readonly #limiters: Readonly<Record<RateKind, RateLimiter>>
   readonly #refused: RateLimiter
   readonly #wrongPasswords: RateLimiter
+  readonly #unknownEmails: RateLimiter
   readonly #chatVisitors: RateLimiter
   readonly #webhookVisitors: RateLimiter
   readonly #visitors: VisitorLimits
@@ -74,6 +78,7 @@ export class AccountLimits {
     // Kept in memory only, so that requests without a key cannot cause writes.
     this.#refused = new RateLimiter({ clock })
     this.#wrongPasswords = new RateLimiter({ clock })
+    this.#unknownEmails = new RateLimiter({ clock, windowMs: 3_600_000 })
     this.#chatVisitors = new RateLimiter({ clock })
     this.#webhookVisitors = new RateLimiter({ clock })
     this.#visitors = visitors
@@ -116,6 +121,15 @@ export class AccountLimits {
 
   peekWrongPassword(who: string): RateWindow {
     return this.#wrongPasswords.peek(who, wrongPasswordsPerMinute)
+  }
+
+  /** Counts an e-mail address without an account that an owner tried to add. */
+  takeUnknownEmail(userId: string): RateWindow {
+    return this.#unknownEmails.take(userId, unknownEmailsPerHour)
+  }
+
+  peekUnknownEmail(userId: string): RateWindow {
+    return this.#unknownEmails.peek(userId, unknownEmailsPerHour)
   }
 
   /** Counts a message from a visitor to a chat. */

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
+import type { SliceQueue } from '../domain/slice-queue.ts'
 import type { AllowList } from '../outbound/addresses.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -23,6 +24,8 @@ export type Base = {
   priceOf: PriceTable
   /** Remembers what the main thread begins, for the watchdog. */
   note(text: string): void
+  /** Large pieces of work, which take turns. */
+  slices: SliceQueue
   /** The port that the service listens on. */
   port: number
 }

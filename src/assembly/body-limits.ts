@@ -1,7 +1,10 @@
 import { type Config, limitOf } from '../config.ts'
+import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
 import { BodyBudget } from '../http/requests/body-budget.ts'
 import type { BodyLimits } from '../http/requests/body-limits.ts'
+import { Turns } from '../http/requests/turns.ts'
+import { Garbage } from './garbage.ts'
 
 /** The limits of all request bodies. They share one budget of memory. */
 export type Bodies = {
@@ -14,8 +17,13 @@ export type Bodies = {
   largest: Limit
 }
 
-export function bodiesOf(config: Config): Bodies {
-  const shared = { ratio: limitOf(config, 'bodyRatioMax'), budget: new BodyBudget(limitOf(config, 'bodiesBytesMax')) }
+export function bodiesOf(config: Config, clock: Clock): Bodies {
+  const garbage = new Garbage(clock, () => Bun.gc(true))
+  const shared = {
+    ratio: limitOf(config, 'bodyRatioMax'),
+    budget: new BodyBudget(limitOf(config, 'bodiesBytesMax'), (bytes) => garbage.note(bytes)),
+    turns: new Turns(clock),
+  }
   const known = {
     values: limitOf(config, 'bodyValuesMax'),
     fields: limitOf(config, 'formFieldsMax'),
@@ -38,7 +46,11 @@ export function bodiesOf(config: Config): Bodies {
   return {
     body,
     bodyWithFiles,
-    documentBody: { ...body, bytes: lower(body.bytes, limitOf(config, 'documentBytesMax')) },
+    documentBody: {
+      ...body,
+      bytes: lower(body.bytes, limitOf(config, 'documentBytesMax')),
+      values: lower(body.values, limitOf(config, 'documentValuesMax')),
+    },
     anonymousBody: { ...anonymous, bytes: anonymousBytes },
     anonymousBodyWithFiles: { ...anonymous, bytes: anonymousBytesFiles },
     largest: body.bytes.max > bodyWithFiles.bytes.max ? body.bytes : bodyWithFiles.bytes,

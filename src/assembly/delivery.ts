@@ -34,6 +34,7 @@ export function assembleDelivery(options: DeliveryOptions) {
   const writer = new LogWriter({
     store,
     clock,
+    inSlices: options.slices.run,
     sequence: new LogSequence(clock.now, options.lastSequence),
     rowsWaitingMax: config.logQueueMax,
     sealOutput: accounts.jobSeal.seal,

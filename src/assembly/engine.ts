@@ -2,12 +2,16 @@ import { registry } from '../blocks/registry.ts'
 import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
 import { Addresses } from '../engine/addresses.ts'
+import { CompileQueue } from '../engine/compile/compile-queue.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
 import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
+import { Pins } from '../engine/manual/pins.ts'
+import { Reruns } from '../engine/manual/reruns.ts'
 import { Runner } from '../engine/run/runner.ts'
 import { RunBus } from '../events/bus.ts'
+import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
 import { samplePath } from '../http/routes/sample.ts'
 import { createLanguageModels } from '../models/language-models.ts'
@@ -27,9 +31,10 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
-  const secrets = new DocumentSecrets({ registry, ...sealOf(accounts) })
+  const work = new CompileQueue({ slices: base.slices, shareFactor: config.shareFactor })
+  const secrets = new DocumentSecrets({ registry, work, ...sealOf(accounts) })
   const deployments = new Deployments({
-    ...{ registry, limits, priceOf, ...activeVersions({ store, accounts, delivery }) },
+    ...{ registry, limits, priceOf, work, ...activeVersions({ store, accounts, delivery }) },
     openSecrets: (document, workspaceId) => secrets.opened(document, workspaceId),
     hideSecrets: environments.hide,
   })
@@ -54,15 +59,32 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
     watchersMax: config.watchersMax,
     shareFactor: config.shareFactor,
   })
+  const editors = new EditorRooms({
+    ...{ store, clock },
+    emailOf: async (userId) => (await store.findUser(userId))?.email ?? null,
+    editorsMax: config.watchersMax,
+    shareFactor: config.shareFactor,
+    onFailure: (cause) => logger.warn('open editors could not be told about one another', { cause }),
+  })
   const manualRuns = new ManualRuns({
     runner,
     observe: (run) => bus.open(run),
     bytesMax: config.manualRunsBytes,
     onLost: (executionId, cause) => logger.error('a manual run was not recorded', { executionId, cause }),
   })
+  const pins = new Pins({
+    list: (workflowId) => store.listPins(workflowId),
+    set: (workflowId, pin) => store.setPin(workflowId, pin),
+    delete: (workflowId, blockId) => store.deletePin(workflowId, blockId),
+    ...sealOf(accounts),
+    secretsOf: async (workspaceId) => (await environments.of(workspaceId)).redactor,
+    now: () => clock.now(),
+  })
+  const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })
   const jobs = new Jobs({
     store,
     write: (write) => delivery.writer.write(write),
+    inSlices: base.slices.run,
     record: (ended) => delivery.record(ended).then(() => bus.passed(ended)),
     ...jobSeal,
     runner,
@@ -81,14 +103,17 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   }
   const stop = (graceMs: number) =>
     stopAll(logger, [
+      ['re-runs', () => reruns.stop()],
       ['asynchronous runs', () => jobs.close()],
       ['runs', () => runner.stop(graceMs)],
       ['asynchronous runs', () => jobs.stop()],
       ['live events', () => bus.close()],
+      ['open editors', () => editors.close()],
       ['sandbox', () => sandbox.stop()],
       ['connections', () => outbound.stop()],
     ])
-  return { secrets, deployments, runner, bus, manualRuns, jobs, addresses, sandbox, outbound, open, stop }
+  const parts = { work, secrets, deployments, runner, bus, editors, manualRuns, pins, reruns, jobs, addresses, sandbox }
+  return { ...parts, outbound, open, stop }
 }
 
 function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open'> {
@@ -99,7 +124,7 @@ function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open'
 }
 
 /** The capabilities of blocks outside the engine: requests to other services, language models, user code. */
-function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: Base) {
+function capabilitiesOf({ config, metrics, clock, outboundAllow, slices, build, port }: Base) {
   const outbound = createOutbound({
     allow: outboundAllow,
     version: build.version,
@@ -113,13 +138,14 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, build, port }: 
   })
   const monotonic = () => clock.monotonic()
   const open = metrics.outbound.countingOpen(outbound.open, monotonic)
-  const sandbox = new Sandbox({ shareFactor: config.shareFactor })
+  const sandbox = new Sandbox({ shareFactor: config.shareFactor, inSlices: slices.run })
   return {
     outbound,
     sandbox,
     fetch: metrics.outbound.counting(outbound.fetch, monotonic),
     models: createLanguageModels({ open, clock, responseBytesMax }),
     runProgram: sandbox.run,
+    inSlices: slices.run,
   }
 }
 

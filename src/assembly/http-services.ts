@@ -1,6 +1,7 @@
 import { registry } from '../blocks/registry.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
+import { readDocumentInSlices } from '../domain/workflow/document.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { giveParameters } from '../engine/compile/given-parameters.ts'
@@ -34,8 +35,8 @@ export type HttpServicesOptions = Base & {
 export function httpServicesOf(options: HttpServicesOptions): Services {
   const { accounts, files, delivery, engine, triggers, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
-  const { deployments, runner, jobs, secrets } = engine
-  const bodies = bodiesOf(config)
+  const { deployments, runner, jobs, secrets, work } = engine
+  const bodies = bodiesOf(config, clock)
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.keys.lookUp,
@@ -48,17 +49,29 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
         triggers.scheduler.changed(workflowId)
       },
     },
-    completeDocument(sent, before, workspaceId) {
+    async readDocument(body, workspaceId) {
+      work.assertRoom(workspaceId)
+      return await work.run(workspaceId, readDocumentInSlices(body))
+    },
+    async completeDocument(sent, before, workspaceId) {
       const complete = giveParameters(sent, before, registry, newId)
-      const { document, warnings } = secrets.restored(complete, before)
-      return { document: secrets.sealed(document, workspaceId), warnings }
+      const { document, warnings } = await secrets.restored(complete, before, workspaceId)
+      return { document: await secrets.sealed(document, workspaceId), warnings }
     },
     secrets,
-    checkWorkflow: (document, workspaceId) =>
-      checkOf(deployments.check(secrets.opened(document, workspaceId)), clock.now()),
+    async checkWorkflow(document, workspaceId) {
+      const opened = await secrets.opened(document, workspaceId)
+      const compilation = await deployments.check(opened, workspaceId)
+      const rows = compilation.environmentUses.length === 0 ? [] : await store.listEnvironment(workspaceId)
+      return checkOf(compilation, clock.now(), new Set(rows.map(({ name }) => name)))
+    },
     runner,
     jobs,
+    editors: engine.editors,
     manual: manualServicesOf(options),
+    pins: engine.pins,
+    listeners: triggers.listeners,
+    reruns: engine.reruns,
     runs: runServicesOf(options, bodies),
     async outputOf(executionId) {
       const sealed = await store.getJobOutput(executionId)
@@ -91,14 +104,15 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
 function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOptions): ManualServices {
   const { deployments, manualRuns, bus, runner, secrets } = engine
   return {
-    compile(document: WorkflowDocument, workspaceId: string, reach: Reach) {
-      const compilation = deployments.checkReachable(secrets.opened(document, workspaceId), reach)
+    async compile(document: WorkflowDocument, workspaceId: string, reach: Reach) {
+      const opened = await secrets.opened(document, workspaceId)
+      const compilation = await deployments.checkReachable(opened, workspaceId, reach)
       accounts.environments.hide(workspaceId, compilation.plan?.writtenSecrets ?? [])
       return compilation
     },
     start(request) {
       delivery.writer.assertHealthy()
-      manualRuns.start(request)
+      return manualRuns.start(request)
     },
     find: (executionId) => manualRuns.find(executionId),
     secretsOf: async (workspaceId) => (await accounts.environments.of(workspaceId)).redactor,
@@ -121,6 +135,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['
     limits: accounts.limits,
     settings: { ...bodies, cancelOnDisconnect, streamBufferBytes },
     execute: (request: RunRequest) => runner.execute(request),
+    inSlices: options.slices.run,
     assertAccepting(workspaceId: string, visitor?: string) {
       runner.assertFree(workspaceId, visitor)
       delivery.writer.assertHealthy()

@@ -13,10 +13,14 @@ const shown: ReadonlySet<keyof Config> = new Set([
     'workspaceFilesMax',
     'workspaceFileBytes',
     'documentBytesMax',
+    'documentValuesMax',
     'documentBlocksMax',
     'documentEdgesMax',
+    'documentReferencesMax',
+    'codeCharsMax',
+    'expressionCharsMax',
   ] as const),
-  ...(['expressionWorkMax', 'webhookHostConcurrency'] as const),
+  ...(['blockBytesMax', 'expressionWorkMax', 'webhookHostConcurrency'] as const),
   ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
 ])
 

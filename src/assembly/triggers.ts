@@ -1,10 +1,13 @@
+import { newToken } from '../accounts/sessions.ts'
 import { messageOf } from '../domain/errors.ts'
 import { timeOfSequence } from '../domain/ids.ts'
 import type { RunRecord } from '../domain/run/log.ts'
+import type { TakenRequest } from '../http/requests/taken-request.ts'
 import { Conversations } from '../triggers/conversations.ts'
 import { logOutcome } from '../triggers/schedule-log.ts'
 import { createScheduledStart } from '../triggers/scheduled-start.ts'
 import { Scheduler } from '../triggers/scheduler.ts'
+import { TestListeners } from '../triggers/test-listeners.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Delivery } from './delivery.ts'
@@ -48,11 +51,16 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     open: (sealed, context) => box.openText(sealed, context),
     clock,
   })
+  const listeners = new TestListeners<TakenRequest>({ clock, newToken })
   /** Called when a run's log entry is on disk: a schedule may wait for its run to end. */
   const recorded = ({ trigger, workflowId, executionId }: RunRecord) => {
     if (trigger === 'schedule') scheduler.ended(workflowId, executionId)
   }
   const open = () => void scheduler.open()
-  const stop = () => stopAll(logger, [['schedules', () => scheduler.stop()]])
-  return { scheduler, conversations, recorded, open, stop }
+  const stop = () =>
+    stopAll(logger, [
+      ['test requests', () => listeners.stop()],
+      ['schedules', () => scheduler.stop()],
+    ])
+  return { scheduler, conversations, listeners, recorded, open, stop }
 }

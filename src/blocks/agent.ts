@@ -167,8 +167,8 @@ function openingOf(
   if (opening.some(({ role }) => role === 'user')) return opening
   throw new BlockError(
     'INVALID_PARAMETER',
-    'There is no text to send to the model: the parameter "userPrompt" is empty, and so are all user messages in ' +
-      '"messages" and in the chat history. Set "userPrompt".',
+    'There is no text to send to the model: User prompt is empty, and so are all user messages in Messages and in ' +
+      'the chat history. Write a User prompt.',
   )
 }
 
@@ -207,23 +207,23 @@ function check(
   written: Readonly<Record<string, unknown>>,
 ): ParameterFinding[] {
   const findings = checkModelParameters(params, written, priceOf)
-  const addFaults = (path: string, schema: unknown) => {
+  const addFaults = (path: string, label: string, schema: unknown) => {
     for (const fault of schema === undefined ? [] : schemaFaults(schema)) {
       const at = fault.path === '' ? path : `${path}.${fault.path}`
-      findings.push({ level: 'error', code: 'INVALID_SCHEMA', path: at, message: `${at}: ${fault.message}` })
+      const inner = fault.path === '' ? '' : ` (${fault.path})`
+      findings.push({ level: 'error', code: 'INVALID_SCHEMA', path: at, message: `${label}${inner}: ${fault.message}` })
     }
   }
-  addFaults('responseFormat', params['responseFormat'])
+  addFaults('responseFormat', 'Response format', params['responseFormat'])
   const tools = (params['tools'] ?? []) as Static<typeof Tool>[]
   for (const [index, { type, name, workflowId, parameters, params: inner }] of tools.entries()) {
     const path = `tools.${index}`
     const error = (code: string, at: string, message: string) =>
       findings.push({ level: 'error', code, path: `${path}.${at}`, message })
     if (type === 'workflow' && !workflowId)
-      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Set its "workflowId".`)
-    if (type === 'api') addFaults(`${path}.parameters`, parameters)
-    if (type === 'api' && !inner)
-      error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request. Set its "params".`)
+      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Choose one.`)
+    if (type === 'api') addFaults(`${path}.parameters`, `Arguments of the tool "${name}"`, parameters)
+    if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request.`)
     if (tools.findIndex((other) => other.name === name) !== index) {
       error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
     }

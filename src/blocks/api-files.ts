@@ -17,7 +17,10 @@ export async function fileToSend(
 ): Promise<SentFile> {
   const value: unknown = Array.isArray(reference) && reference.length === 1 ? reference[0] : reference
   if (!isObject(value) || typeof value['url'] !== 'string') {
-    throw new BlockError('INVALID_PARAMETER', `${label} is not a file. Use a file object, such as <api.documents[0]>.`)
+    throw new BlockError(
+      'INVALID_PARAMETER',
+      `${label} is not a file. Use a file object, such as <start.documents[0]>.`,
+    )
   }
   const { url } = value
   const name = (typeof value['name'] === 'string' ? cleanName(value['name']) : '') || 'file'

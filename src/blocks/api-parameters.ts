@@ -65,7 +65,10 @@ export function check(params: Readonly<Record<string, unknown>>): ParameterFindi
   const findings: ParameterFinding[] = []
   if (url === undefined) return findings
   if (!/^\s*https?:\/\/[^/?#\\]/i.test(url)) {
-    const message = `The url "${url}" cannot be called. It must start with http:// or https:// and a host name.`
+    const message =
+      url.trim() === ''
+        ? 'URL is empty.'
+        : `URL cannot be called: "${url}". It must start with http:// or https:// and a host name.`
     findings.push({ level: 'error', code: 'INVALID_URL', path: 'url', message })
   }
   for (const name of Object.keys(pathParams ?? {})) {

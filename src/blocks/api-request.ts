@@ -38,7 +38,7 @@ type Body = { content: NonNullable<OutboundRequest['body']>; type?: string }
 async function bodyOf(params: Parameters, context: RequestContext): Promise<Body | undefined> {
   const { body, bodyType, file, timeoutMs } = params
   if (bodyType === 'file') {
-    const { content, type } = await fileToSend(file, 'The parameter "file"', context, timeoutMs)
+    const { content, type } = await fileToSend(file, 'File', context, timeoutMs)
     return { content, type }
   }
   if (body === undefined || body === null || body === '') return undefined

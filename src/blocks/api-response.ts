@@ -1,5 +1,6 @@
 import type { OutboundOutcome, OutboundRequest, OutboundResponse } from '../domain/outbound-request.ts'
 import { mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
+import type { Slices } from '../domain/slices.ts'
 import { jsonRefusal } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 import { fileNameOf } from './api-files.ts'
@@ -16,8 +17,11 @@ export type ApiResponse = {
   retryAfter: string | undefined
 }
 
-/** Reads an outcome. A response with a status below 400 is a success. */
-export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundRequest, 'method'>): ApiResponse {
+/** Reads an outcome. A response with a status below 400 is a success. A large one may take 100 ms, in a few slices. */
+export function* readOutcome(
+  outcome: OutboundOutcome,
+  { method }: Pick<OutboundRequest, 'method'>,
+): Slices<ApiResponse> {
   if (!outcome.ok) {
     const { code, message, status = null, headers = null } = outcome
     const isTemporary = code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
@@ -25,7 +29,7 @@ export function readOutcome(outcome: OutboundOutcome, { method }: Pick<OutboundR
   }
   const { response } = outcome
   const { status, headers } = response
-  const read = contentOf(response)
+  const read = yield* contentOf(response)
   const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined
   const data = read.kind === 'value' ? read.value : null
   const content = read.kind === 'value' ? null : fileOf(response, read.type)
@@ -50,7 +54,7 @@ export function failedResponse(code: string, message: string): ApiResponse {
 /** A body as later blocks read it: a value, or a file if it is not text. */
 type Content = { kind: 'value'; value: unknown } | { kind: 'file'; type: string }
 
-function contentOf({ body, headers }: OutboundResponse): Content {
+function* contentOf({ body, headers }: OutboundResponse): Slices<Content> {
   if (body.byteLength === 0) return { kind: 'value', value: null }
   const header = headers['content-type']
   const { type, parameters } = contentTypeOf(typeof header === 'string' ? header : '')
@@ -61,14 +65,19 @@ function contentOf({ body, headers }: OutboundResponse): Content {
   const isJson = jsonType.test(type)
   if (!isJson && !textType.test(type)) return { kind: 'file', type: mediaTypeOf(type) ?? unknownMediaType }
   const text = decodeText(body, charsetOf(parameters), false) ?? ''
-  return { kind: 'value', value: isJson ? parsed(text) : text }
+  return { kind: 'value', value: isJson ? yield* parsed(text) : text }
 }
 
 /** Invalid JSON stays text, and so does JSON that is too deep or has too many values. */
-function parsed(text: string): unknown {
+function* parsed(text: string): Slices<unknown> {
+  yield
   if (jsonRefusal(text) !== undefined) return text
+  yield
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    // The run goes on in a turn of its own.
+    yield
+    return value
   } catch {
     return text
   }

@@ -1,6 +1,7 @@
 import { messageOf } from '../domain/errors.ts'
-import type { OutboundRequest } from '../domain/outbound-request.ts'
+import type { OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
 import type { SpanAttempt } from '../domain/run/log.ts'
+import { finish, largeBytes } from '../domain/slices.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock } from '../engine/block.ts'
 import { isFileObject } from './api-files.ts'
 import { check, modeOfBody, Parameters } from './api-parameters.ts'
@@ -54,6 +55,15 @@ async function stored(response: ApiResponse, { files }: BlockContext): Promise<A
   }
 }
 
+function readResponse(
+  outcome: OutboundOutcome,
+  request: OutboundRequest,
+  { inSlices }: BlockContext,
+): ApiResponse | Promise<ApiResponse> {
+  const reading = readOutcome(outcome, request)
+  return outcome.ok && outcome.response.body.byteLength > largeBytes ? inSlices(reading) : finish(reading)
+}
+
 /** Sends the request until it gets a response, or fails in a way that a retry would not change. */
 async function responseOf(
   request: OutboundRequest,
@@ -65,7 +75,7 @@ async function responseOf(
   for (;;) {
     const startTime = clock.now()
     const startedAt = clock.monotonic()
-    const response = readOutcome(await context.fetch(request), request)
+    const response = await readResponse(await context.fetch(request), request, context)
     const { status, failure, retryAfter } = response
     const message = failure?.message
     attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, { status, message }))

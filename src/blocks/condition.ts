@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { type BlockResult, defineBlock, type Expressions, idsOf } from '../engine/block.ts'
+import { BlockError, type BlockResult, defineBlock, type Expressions, idsOf } from '../engine/block.ts'
 
 const Condition = t.Object({
   id: t.String({ minLength: 1, maxLength: 100 }),
@@ -55,13 +55,35 @@ function firstTrue(
 ): BlockResult | Promise<BlockResult> {
   for (let index = from; index < branches.length; index += 1) {
     const { entry, evaluate } = branches[index] as Branch
-    const value = evaluate(signal)
-    if (value instanceof Promise) {
-      return value.then((settled: unknown) => (settled ? taken(entry) : firstTrue(branches, index + 1, signal)))
+    try {
+      const value = evaluate(signal)
+      if (value instanceof Promise) return afterSandbox(value, branches, index, signal)
+      if (value) return taken(entry)
+    } catch (error) {
+      throw naming(entry, error)
     }
-    if (value) return taken(entry)
   }
   return { outputs: { branch: 'else', result: false }, port: 'condition-else' }
+}
+
+async function afterSandbox(
+  value: Promise<unknown>,
+  branches: readonly Branch[],
+  index: number,
+  signal: () => AbortSignal,
+): Promise<BlockResult> {
+  const { entry } = branches[index] as Branch
+  const settled = await value.catch((error: unknown) => Promise.reject(naming(entry, error)))
+  return settled ? taken(entry) : firstTrue(branches, index + 1, signal)
+}
+
+/** The error with the branch whose expression failed. */
+function naming({ id }: { id: string }, error: unknown): unknown {
+  if (!(error instanceof BlockError)) return error
+  return new BlockError(
+    error.code,
+    error.message.replace(/^The expression failed/, `The expression of branch "${id}" failed`),
+  )
 }
 
 function taken({ id }: { id: string }): BlockResult {

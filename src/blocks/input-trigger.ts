@@ -2,11 +2,13 @@ import { Type as t } from '@sinclair/typebox'
 import { setMember } from '../domain/run/input.ts'
 import { InputField, type TriggerKind } from '../domain/workflow/workflow.ts'
 import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
+import { checkLabels, Labels, labelWith } from './labels.ts'
 
 const Parameters = t.Object({
   inputFormat: t.Optional(
     t.Array(InputField, { title: 'Input format', description: 'The fields that a caller may send.' }),
   ),
+  labels: Labels,
 })
 
 /** Defines a trigger whose outputs are the declared fields and, as `input`, everything that was sent. */
@@ -21,16 +23,27 @@ export function inputTrigger(trigger: {
     kind: 'trigger',
     isRepeatable: true,
     parameters: Parameters,
-    modes: { inputFormat: 'literal' },
+    modes: { inputFormat: 'literal', labels: 'own' },
     outputs: ['input'],
     mayFail: false,
-    check: ({ inputFormat }) => checkFormat((inputFormat ?? []) as InputField[]),
-    run(_params, { input }) {
+    check: ({ inputFormat }, _facts, { labels }) => [
+      ...checkFormat((inputFormat ?? []) as InputField[]),
+      ...checkLabels(labels),
+    ],
+    // The same object in each run is written only once, so it is copied only to leave something out.
+    showInput: (params) => ('labels' in params ? withoutLabels(params) : params),
+    run({ labels }, context) {
+      const { input } = context
       const outputs: Record<string, unknown> = { ...input.fields }
       setMember(outputs, 'input', input.input)
+      labelWith(labels, outputs, context)
       return { outputs }
     },
   })
+}
+
+function withoutLabels({ labels: _, ...shown }: Readonly<Record<string, unknown>>): unknown {
+  return shown
 }
 
 /** Members of a request body that control the response. They cannot be input fields. */

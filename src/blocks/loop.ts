@@ -40,7 +40,7 @@ type Repetition = { kind: unknown; count: number | undefined; items: readonly un
 function repetitionOf(settings: Settings, context: BlockContext): Repetition {
   const kind = settings['loopType']
   const items = kind === 'forEach' ? listOf(settings['forEachItems']) : null
-  const count = kind === 'for' ? countOf(settings['iterations'], 'iterations') : items?.length
+  const count = kind === 'for' ? countOf(settings['iterations'], 'Times') : items?.length
   if (count !== undefined && count > context.limits.loopIterationsMax) throw tooMany(count, context)
   return { kind, count, items }
 }
@@ -72,12 +72,12 @@ function iterationOf(index: number, { items }: Repetition): Iteration {
 }
 
 /** Reads a whole number from a setting that may be text. */
-export function countOf(value: unknown, name: string, min = 0): number {
+export function countOf(value: unknown, label: string, min = 0): number {
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof count === 'number' && Number.isInteger(count) && count >= min) return count
   throw new BlockError(
     'INVALID_PARAMETER',
-    `"${name}" must be a whole number of at least ${min}, not ${JSON.stringify(value) ?? 'nothing'}.`,
+    `${label} must be a whole number of at least ${min}, not ${JSON.stringify(value) ?? 'nothing'}.`,
   )
 }
 
@@ -87,7 +87,7 @@ export function listOf(value: unknown): readonly unknown[] {
   const text = JSON.stringify(value) ?? 'nothing'
   throw new BlockError(
     'INVALID_PARAMETER',
-    `The value is not a list: ${text.length > 100 ? `${text.slice(0, 97)}...` : text}.`,
+    `Items must be a list or an object, not ${text.length > 100 ? `${text.slice(0, 97)}...` : text}.`,
   )
 }
 

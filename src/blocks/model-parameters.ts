@@ -83,21 +83,17 @@ export function checkModelParameters(
   const findings: ParameterFinding[] = []
   const error = (code: string, path: string, message: string) => findings.push({ level: 'error', code, path, message })
   if (provider === 'openai-compatible' && !written['baseUrl']) {
-    error(
-      'MISSING_PARAMETER',
-      'baseUrl',
-      'The provider "openai-compatible" needs a "baseUrl". Set it to the address of the service, including /v1.',
-    )
+    error('MISSING_PARAMETER', 'baseUrl', 'Base URL is empty. Enter the address of the service, including /v1.')
   }
   if (provider !== undefined && provider !== 'openai-compatible' && !written['apiKey']) {
     error(
       'MISSING_PARAMETER',
       'apiKey',
-      `The provider "${provider}" needs an "apiKey". Set it, for example to {{${provider.toUpperCase()}_API_KEY}}.`,
+      `API key is empty. Enter an environment variable, such as {{${provider.toUpperCase()}_API_KEY}}.`,
     )
   }
   if (baseUrl !== undefined && baseUrl !== '' && !/^https?:\/\/[^/?#\\]/i.test(baseUrl)) {
-    const message = `The baseUrl "${baseUrl}" cannot be called. It must start with http:// or https:// and a host name.`
+    const message = `Base URL cannot be called: "${baseUrl}". It must start with http:// or https:// and a host name.`
     error('INVALID_URL', 'baseUrl', message)
   }
   if (model !== undefined && !priceOf(model)) {

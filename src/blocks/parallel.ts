@@ -16,7 +16,7 @@ export const parallel = defineBlock({
     if (!body) throw new Error('A parallel was compiled without a body')
     const settings = body.settings()
     const items = settings['parallelType'] === 'collection' ? listOf(settings['distribution']) : null
-    const count = items ? items.length : countOf(settings['count'], 'count')
+    const count = items ? items.length : countOf(settings['count'], 'Times')
     if (count > limits.parallelBranchesMax) {
       throw new BlockError(
         'EXECUTION_FAILED',
@@ -25,7 +25,7 @@ export const parallel = defineBlock({
       )
     }
     const wanted = settings['concurrency'] ?? null
-    const atOnce = wanted === null ? limits.parallelConcurrencyMax : countOf(wanted, 'concurrency', 1)
+    const atOnce = wanted === null ? limits.parallelConcurrencyMax : countOf(wanted, 'At the same time', 1)
     if (atOnce > limits.parallelConcurrencyMax) {
       throw new BlockError(
         'EXECUTION_FAILED',

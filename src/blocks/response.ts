@@ -56,5 +56,5 @@ function headersOf(list: unknown): ResponseHeaders {
 function pairsOf(list: unknown): [string, unknown][] {
   if (isObject(list)) return Object.entries(list)
   if (Array.isArray(list) && list.every(isObject)) return list.map(({ key, value }) => [asText(key), value])
-  throw new BlockError('INVALID_HEADER', 'The parameter "headers" must be a list of { "key", "value" } or an object.')
+  throw new BlockError('INVALID_HEADER', 'Headers must be a list of { "key", "value" } or an object.')
 }

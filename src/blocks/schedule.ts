@@ -4,6 +4,7 @@ import { missedPolicies, overlaps, type ScheduleRule } from '../domain/schedule/
 import { readTime } from '../domain/text/iso-time.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { cronProblem, timezoneProblem } from '../language/timetable.ts'
+import { checkLabels, Labels, labelWith } from './labels.ts'
 
 const Parameters = t.Object({
   cron: t.Optional(
@@ -56,22 +57,31 @@ export const schedule = defineBlock({
   kind: 'trigger',
   starts: 'schedule',
   isRepeatable: true,
-  parameters: Parameters,
-  modes: Object.fromEntries(Object.keys(Parameters.properties).map((name) => [name, 'literal' as const])),
+  parameters: t.Object({ ...Parameters.properties, labels: Labels }),
+  modes: {
+    ...Object.fromEntries(Object.keys(Parameters.properties).map((name) => [name, 'literal' as const])),
+    labels: 'own',
+  },
   outputs: ['dueAt', 'firedAt'],
   mayFail: false,
   registers: (params) => ({ schedule: ruleOf(params) }),
-  check: ({ cron, intervalMs, timezone, startAt, endAt }) => [
+  showInput: ({ labels: _, ...shown }) => shown,
+  check: ({ cron, intervalMs, timezone, startAt, endAt }, _facts, { labels }) => [
+    ...checkLabels(labels),
     ...checkTimes(cron as string | undefined, intervalMs as number | undefined),
     ...checkZone((timezone ?? 'UTC') as string),
     ...checkBounds({ startAt, endAt } as { startAt?: string; endAt?: string }),
   ],
-  run: (_params, { input }) => ({ outputs: { ...input.fields } }),
+  run({ labels }, context) {
+    const outputs = { ...context.input.fields }
+    labelWith(labels, outputs, context)
+    return { outputs }
+  },
 })
 
-type Params = typeof Parameters.static
+type Params = typeof Parameters.static & { labels?: unknown }
 
-function ruleOf({ cron, intervalMs, startAt, endAt, ...rest }: Params): ScheduleRule {
+function ruleOf({ cron, intervalMs, startAt, endAt, labels: _, ...rest }: Params): ScheduleRule {
   return {
     ...rest,
     cron: cron ?? null,

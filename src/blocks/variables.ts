@@ -1,11 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
-import { setMember } from '../domain/run/input.ts'
-import { defineBlock } from '../engine/block.ts'
+import { isObject, setMember } from '../domain/run/input.ts'
+import { defineBlock, type ParameterFinding } from '../engine/block.ts'
+import { checkLabels, Labels } from './labels.ts'
 
 export const variables = defineBlock({
   type: 'variables',
   label: 'Variables',
-  description: "Sets the run's variables.",
+  description: 'Sets run variables, and labels by which the run can be found.',
   kind: 'step',
   isPure: true,
   parameters: t.Object({
@@ -13,25 +14,30 @@ export const variables = defineBlock({
       title: 'Assign',
       default: [],
     }),
+    labels: Labels,
   }),
   outputs: [],
   mayFail: true,
-  check: (_params, facts, { assign }) =>
-    namesOf(assign).flatMap((name, index) => {
+  check: (_params, facts, { assign, labels }) => [
+    ...checkLabels(labels),
+    ...namesOf(assign).flatMap((name, index): ParameterFinding[] => {
       if (facts.variables.has(name)) return []
-      const message = `The workflow does not declare a variable "${name}". Declare it, or correct the name.`
+      const message = `The workflow has no run variable "${name}". Add it to the run variables of the workflow, or correct the name.`
       return [{ level: 'error', code: 'UNKNOWN_VARIABLE', path: `assign.${index}.name`, message }]
     }),
-  run({ assign }, context) {
+  ],
+  run({ assign, labels }, context) {
     const outputs: Record<string, unknown> = {}
     for (const { name, value } of assign) {
       context.variables.set(name, value ?? null)
       setMember(outputs, name, value ?? null)
     }
+    if (labels) context.label(labels)
     return { outputs }
   },
-  restore(outputs, context) {
+  restore(outputs, context, input) {
     for (const [name, value] of Object.entries(outputs)) context.variables.set(name, value)
+    if (isObject(input) && isObject(input['labels'])) context.label(input['labels'])
   },
 })
 

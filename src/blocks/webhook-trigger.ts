@@ -1,3 +1,4 @@
+import { Type as t } from '@sinclair/typebox'
 import {
   authenticationMembers,
   type WebhookAuthentication,
@@ -5,27 +6,36 @@ import {
   WebhookParameters,
 } from '../domain/webhook/webhook-trigger.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
+import { checkLabels, Labels, labelWith } from './labels.ts'
 
 export const webhookTrigger = defineBlock({
   type: 'webhook_trigger',
-  label: 'Webhook',
+  label: 'Webhook trigger',
   description: 'Starts the workflow when another service sends a request to its address.',
   kind: 'trigger',
   starts: 'webhook',
   isRepeatable: true,
-  parameters: WebhookParameters,
-  modes: Object.fromEntries(Object.keys(WebhookParameters.properties).map((name) => [name, 'literal' as const])),
+  parameters: t.Object({ ...WebhookParameters.properties, labels: Labels }),
+  modes: {
+    ...Object.fromEntries(Object.keys(WebhookParameters.properties).map((name) => [name, 'literal' as const])),
+    labels: 'own',
+  },
   outputs: ['body', 'headers', 'query', 'method'],
   mayFail: false,
   givenAtSave: ['path'],
   registers: ({ path }) => (path ? { address: { kind: 'webhook', name: path } } : {}),
-  check: ({ authentication, idempotency }) => [
+  check: ({ authentication, idempotency }, _facts, { labels }) => [
+    ...checkLabels(labels),
     ...checkAuthentication((authentication ?? { type: 'none' }) as WebhookAuthentication),
     ...(idempotency ? checkIdempotency(idempotency as WebhookIdempotency) : []),
   ],
   // The parameters include the senders' secrets, which must not appear in logs.
   showInput: () => ({}),
-  run: (_params, { input }) => ({ outputs: { ...input.fields } }),
+  run({ labels }, context) {
+    const outputs = { ...context.input.fields }
+    labelWith(labels, outputs, context)
+    return { outputs }
+  },
 })
 
 function checkAuthentication(authentication: WebhookAuthentication): ParameterFinding[] {

@@ -10,6 +10,7 @@ import type { Models } from '../domain/run/model-call.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { Program, RunProgram } from '../domain/run/program.ts'
 import type { ScheduleRule } from '../domain/schedule/schedule.ts'
+import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { InputField, TriggerKind } from '../domain/workflow/workflow.ts'
 
@@ -64,8 +65,11 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   isRepeatable?: true
   /** True if the block has no effects outside its run, ends at once, and always has the same result. */
   isPure?: true
-  /** Repeats the effects of a recorded block on its run, such as setting variables. */
-  restore?(outputs: Outputs, context: BlockContext): void
+  /**
+   * Repeats the effects of a recorded block on its run, such as setting variables. `input`: of its span, which may be
+   * shortened.
+   */
+  restore?(outputs: Outputs, context: BlockContext, input: unknown): void
   /** The input shown in the span; all parameters when absent. */
   showInput?(params: Readonly<Record<string, unknown>>): unknown
   /** Does the work. A throw fails the block like an `error` in the result. */
@@ -108,9 +112,10 @@ export function idsOf(entries: unknown): string[] {
  * - `literal`: used as it is, without references.
  * - `code`: the body of an async function; the block receives a `ProgramCall`.
  * - `expressions`: a list of objects with an `expression` each; the block receives `Expressions`.
+ * - `own`: a template that may also read the outputs of its own block; the block receives a `FillOwn`.
  * - `tools`: a list of objects; for a `type` in `toolBlocks`, the block receives the `params` as a `FillTool`.
  */
-export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'tools'
+export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'own' | 'tools'
 
 /** The facts about the workflow and the installation that a block's check can read. */
 export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string>; priceOf: PriceOf }
@@ -139,6 +144,9 @@ export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
 
 /** Fills in the parameters of a tool's block: `<args.x>` reads the arguments. Throws `BlockError`. */
 export type FillTool = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>
+
+/** Fills in a parameter that reads the outputs of its own block. */
+export type FillOwn = (outputs: Outputs) => unknown
 
 export type Outputs = Record<string, unknown>
 
@@ -192,6 +200,8 @@ export interface BlockContext {
   fetch: OutboundFetch
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
+  /** Does work that takes more than some milliseconds, in turns with everything else. */
+  inSlices: InSlices
   /** The same text each time this block runs in this place of the run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */
@@ -209,6 +219,8 @@ export interface BlockContext {
   readonly files: BlockFiles
   /** The run's variables. */
   readonly variables: Map<string, unknown>
+  /** Adds labels to the run's log entry. Throws `BlockError` when one is too long, or there are too many. */
+  label(labels: Readonly<Record<string, unknown>>): void
   /** A container's inner blocks; undefined elsewhere. */
   readonly body: Body | undefined
   /** Runs another workflow's active deployment inside this run. */

@@ -3,8 +3,9 @@ import type { Limits } from '../domain/limits.ts'
 import type { Secret } from '../domain/redaction/redactor.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
+import type { CompileQueue } from './compile/compile-queue.ts'
 import type { Registry } from './compile/graph.ts'
-import { type Compilation, compilePlan, type Plan } from './compile/plan.ts'
+import { type Compilation, compileInSlices, type Plan } from './compile/plan.ts'
 import { type Reach, reachablePart } from './manual/reachable-part.ts'
 
 /** The compiled active version of a workflow. `plan` is null when the workflow is not deployed or cannot run. */
@@ -31,7 +32,8 @@ export type DeploymentsOptions = {
   plansMax?: number
   getActive(workflowId: string): Promise<ActiveDeployment | undefined>
   /** Decrypts the secrets in a stored document. */
-  openSecrets?(document: WorkflowDocument, workspaceId: string): WorkflowDocument
+  openSecrets?(document: WorkflowDocument, workspaceId: string): Promise<WorkflowDocument>
+  work: CompileQueue
   /** Receives the secrets that authors wrote in a document, before it runs. */
   hideSecrets?(workspaceId: string, secrets: readonly Secret[]): void
   /** Any version, also of a deleted workflow. */
@@ -57,6 +59,7 @@ export class Deployments {
   readonly #loading = new Map<string, Promise<Deployment | undefined>>()
   /** By workflow and version. Versions never change. */
   readonly #versions = new Map<string, Deployment>()
+  readonly #loadingVersions = new Map<string, Promise<Deployment | undefined>>()
   #latest: Deployment | undefined
   /** Incremented with every change. */
   #generation = 0
@@ -67,19 +70,20 @@ export class Deployments {
   }
 
   /** Compiles a document: all findings, and the plan when none of them is an error. */
-  check(document: WorkflowDocument): Compilation {
-    const { registry, limits, priceOf } = this.#options
-    return compilePlan(document, registry, limits, priceOf)
+  check(document: WorkflowDocument, workspaceId: string): Promise<Compilation> {
+    const { registry, limits, priceOf, work } = this.#options
+    return work.run(workspaceId, compileInSlices(document, registry, limits, priceOf))
   }
 
   /** The same for a manual run. Errors in blocks that the run cannot reach become warnings. */
-  checkReachable(document: WorkflowDocument, reach: Reach): Compilation {
-    const whole = this.check(document)
+  async checkReachable(document: WorkflowDocument, workspaceId: string, reach: Reach): Promise<Compilation> {
+    const whole = await this.check(document, workspaceId)
     if (whole.plan) return whole
-    const { registry, limits, priceOf } = this.#options
+    const { registry, limits, priceOf, work } = this.#options
     const draft = reachablePart(document, whole.findings, reach, registry)
-    const compiled = draft && compilePlan(draft.document, draft.registry, limits, priceOf)
-    if (!draft || !compiled?.plan) return whole
+    if (!draft) return whole
+    const compiled = await work.run(workspaceId, compileInSlices(draft.document, draft.registry, limits, priceOf))
+    if (!compiled.plan) return whole
     const { reads } = compiled.plan
     const readsStandIn = [...draft.reached].some((id) => !draft.standIns.isDisjointFrom(reads.get(id) ?? new Set()))
     // A block that runs alone reads cached outputs of others, so those must not be stand-ins.
@@ -111,16 +115,22 @@ export class Deployments {
     return loading
   }
 
-  /** Any version of a workflow. Undefined when it does not exist. */
+  /** Any version of a workflow. Undefined when it does not exist. Concurrent calls share one read. */
   async loadVersion(workflowId: string, version: number): Promise<Deployment | undefined> {
     const active = this.get(workflowId)
     if (active?.version === version) return active
     const key = `${workflowId} ${version}`
-    const known = this.#versions.get(key)
+    const known = this.#versions.get(key) ?? this.#loadingVersions.get(key)
     if (known) return known
+    const loading = this.#loadVersion(key, workflowId, version).finally(() => this.#loadingVersions.delete(key))
+    this.#loadingVersions.set(key, loading)
+    return loading
+  }
+
+  async #loadVersion(key: string, workflowId: string, version: number): Promise<Deployment | undefined> {
     const row = await this.#options.getVersion(workflowId, version)
     if (!row) return undefined
-    const loaded = this.#compile(row)
+    const loaded = await this.#compile(row)
     this.#versions.set(key, loaded)
     forgetOldest(this.#versions, this.#plansMax)
     return loaded
@@ -138,16 +148,16 @@ export class Deployments {
     const generation = this.#generation
     const row = await this.#options.getActive(workflowId)
     if (!row) return undefined
-    const loaded = this.#compile(row)
+    const loaded = await this.#compile(row)
     // If the deployment changed during the read, this result may be outdated and must not be remembered.
     if (generation === this.#generation) this.#remember(loaded)
     return loaded
   }
 
-  #compile({ workflowId, workspaceId, ownerId, deployment }: ActiveDeployment): Deployment {
+  async #compile({ workflowId, workspaceId, ownerId, deployment }: ActiveDeployment): Promise<Deployment> {
     const { openSecrets, hideSecrets } = this.#options
-    const document = deployment && (openSecrets?.(deployment.document, workspaceId) ?? deployment.document)
-    const compilation = document && this.check(document)
+    const document = deployment && ((await openSecrets?.(deployment.document, workspaceId)) ?? deployment.document)
+    const compilation = document && (await this.check(document, workspaceId))
     hideSecrets?.(workspaceId, compilation?.plan?.writtenSecrets ?? [])
     return {
       workflowId,

@@ -1,4 +1,6 @@
+import { finish, type Slices } from '../domain/slices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
+import type { CompileQueue } from './compile/compile-queue.ts'
 import type { Registry } from './compile/graph.ts'
 import { hiddenSecret, isSealed, isWritten, mapSecrets, type SecretPlace } from './compile/secret-parameters.ts'
 
@@ -8,6 +10,7 @@ export type DocumentSecretsOptions = {
   seal(text: string, context: string): Uint8Array
   /** Throws when the text cannot be decrypted. */
   open(sealed: Uint8Array, context: string): string
+  work: CompileQueue
 }
 
 /**
@@ -28,19 +31,20 @@ export class DocumentSecrets {
    * A document as a client sent it, with the stored secrets in the places of `***`. `before`: the stored document. A
    * place without a stored secret becomes empty, with a warning: nobody means `***` as a password.
    */
-  restored(
-    document: WorkflowDocument,
-    before: WorkflowDocument | undefined,
-  ): { document: WorkflowDocument; warnings: Finding[] } {
+  restored(document: WorkflowDocument, before: WorkflowDocument | undefined, workspaceId: string): Promise<Restored> {
+    return this.#options.work.run(workspaceId, this.#restore(document, before))
+  }
+
+  *#restore(document: WorkflowDocument, before: WorkflowDocument | undefined): Slices<Restored> {
     const stored = new Map<string, unknown>()
     if (before) {
-      this.#map(before, (value, place) => {
+      yield* this.#map(before, (value, place) => {
         stored.set(keyOf(place), value)
         return value
       })
     }
     const warnings: Finding[] = []
-    const restored = this.#map(document, (value, place) => {
+    const restored = yield* this.#map(document, (value, place) => {
       // Only the service makes sealed values.
       if (value !== hiddenSecret) return isSealed(value) ? null : value
       const known = stored.get(keyOf(place))
@@ -52,16 +56,21 @@ export class DocumentSecrets {
   }
 
   /** A document to be stored. */
-  sealed(document: WorkflowDocument, workspaceId: string): WorkflowDocument {
+  sealed(document: WorkflowDocument, workspaceId: string): Promise<WorkflowDocument> {
     const context = contextOf(workspaceId)
-    return this.#map(document, (value, place) => {
+    const slices = this.#map(document, (value, place) => {
       if (!isWritten(value, place)) return value
       return { $sealed: this.#options.seal(JSON.stringify(value), context).toBase64() }
     })
+    return this.#options.work.run(workspaceId, slices)
   }
 
   /** A stored document for a run or a check. A secret that cannot be decrypted stays sealed, which is a finding. */
-  opened(document: WorkflowDocument, workspaceId: string): WorkflowDocument {
+  opened(document: WorkflowDocument, workspaceId: string): Promise<WorkflowDocument> {
+    return this.#options.work.run(workspaceId, this.#open(document, workspaceId))
+  }
+
+  #open(document: WorkflowDocument, workspaceId: string): Slices<WorkflowDocument> {
     const context = contextOf(workspaceId)
     return this.#map(document, (value) => {
       if (!isSealed(value)) return value
@@ -74,16 +83,33 @@ export class DocumentSecrets {
   }
 
   /** A stored document for people: with the secrets for those who may edit it, with `***` for others. */
-  shown(document: WorkflowDocument, workspaceId: string, mayEdit: boolean): WorkflowDocument {
-    const seen = mayEdit ? this.opened(document, workspaceId) : document
-    return this.#map(seen, (value, place) => {
+  shown(document: WorkflowDocument, workspaceId: string, mayEdit: boolean): Promise<WorkflowDocument> {
+    return this.#options.work.run(workspaceId, this.#show(document, workspaceId, mayEdit))
+  }
+
+  *#show(document: WorkflowDocument, workspaceId: string, mayEdit: boolean): Slices<WorkflowDocument> {
+    const seen = mayEdit ? yield* this.#open(document, workspaceId) : document
+    return yield* this.#map(seen, (value, place) => {
       return isSealed(value) || (!mayEdit && isWritten(value, place)) ? hiddenSecret : value
     })
   }
 
-  #map(document: WorkflowDocument, map: (value: unknown, place: SecretPlace) => unknown): WorkflowDocument {
+  #map(document: WorkflowDocument, map: (value: unknown, place: SecretPlace) => unknown): Slices<WorkflowDocument> {
     return mapSecrets(document, this.#options.registry, map)
   }
+}
+
+export type Restored = { document: WorkflowDocument; warnings: Finding[] }
+
+/** The sealed secrets of a stored document. Members of the same shape in other places are a user's own data. */
+export function sealedIn(document: WorkflowDocument, registry: Registry): Uint8Array[] {
+  const found: Uint8Array[] = []
+  const slices = mapSecrets(document, registry, (value) => {
+    if (isSealed(value)) found.push(Uint8Array.fromBase64(value.$sealed))
+    return value
+  })
+  finish(slices)
+  return found
 }
 
 function contextOf(workspaceId: string): string {

@@ -2,9 +2,9 @@ import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import { StreamRedactor } from '../domain/redaction/stream-redactor.ts'
 import { type Cost, type ModelUsage, noCost } from '../domain/run/cost.ts'
-import { folderOf, type RunFile } from '../domain/run/file.ts'
-import type { LogFiles, LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/run/log.ts'
+import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/run/log.ts'
 import type { IsoTime } from '../domain/text/iso-time.ts'
+import { filesOf, isPlain, notesOf } from './row-notes.ts'
 import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
 /** Builds the row of an ended run. `texts`: those of a large record, from `large-record.ts`. */
@@ -43,6 +43,7 @@ export function createFold(): Fold {
       finalOutput,
       traceSpans: `[${spanText(record.root, texts, pieces)}]`,
       ...(record.files ? { files: filesOf(record, record.files) } : undefined),
+      ...(isPlain(record) ? undefined : notesOf(record)),
     }
   }
 }
@@ -68,17 +69,6 @@ function withoutSecrets(cost: Cost, secrets: Redactor): Cost {
     return [redactText(name, secrets), model] as const
   })
   return { ...cost, models: Object.fromEntries(models) }
-}
-
-/** Names, types and addresses, and therefore keys, contain texts chosen by callers and other services. */
-function filesOf(record: RunRecord, files: readonly RunFile[]): LogFiles {
-  const { secrets } = record
-  const clean = (text: string) => (secrets ? (JSON.parse(stringText(text, secrets)) as string) : text)
-  const shown = files.map(({ key, file }) => ({
-    key: key === null ? null : clean(key),
-    file: { ...file, url: clean(file.url), name: clean(file.name), type: clean(file.type) },
-  }))
-  return { text: JSON.stringify(shown), folder: files.some(({ key }) => key !== null) ? folderOf(record) : null }
 }
 
 /** The output for the caller of an asynchronous run that succeeded; null when it equals the logged output. */
@@ -128,6 +118,7 @@ export function spanText(
     text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, pieces.iso)).join(',')}]`
   if (span.usage !== undefined) text += usageText(span.usage, texts)
   if (span.reused) text += ',"reused":true'
+  if (span.pinned) text += ',"pinned":true'
   if (children.length === 0) return `${text},"children":[]}`
   text += ',"children":['
   let separator = ''
@@ -261,11 +252,11 @@ export function bounded(text: string, bytesMax: number): string {
   return size <= bytesMax ? text : previewOf(text, undefined)
 }
 
-/** A preview of JSON text. Only its beginning is searched for secrets. */
-export function previewOf(text: string, secrets: Redactor | undefined): string {
+/** A preview of JSON text. Only its beginning is searched for secrets. `size`: of the whole text, in bytes. */
+export function previewOf(text: string, secrets: Redactor | undefined, size = Buffer.byteLength(text)): string {
   const start = secrets ? new StreamRedactor(secrets).push(text.slice(0, previewSearchedChars)) : text
   const preview = start.slice(0, previewChars).toWellFormed()
-  return JSON.stringify({ truncated: true, size: Buffer.byteLength(text), preview })
+  return JSON.stringify({ truncated: true, size, preview })
 }
 
 /** Values that JSON omits (undefined, functions) become null. A value that JSON refuses must not lose the run. */

@@ -2,7 +2,7 @@ import { estimateSize } from '../domain/estimate-size.ts'
 import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { RunRecord, Span } from '../domain/run/log.ts'
-import { jsonInSlices, type Slices } from '../domain/slices.ts'
+import { type JsonStart, jsonStartInSlices, largeBytes, type Slices } from '../domain/slices.ts'
 import { bounded, lenientText, previewOf, type RecordTexts, stringText, traceCharsMax } from './batch.ts'
 
 /** Whether the values of a run are so large that writing them in one piece would delay other requests. */
@@ -18,11 +18,9 @@ function spanSize({ input, output, children }: Span, bytes: number): number {
   return size
 }
 
-const largeBytes = 524_288
-
 /** Writes the values of a large record. */
 export function* textsInSlices({ root, output, secrets }: RunRecord): Slices<RecordTexts> {
-  const raw = yield* jsonTextInSlices(output)
+  const raw = yield* jsonTextInSlices(output, finalOutputBytesMax)
   const final = yield* cleanInSlices(raw, secrets, finalOutputBytesMax)
   const known = new Map<unknown, string>()
   const spanTexts: string[] = []
@@ -34,8 +32,8 @@ export function* textsInSlices({ root, output, secrets }: RunRecord): Slices<Rec
       text = JSON.stringify({ truncated: true, size: estimateSize(value, charsReadMax), preview: '' })
     }
     if (text === undefined) {
-      const full = value === output ? raw : yield* jsonTextInSlices(value)
-      charsRead += full.length
+      const full = value === output ? raw : yield* jsonTextInSlices(value, spanValueBytesMax)
+      charsRead += full.bytes
       text = yield* cleanInSlices(full, secrets, spanValueBytesMax)
       yield
     }
@@ -49,7 +47,7 @@ export function* textsInSlices({ root, output, secrets }: RunRecord): Slices<Rec
     hidesNothing: secrets === undefined,
     string: (value) => stringText(value, secrets),
     finalOutput: () => final,
-    rawOutput: () => raw,
+    rawOutput: () => (raw.isWhole ? raw.text : previewOf(raw.text, undefined, raw.bytes)),
     spanValue: () => spanTexts[next++] as string,
   }
 }
@@ -61,17 +59,26 @@ function* valuesOf(span: Span): Generator<unknown, void> {
   for (const child of span.children) yield* valuesOf(child)
 }
 
-function* cleanInSlices(text: string, secrets: Redactor | undefined, bytesMax: number): Slices<string> {
-  if (text.length > bytesMax) return previewOf(text, secrets)
+function* cleanInSlices(
+  { text, isWhole, bytes }: JsonStart,
+  secrets: Redactor | undefined,
+  bytesMax: number,
+): Slices<string> {
+  if (!isWhole || text.length > bytesMax) return previewOf(text, secrets, bytes)
   return bounded(secrets === undefined ? text : yield* secrets.redactInSlices(text), bytesMax)
 }
 
-function* jsonTextInSlices(value: unknown): Slices<string> {
+/** Keeps more than `bytesMax` of no text: it becomes a preview. */
+function* jsonTextInSlices(value: unknown, bytesMax: number): Slices<JsonStart> {
   try {
-    return (yield* jsonInSlices(value)) ?? 'null'
+    return (yield* jsonStartInSlices(value, bytesMax)) ?? wholeText('null')
   } catch {
-    return lenientText(value)
+    return wholeText(lenientText(value))
   }
+}
+
+function wholeText(text: string): JsonStart {
+  return { text, isWhole: true, bytes: Buffer.byteLength(text) }
 }
 
 /** Once this much was read for one trace, further values are not read. */

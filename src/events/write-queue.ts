@@ -75,4 +75,5 @@ export class WriteQueue {
 /** Roughly the size of a row without its two long texts. */
 const rowChars = 300
 const groupRowsMax = 512
-const groupCharsMax = 8_388_608
+/** A group is encrypted, and copied to another thread, in one piece: about 4 ms for each megabyte. */
+const groupCharsMax = 2_097_152

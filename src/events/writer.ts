@@ -4,15 +4,18 @@ import type { LogSequence } from '../domain/ids.ts'
 import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
 import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
+import { SliceQueue } from '../domain/slice-queue.ts'
+import type { InSlices } from '../domain/slices.ts'
 import type { Store } from '../store/store.ts'
 import { createFold, type RecordTexts } from './batch.ts'
 import { isLarge, textsInSlices } from './large-record.ts'
-import { SliceQueue } from './slice-queue.ts'
 import { type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 export type LogWriterOptions = {
   store: Pick<Store, 'append' | 'probe'>
   clock: Clock
+  /** Writes large records as text. */
+  inSlices?: InSlices
   /** Starts after `store.lastSequence()`. */
   sequence: LogSequence
   /** Runs that may wait for the disk; beyond that `append` rejects with `OVERLOADED`. */
@@ -44,8 +47,9 @@ export class LogWriter {
   readonly #charsWaitingMax: number
   readonly #fold = createFold()
   readonly #queue = new WriteQueue()
+  readonly #inSlices: InSlices
   /** Large records that are being written as text. */
-  readonly #slices: SliceQueue
+  #largeUnderWay = 0
   /** Rows of the group that is being committed. */
   #rowsUnderWay = 0
   #underWay: Promise<void> | undefined
@@ -55,7 +59,7 @@ export class LogWriter {
 
   constructor(options: LogWriterOptions) {
     this.#options = options
-    this.#slices = new SliceQueue(options.clock)
+    this.#inSlices = options.inSlices ?? new SliceQueue(options.clock).run
     this.#charsWaitingMax = options.charsWaitingMax ?? charsWaitingMaxDefault
   }
 
@@ -72,7 +76,7 @@ export class LogWriter {
 
   /** Runs that are not on disk yet. */
   get rowsWaiting(): number {
-    return this.#slices.length + this.#queue.length + this.#rowsUnderWay
+    return this.#largeUnderWay + this.#queue.length + this.#rowsUnderWay
   }
 
   /**
@@ -83,13 +87,25 @@ export class LogWriter {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     if (!isLarge(record)) return this.#append(record, claim, webhooks)
-    const written = this.#slices.run(textsInSlices(record))
-    return written.then((texts) => {
+    return this.#appendLarge(record, claim, webhooks)
+  }
+
+  async #appendLarge(
+    record: RunRecord,
+    claim: RequestClaim | undefined,
+    webhooks: RunWebhooks | undefined,
+  ): Promise<{ sequence: number }> {
+    this.#largeUnderWay += 1
+    try {
+      const texts = await this.#inSlices(textsInSlices(record))
       // A stop waits for the records that it finds.
       const late = this.#unhealthy && this.#refusal()
       if (late) throw late
+      // Not awaited: from here on it counts as one that waits.
       return this.#append(record, claim, webhooks, texts)
-    })
+    } finally {
+      this.#largeUnderWay -= 1
+    }
   }
 
   #append(

@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
 import type { FileOwner, FileStore } from '../domain/run/file.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
+import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { Deployment } from '../engine/deployments.ts'
 import type { JobRequest } from '../engine/jobs/jobs.ts'
@@ -22,6 +23,8 @@ export type ExecuteServices = {
     load(workflowId: string): Promise<Deployment | undefined>
   }
   execute(request: RunRequest): Promise<RunEnd>
+  /** Writes large outputs. */
+  inSlices: InSlices
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(workspaceId: string): void
   /** The same for asynchronous runs. */
@@ -41,6 +44,8 @@ export type ChatServices = {
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   execute(request: RunRequest): Promise<RunEnd>
+  /** Writes large outputs. */
+  inSlices: InSlices
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. `visitor`: see `RunRequest`. */
   assertAccepting(workspaceId: string, visitor: string | undefined): void
   receiveFiles: ReceiveFiles
@@ -75,6 +80,8 @@ export type WebhookServices = {
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   execute(request: RunRequest): Promise<RunEnd>
+  /** Writes large outputs. */
+  inSlices: InSlices
   /** Resolves when the run is on disk, or with the run that holds its claim. */
   accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
   /** The run that holds a request's claim. */

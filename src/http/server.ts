@@ -17,9 +17,12 @@ import { webhookRoutes } from './routes/inbound-webhooks.ts'
 import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { pinRoutes } from './routes/pins.ts'
+import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
 import { sessionRoutes, signInLink } from './routes/session.ts'
 import { swaggerRoutes } from './routes/swagger.ts'
+import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import type { Services } from './services.ts'
@@ -47,6 +50,7 @@ export function createServer(services: Services): HttpServer {
     .use(accessLog(door))
     .use(executeRoutes(services.runs.execute, door))
     .use(webhookRoutes(services.runs.webhooks, door))
+    .use(testWebhookRoutes(services, door))
     .use(chatRoutes(services.runs.chats, door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
@@ -106,10 +110,12 @@ export type Api = { '~Routes': ReturnType<typeof apiRoutes>['~Routes'] & EditorA
 function apiRoutes(services: Services, door: Door) {
   return new Elysia()
     .use(workflowRoutes(services, door))
+    .use(pinRoutes(services, door))
     .use(deploymentRoutes(services, door))
     .use(executionRoutes(services, door))
     .use(deliveryRoutes(services, door))
     .use(logRoutes(services, door))
+    .use(rerunRoutes(services, door))
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))

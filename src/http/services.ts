@@ -5,24 +5,30 @@ import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
+import type { DocumentReading } from '../domain/workflow/document.ts'
 import type { DocumentLimits } from '../domain/workflow/document-size.ts'
 import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Compilation } from '../engine/compile/plan.ts'
 import type { DocumentSecrets } from '../engine/document-secrets.ts'
+import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
-import type { RunRequest } from '../engine/run/runner.ts'
+import type { Reruns } from '../engine/manual/reruns.ts'
+import type { RunEnd, RunRequest } from '../engine/run/runner.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
+import type { EditorRooms } from '../events/editor-rooms.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
 import type { KeyRow } from '../store/account-store.ts'
 import type { SignedIn } from '../store/session-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from '../telemetry/request-metrics.ts'
+import type { TestListeners } from '../triggers/test-listeners.ts'
 import type { DeliveryCommands } from '../webhooks/delivery-commands.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { TestDeliveries } from '../webhooks/test-delivery.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
+import type { TakenRequest } from './requests/taken-request.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
 import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
 
@@ -34,6 +40,8 @@ export type Services = {
     /** Call after a deployment has changed: the next run loads it again. */
     forget(workflowId: string): void
   }
+  /** Reads a document that a client sent. Rejects with OVERLOADED when many large ones wait. */
+  readDocument(body: unknown, workspaceId: string): Promise<DocumentReading>
   /**
    * Prepares a document from a client for the store: fills in the parameters that the service assigns, and seals the
    * secrets. `before`: the stored document.
@@ -42,11 +50,11 @@ export type Services = {
     document: WorkflowDocument,
     before: WorkflowDocument | undefined,
     workspaceId: string,
-  ): { document: WorkflowDocument; warnings: Finding[] }
+  ): Promise<{ document: WorkflowDocument; warnings: Finding[] }>
   /** The secrets that authors wrote in documents. */
   secrets: Pick<DocumentSecrets, 'restored' | 'sealed' | 'shown'>
   /** Checks the meaning of a document, stored or not. */
-  checkWorkflow(document: WorkflowDocument, workspaceId: string): WorkflowCheck | Promise<WorkflowCheck>
+  checkWorkflow(document: WorkflowDocument, workspaceId: string): Promise<WorkflowCheck>
   runner: {
     /** A run that has not ended yet. */
     find(executionId: string): RunInFlight | undefined
@@ -60,6 +68,13 @@ export type Services = {
     cancel(executionId: string): Promise<boolean>
   }
   manual: ManualServices
+  /** Outputs that manual runs of drafts use instead of running blocks. */
+  pins: Pick<Pins, 'of' | 'shown' | 'set' | 'delete'>
+  /** People who wait for a test request at a webhook trigger of a draft. */
+  listeners: TestListeners<TakenRequest>
+  reruns: Pick<Reruns, 'start' | 'find' | 'cancel'>
+  /** Open editors. A route that saves a draft calls `saved`, so that everyone who has it open gets it. */
+  editors: Pick<EditorRooms, 'join' | 'place' | 'saved'>
   /** The routes that start runs. */
   runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
   /** The output of an asynchronous run as JSON text, when its log entry shows the output redacted or shortened. */
@@ -86,7 +101,7 @@ export type Services = {
   interfaceFiles(): Promise<InterfaceFiles>
   limits: Pick<
     AccountLimits,
-    'account' | 'take' | 'takeRefused' | 'peekRefused' | 'takeWrongPassword' | 'peekWrongPassword' | 'report'
+    'account' | 'take' | 'takeRefused' | 'peekRefused' | 'takeUnknownEmail' | 'peekUnknownEmail' | 'report'
   >
   /** Whether runs can be recorded, and how many wait for it. */
   writerHealth(): { healthy: boolean; waiting: number }
@@ -152,9 +167,9 @@ export type OpenedSession = { token: string; userId: string; expiresAt: number }
 /** Manual runs, and watching runs of every kind. */
 export type ManualServices = {
   /** Compiles a document. Only the blocks that the run can reach must be valid. */
-  compile(document: WorkflowDocument, workspaceId: string, reach: Reach): Compilation
+  compile(document: WorkflowDocument, workspaceId: string, reach: Reach): Promise<Compilation>
   /** Starts a run that nobody waits for. Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
-  start(request: RunRequest & { executionId: string }): void
+  start(request: RunRequest & { executionId: string }): { ending: Promise<RunEnd | undefined> }
   /** A recent manual run, unredacted. */
   find(executionId: string): RunRecord | undefined
   /** The redactor for a workspace's secrets. */

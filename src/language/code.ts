@@ -1,5 +1,6 @@
-import { type Options, parse, type Token, tokTypes } from 'acorn'
+import { type Options, parse, type Program as SyntaxTree, type Token, tokTypes } from 'acorn'
 import type { Program } from '../domain/run/program.ts'
+import type { Slices } from '../domain/slices.ts'
 import { parseTemplate, type Segment } from '../domain/workflow/reference.ts'
 import { findMisplaced } from './placement.ts'
 
@@ -19,8 +20,8 @@ export type Recognise = (segment: CodeSlot['segment']) => boolean
  * Turns the body of an async function into a program in which every recognised reference is a variable. A reference
  * inside a string or template literal becomes part of that literal's content. No value is ever inserted as source text.
  */
-export function compileCode(source: string, recognise: Recognise): CompiledCode {
-  const rewritten = rewrite(source, recognise)
+export function* compileCode(source: string, recognise: Recognise): Slices<CompiledCode> {
+  const rewritten = yield* rewrite(source, recognise)
   if (!rewritten.ok) return rewritten
   return { ok: true, program: makeProgram(rewritten.source, rewritten.parameters), slots: rewritten.slots }
 }
@@ -34,13 +35,17 @@ export type Rewritten =
   | { ok: true; source: string; parameters: string[]; slots: CodeSlot[] }
   | { ok: false; problem: SyntaxProblem }
 
-/** Replaces references by variables. `parameters[i]` is the name of the variable for `slots[i]`. */
-export function rewrite(source: string, recognise: Recognise): Rewritten {
+/**
+ * Replaces references by variables. Pauses after each step: 100 kB take 20 ms to parse. `parameters[i]` is the name of
+ * the variable for `slots[i]`.
+ */
+export function* rewrite(source: string, recognise: Recognise): Slices<Rewritten> {
   const mark = freeMark(source)
   const { text, segments } = withPlaceholders(source, mark, recognise)
+  yield
   const tokens: Token[] = []
-  const problem = problemOf(text, tokens)
-  if (problem) return { ok: false, problem }
+  const read = readSyntax(text, { onToken: tokens })
+  if (!read.ok) return read
   if (segments.length === 0) return { ok: true, source, parameters: [], slots: [] }
 
   const used = new Map<string, CodeSlot>()
@@ -50,8 +55,12 @@ export function rewrite(source: string, recognise: Recognise): Rewritten {
     if (segment) used.set(name, { segment, as })
     return name
   }
+  yield
   const result = replaceInTokens(text, tokens, { mark, segments, variable })
-  const broken = problemOf(result, []) ?? misplacedIn(result, used)
+  yield
+  const again = readSyntax(result, { locations: true })
+  yield
+  const broken = again.ok ? misplacedIn(again.tree, used) : again.problem
   if (broken) return { ok: false, problem: { ...broken, message: `A reference cannot be here: ${broken.message}` } }
   return { ok: true, source: result, parameters: [...used.keys()], slots: [...used.values()] }
 }
@@ -63,8 +72,7 @@ const options: Options = {
   allowAwaitOutsideFunction: true,
 }
 
-function misplacedIn(text: string, used: ReadonlyMap<string, CodeSlot>): SyntaxProblem | undefined {
-  const tree = parse(text, { ...options, locations: true })
+function misplacedIn(tree: SyntaxTree, used: ReadonlyMap<string, CodeSlot>): SyntaxProblem | undefined {
   const misplaced = findMisplaced(tree, (name) => used.has(name))
   if (!misplaced) return undefined
   const source = used.get(misplaced.name)?.segment.source ?? ''
@@ -75,17 +83,19 @@ function misplacedIn(text: string, used: ReadonlyMap<string, CodeSlot>): SyntaxP
   }
 }
 
-function problemOf(text: string, tokens: Token[]): SyntaxProblem | undefined {
+type Syntax = { ok: true; tree: SyntaxTree } | { ok: false; problem: SyntaxProblem }
+
+function readSyntax(text: string, more: Pick<Options, 'onToken' | 'locations'>): Syntax {
   try {
-    parse(text, { ...options, onToken: tokens })
-    return undefined
+    return { ok: true, tree: parse(text, { ...options, ...more }) }
   } catch (error) {
     const { message, loc } = error as { message: string; loc?: { line: number; column: number } }
-    return {
+    const problem = {
       message: message.replace(/ \(\d+:\d+\)$/, ''),
       line: loc?.line ?? 1,
       column: (loc?.column ?? 0) + 1,
     }
+    return { ok: false, problem }
   }
 }
 
@@ -144,11 +154,11 @@ function replacementOf(
   around: { before: Token | undefined; after: Token | undefined },
 ): string | undefined {
   if (!raw.includes(mark)) return undefined
-  const placeholder = new RegExp(` ${mark.replaceAll('$', '\\$')}(\\d+) `, 'g')
   if (token.type === tokTypes.name) {
     variable(Number(raw.slice(mark.length)), 'value')
     return undefined
   }
+  const placeholder = new RegExp(` ${mark.replaceAll('$', '\\$')}(\\d+) `, 'g')
   if (token.type === tokTypes.regexp)
     return raw.replace(placeholder, (_, index) => segments[Number(index)]?.source ?? '')
   if (token.type === tokTypes.template) {
@@ -176,6 +186,8 @@ function replacementOf(
 
 /** In `'\<a.b>'` the backslash escapes the removed bracket. It is removed too, or it would escape the closing quote. */
 function withoutLoneBackslash(part: string): string {
-  const trailing = /\\*$/.exec(part)?.[0].length ?? 0
-  return trailing % 2 === 1 ? part.slice(0, -1) : part
+  // Counted from the end: the search for /\\*$/ takes n² steps in a text of backslashes.
+  let start = part.length
+  while (part[start - 1] === '\\') start -= 1
+  return (part.length - start) % 2 === 1 ? part.slice(0, -1) : part
 }

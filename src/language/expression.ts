@@ -1,5 +1,6 @@
 import { type Expression, parseExpressionAt } from 'acorn'
 import type { Program } from '../domain/run/program.ts'
+import type { Slices } from '../domain/slices.ts'
 import { type CodeSlot, makeProgram, type Recognise, rewrite, type SyntaxProblem } from './code.ts'
 import { compileNode } from './native.ts'
 import { Work } from './work.ts'
@@ -17,16 +18,27 @@ export type CompiledExpression =
   | { ok: false; problem: SyntaxProblem }
 
 /** Compiles a JavaScript expression with references. Called once, at deployment. */
-export function compileExpression(source: string, recognise: Recognise): CompiledExpression {
+export function* compileExpression(source: string, recognise: Recognise): Slices<CompiledExpression> {
+  const read = yield* readExpression(source, recognise)
+  if (!read.ok) return read
+  const { native, slots, parameters } = read
+  return { ok: true, native, program: makeProgram(`return ${read.source}`, parameters), slots }
+}
+
+type ReadExpression =
+  | { ok: true; native: Native | null; source: string; parameters: string[]; slots: readonly CodeSlot[] }
+  | { ok: false; problem: SyntaxProblem }
+
+/** The part of the compilation that also works in browsers. `source`: with variables in place of references. */
+export function* readExpression(source: string, recognise: Recognise): Slices<ReadExpression> {
   if (source.trim() === '') return { ok: false, problem: { message: 'The expression is empty', line: 1, column: 1 } }
   // The parentheses keep an object literal from being read as a block. The line break ends a trailing comment.
-  const rewritten = rewrite(`(${source}\n)`, recognise)
+  const rewritten = yield* rewrite(`(${source}\n)`, recognise)
   if (!rewritten.ok) return rewritten
   const { slots, parameters } = rewritten
   const tree = treeOf(rewritten.source)
   if (!tree.ok) return tree
-  const native = nativeOf(tree.expression, parameters)
-  return { ok: true, native, program: makeProgram(`return ${rewritten.source}`, parameters), slots }
+  return { ok: true, native: nativeOf(tree.expression, parameters), source: rewritten.source, parameters, slots }
 }
 
 /** Also null for a sum of thousands of terms, whose syntax tree is too deep for recursion here. */

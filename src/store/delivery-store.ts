@@ -64,6 +64,9 @@ export type DeliveryPage = { deliveries: DeliveryRow[]; position: DeliveryKey | 
 export type DeliveryRow = Delivery & {
   workflowId: string
   executionId: string
+  /** The version that ran; below 0 for a draft. */
+  version: number
+  versionName: string | null
   /** When the run ended. */
   endedAt: number
   subscriptionId: string

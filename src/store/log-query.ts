@@ -1,4 +1,4 @@
-import type { Level } from '../domain/run/log.ts'
+import type { Level, RunStatus } from '../domain/run/log.ts'
 import type { TriggerKind } from '../domain/workflow/workflow.ts'
 
 /** Requests up to `limit` entries of one workspace that match a filter, in `order`, starting after `after`. */
@@ -20,6 +20,7 @@ export type LogFilter = {
   folderIds: readonly string[] | undefined
   triggers: readonly TriggerKind[] | undefined
   level: Level | undefined
+  statuses: readonly RunStatus[] | undefined
   startDate: number | undefined
   endDate: number | undefined
   executionId: string | undefined
@@ -28,9 +29,14 @@ export type LogFilter = {
   minCost: number | undefined
   maxCost: number | undefined
   model: string | undefined
+  /** Part of an error, label, workflow name or ID, in upper or lower case. */
+  search: string | undefined
+  /** Pairs of a name and a text; an entry must have all of them. */
+  labels: readonly (readonly [name: string, text: string])[] | undefined
 }
 
-export type EntryShow = { details: boolean; finalOutput: boolean; traceSpans: boolean }
+/** `failure`: why the run failed, as `error`. */
+export type EntryShow = { details: boolean; finalOutput: boolean; traceSpans: boolean; failure: boolean }
 
 export type LogPage = {
   /** The entries as JSON, separated by commas. */
@@ -61,8 +67,9 @@ export type LogCountQuery = {
 
 /** The counts of one part of a query, one number per bucket. The caller adds up the parts. */
 export type LogCounts = {
-  info: number[]
+  success: number[]
   error: number[]
+  cancelled: number[]
   /** US dollars. */
   cost: number[]
   /** Where the next part starts; null when everything is counted. */

@@ -1,6 +1,6 @@
 import type { Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
-import type { EntryFacts, EntryWorkflow } from '../domain/run/log-entry.ts'
+import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
 import type { Write } from '../domain/run/write.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 
@@ -62,16 +62,16 @@ export interface RunStore {
 }
 
 /** A log entry as it was recorded. */
-export type LogDetailRow = EntryFacts & {
-  workspaceId: string
-  version: number
-  /** When an asynchronous run was accepted; null for others. */
-  createdAt: number | null
-  /** JSON text of the whole `Cost`; null when the run cost nothing. */
-  cost: string | null
-  finalOutput: string
-  traceSpans: string
-  /** JSON of its `RunFile`s; null when it has none. */
-  files: string | null
-  workflow: EntryWorkflow
-}
+export type LogDetailRow = EntryFacts &
+  EntryNotes & {
+    workspaceId: string
+    /** When an asynchronous run was accepted; null for others. */
+    createdAt: number | null
+    /** JSON text of the whole `Cost`; null when the run cost nothing. */
+    cost: string | null
+    finalOutput: string
+    traceSpans: string
+    /** JSON of its `RunFile`s; null when it has none. */
+    files: string | null
+    workflow: EntryWorkflow
+  }

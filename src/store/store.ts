@@ -1,6 +1,7 @@
 import type { AccountStore } from './account-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import type { PresenceStore } from './presence-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { WorkflowStore } from './workflow-store.ts'
@@ -10,7 +11,14 @@ import type { WorkflowStore } from './workflow-store.ts'
  * callback crosses it. Times are epoch milliseconds. A call rejects with an `AppError`: `CONFLICT` or `NOT_FOUND` where
  * its comment says so, `STORAGE_UNAVAILABLE` when the disk is full or failing. Any other error is a bug.
  */
-export interface Store extends AccountStore, SessionStore, WorkflowStore, RunStore, DeliveryStore, DashboardStore {
+export interface Store
+  extends AccountStore,
+    SessionStore,
+    WorkflowStore,
+    RunStore,
+    DeliveryStore,
+    DashboardStore,
+    PresenceStore {
   /** Deletes some of the oldest log entries beyond the bounds. Call it again until it returns `done`. */
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 

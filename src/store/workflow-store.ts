@@ -21,7 +21,7 @@ export interface WorkflowStore {
   ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
-  /** Keeps the row for its log entries, and frees the name. False when there is no such workflow. */
+  /** Keeps the row for its log entries, frees the name and deletes its pins. False when there is no such workflow. */
   deleteWorkflow(id: string, at: number): Promise<boolean>
 
   // webhook subscriptions: they belong to a workflow and apply to all its versions
@@ -40,8 +40,8 @@ export interface WorkflowStore {
 
   // deployments
   /**
-   * Saves the document as the next version and makes it active. `registrations` (absent: none) replace those of the
-   * previous version. CONFLICT when another workflow has one of its addresses.
+   * Saves the document as the next version, with a name and a description, and makes it active. `registrations`
+   * (absent: none) replace those of the previous version. CONFLICT when another workflow has one of its addresses.
    */
   deploy(
     workflowId: string,
@@ -49,6 +49,7 @@ export interface WorkflowStore {
     at: number,
     userId: string,
     registrations?: Registrations,
+    texts?: DeploymentTexts,
   ): Promise<DeploymentRow>
   /** Removes the active version and all registrations. */
   undeploy(workflowId: string): Promise<void>
@@ -72,6 +73,17 @@ export interface WorkflowStore {
   /** The document of a deployment's or draft's version; undefined when it was deleted. */
   getDocument(workflowId: string, version: number): Promise<WorkflowDocument | undefined>
 
+  // pins: outputs that manual runs of the draft use instead of running a block
+  /** In the order of their blocks' IDs. */
+  listPins(workflowId: string): Promise<PinRow[]>
+  /**
+   * Replaces the block's pin, and removes pins of blocks that the document no longer has. NOT_FOUND when there is no
+   * such workflow, PAYLOAD_TOO_LARGE when its pins would hold more than `pinsBytesMax`.
+   */
+  setPin(workflowId: string, pin: NewPin): Promise<void>
+  /** False when the block has no pin. */
+  deletePin(workflowId: string, blockId: string): Promise<boolean>
+
   // registrations of active versions
   /** The ID of the workflow that has this address. */
   findAddress(address: Address): Promise<string | undefined>
@@ -91,7 +103,14 @@ export type NewWorkflow = {
   webhooks?: readonly NewSubscription[]
   by?: string
   at: number
+  /** The workflow whose pins it gets, too. */
+  pinsOf?: string
 }
+
+/** `content`: the sealed output. */
+export type PinRow = { blockId: string; content: Uint8Array; updatedAt: number }
+/** `bytes`: of the output as JSON. */
+export type NewPin = { blockId: string; content: Uint8Array; bytes: number; at: number }
 
 /** `by`: the account that saves. `ifRevision`: CONFLICT when the document was saved after this revision. */
 export type SaveFacts = { by?: string; ifRevision?: number | undefined }
@@ -122,6 +141,8 @@ export type DeploymentRow = {
   document: WorkflowDocument
   createdAt: number
   createdBy: string
+  /** The e-mail of that account; null when it no longer exists. */
+  author: string | null
   active: boolean
   name: string | null
   description: string | null

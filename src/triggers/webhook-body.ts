@@ -18,8 +18,11 @@ export type WebhookContent =
   | { kind: 'entries'; entries: readonly Entry[] }
   | { kind: 'file'; bytes: Uint8Array; name: string; type: string }
 
-/** Limits on the content of a body: the values of JSON, the fields of a form, the number of files. */
-export type ContentLimits = Readonly<{ values: Limit; fields: Limit; files: Limit }>
+/**
+ * Limits on the content of a body: the values of JSON, the fields of a form, the number of files. `count` is called as
+ * by `readJson`.
+ */
+export type ContentLimits = Readonly<{ values: Limit; fields: Limit; files: Limit; count?(values: number): void }>
 
 /** Null: a file input in which no file was selected. */
 type Entry = readonly [name: string, value: string | File | null]
@@ -35,9 +38,10 @@ export async function readWebhookBody(
   limits: ContentLimits,
 ): Promise<WebhookContent> {
   if (bytes.byteLength === 0) return valued(null)
-  const { values } = limits
+  const { values, count } = limits
+  const json = count ? { values, count } : { values }
   const { type, parameters } = contentTypeOf(headers.get('content-type') ?? '')
-  if (jsonType.test(type)) return valued(readJson(textOf(bytes), { values }))
+  if (jsonType.test(type)) return valued(readJson(textOf(bytes), json))
   if (type === 'application/x-www-form-urlencoded') {
     const text = textOf(bytes)
     assertFew(text, '&', limits.fields)
@@ -49,9 +53,9 @@ export async function readWebhookBody(
   const text = decodeText(bytes, 'utf-8', true)
   if (text === undefined) return fileOf(bytes, headers, unknownMediaType)
   try {
-    return valued(readJson(text, { values }))
+    return valued(readJson(text, json))
   } catch (error) {
-    if (error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE') throw error
+    if (error instanceof AppError && error.code !== 'INVALID_JSON') throw error
     return valued(text)
   }
 }

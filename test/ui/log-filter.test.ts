@@ -8,6 +8,7 @@ import {
   parametersOf,
   ranges,
   readFilter,
+  statuses,
   triggers,
   writeFilter,
 } from '../../src/ui/screens/logs/log-filter.ts'
@@ -19,7 +20,9 @@ const time = fc.option(
   { nil: undefined },
 )
 const anyFilter: fc.Arbitrary<LogFilter> = fc.record({
-  level: fc.constantFrom('info', 'error', undefined),
+  status: fc.constantFrom(...statuses, undefined),
+  search: fc.option(id, { nil: undefined }),
+  labels: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,4}:[a-z,: ]{0,6}$/), { maxLength: 3 }),
   triggers: fc.subarray([...triggers]),
   workflowIds: fc.uniqueArray(id, { maxLength: 3 }),
   folderIds: fc.uniqueArray(id, { maxLength: 3 }),

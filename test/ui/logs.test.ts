@@ -53,7 +53,7 @@ describe('the log', () => {
     await page.getByText('4 runs').waitFor()
     await page.getByText('Failed', { exact: true }).first().click()
     await shown(1)
-    expect(new URL(page.url()).searchParams.get('level')).toBe('error')
+    expect(new URL(page.url()).searchParams.get('status')).toBe('error')
     await rows().nth(1).click()
     const panel = page.getByRole('complementary', { name: 'Log entry' })
     await panel.getByRole('treeitem', { name: 'trip', selected: true }).waitFor()
@@ -129,6 +129,7 @@ describe('the log', () => {
     await shown(4)
     await call(good, apiKey, 'POST', { city: 'Lagos' })
     await shown(5)
+    await visited.page.getByText('5 runs').waitFor()
   })
 
   test('runs an entry again from its trigger or from a block, and opens the new entry', async () => {
@@ -138,13 +139,19 @@ describe('the log', () => {
     const panel = page.getByRole('complementary', { name: 'Log entry' })
     const before = new URL(page.url()).searchParams.get('entry')
     await panel.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('The run has ended.').waitFor()
     await until(async () => new URL(page.url()).searchParams.get('entry') !== before)
     await panel.getByText('Manual').waitFor()
     await panel.getByRole('treeitem', { name: 'warm' }).click()
     await panel.getByText('"Lagos"').first().waitFor()
     await panel.getByRole('button', { name: 'Run from here' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     await shown(7)
+    await page.getByText('7 runs').waitFor()
+    // The trigger did not run again.
+    await panel.getByRole('treeitem', { name: 'start' }).getByText('reused').waitFor()
+    await panel.getByText('A part of it').waitFor()
   })
 
   test('causes no page errors', () => {

@@ -31,12 +31,27 @@ beforeAll(async () => {
   viewer = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
   await viewer.goto(`${serving.url}/sign-in?token=${token}`)
   await viewer.getByRole('button', { name: /^Account/ }).waitFor()
-  await viewer.goto(`${serving.url}/w/${workspaceId}/workflows`)
+  // A new member lands in the shared workspace.
   await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
+  expect(new URL(viewer.url()).pathname).toBe(`/w/${workspaceId}/workflows`)
 }, 120_000)
 afterAll(() => visited.close())
 
 describe('a viewer', () => {
+  test('is told about being added until the notice is dismissed, and finds where to leave', async () => {
+    const { serving, workspaceId } = visited
+    const notice = viewer.getByRole('region', { name: 'New workspace' })
+    await notice.getByText('added you to this workspace as a viewer').waitFor()
+    expect(await accessibilityFaults(viewer)).toEqual([])
+    await notice.getByRole('button', { name: 'Show members' }).click()
+    await viewer.waitForURL(`**/w/${workspaceId}/settings/workspace`)
+    await viewer.getByRole('button', { name: 'Leave' }).waitFor()
+    expect(await notice.count()).toBe(0)
+    await viewer.goto(`${serving.url}/w/${workspaceId}/workflows`)
+    await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
+    expect(await notice.count()).toBe(0)
+  })
+
   test('sees workflows without any way to change them', async () => {
     await viewer.getByRole('link', { name: 'Order', exact: true }).waitFor()
     expect(await viewer.getByRole('button', { name: 'New workflow' }).count()).toBe(0)
@@ -44,8 +59,15 @@ describe('a viewer', () => {
     expect(await accessibilityFaults(viewer)).toEqual([])
     await viewer.getByRole('button', { name: 'Actions for Order' }).click()
     await viewer.getByRole('menuitem', { name: 'Logs' }).waitFor()
-    expect(await viewer.getByRole('menuitem').allTextContents()).toEqual(['Logs', 'Webhooks', 'Export'])
+    expect(await viewer.getByRole('menuitem').allTextContents()).toEqual(['Logs', 'Webhook subscriptions', 'Export'])
     await viewer.keyboard.press('Escape')
+  })
+
+  test('opens a workflow as “View only”, which is never “Saved”', async () => {
+    await viewer.goto(`${visited.serving.url}/workflows/${workflowId}`)
+    await viewer.getByText('View only').waitFor()
+    expect(await viewer.getByText('Saved', { exact: true }).count()).toBe(0)
+    expect(await accessibilityFaults(viewer)).toEqual([])
   })
 
   test('reads runs but cannot run them again', async () => {

@@ -46,7 +46,7 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'New variable' }).click()
     await page.getByLabel('Name').fill('WEATHER_TOKEN')
     await page.getByLabel('Value').fill('a-very-secret-token')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Create variable' }).click()
     await row(page, 'WEATHER_TOKEN').waitFor()
     expect(await page.content()).not.toContain('a-very-secret-token')
     expect(await accessibilityFaults(page)).toEqual([])

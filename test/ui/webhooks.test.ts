@@ -60,6 +60,20 @@ describe('webhook subscriptions', () => {
     await page.getByRole('button', { name: 'Done' }).click()
   })
 
+  test('show the whole response to a test delivery', async () => {
+    const { page } = visited
+    status = 422
+    await page.getByRole('button', { name: 'Test' }).click()
+    const dialog = page.getByRole('dialog', { name: /^Test delivery/ })
+    const response = dialog.getByRole('region', { name: 'Response' })
+    await response.getByText('no <b>such</b> order').waitFor()
+    const hidden = await response.evaluate((box) => box.scrollHeight - box.clientHeight)
+    expect(hidden).toBeLessThanOrEqual(1)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    received.length = 0
+    status = 200
+  })
+
   test('deliver a signed payload; a failed delivery can be resent with the same id and body', async () => {
     const { page, apiKey } = visited
     status = 422
@@ -89,6 +103,7 @@ describe('webhook subscriptions', () => {
     await page.getByRole('tab', { name: 'Deliveries' }).waitFor()
     await page.getByText('The receiver accepted it after 2 attempts.').waitFor()
     await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('Its triggerFilter does not admit what started the run.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
   })

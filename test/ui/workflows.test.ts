@@ -143,9 +143,13 @@ describe('the list of workflows', () => {
   test('creates a workflow and opens it', async () => {
     const { page } = visited
     await list()
-    await page.getByRole('button', { name: 'New workflow' }).click()
-    await page.getByRole('dialog').getByLabel('Name').fill('Invoices')
-    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'New workflow', exact: true }).click()
     await page.waitForURL(/\/workflows\/[\w-]+$/)
+    const name = page.getByRole('textbox', { name: 'Workflow name' })
+    await name.and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('Invoices')
+    await page.keyboard.press('Enter')
+    await list()
+    await page.getByRole('link', { name: 'Invoices', exact: true }).waitFor()
   })
 })

@@ -10,13 +10,19 @@ type Entry = LogList['data'][number]
 export const logs: Command = {
   summary: 'prints log entries, newest last',
   details: [
-    'Each entry is one line: its start, outcome, duration, workflow and execution. With --json, it is one line of JSON',
+    'Each entry is one line: its start, outcome, duration, workflow, version and execution. With --json, it is one line of JSON',
     'as in the API. --follow continues with new entries until it is stopped. It polls less often if the tier requires',
     'it, and waits for a service that restarts.',
   ].join('\n'),
   flags: {
     workflow: { value: 'WORKFLOW', description: 'only this workflow, by ID or name' },
     level: { value: 'info|error', description: 'only successful runs (info) or only failed runs (error)' },
+    status: { value: 'STATUS', description: 'only these outcomes, comma-separated: success, error, cancelled' },
+    search: {
+      value: 'TEXT',
+      description: 'only entries with this text in an error, a label, an ID or the workflow name',
+    },
+    labels: { value: 'KEY:VALUE', description: 'only entries with this label' },
     trigger: {
       value: 'KINDS',
       description: 'only these triggers, comma-separated: api, webhook, schedule, manual, chat',
@@ -54,7 +60,10 @@ async function queryOf({ flags, switches }: Call, client: Client): Promise<URLSe
   const query = new URLSearchParams({ workspaceId })
   const workflow = flags['workflow']
   if (workflow !== undefined) query.set('workflowIds', (await findWorkflow(client, workflow, workspaceId)).id)
-  const names = { level: 'level', trigger: 'triggers', since: 'startDate', until: 'endDate', execution: 'executionId' }
+  const names = {
+    ...{ level: 'level', status: 'status', search: 'search', labels: 'labels' },
+    ...{ trigger: 'triggers', since: 'startDate', until: 'endDate', execution: 'executionId' },
+  }
   for (const [flag, parameter] of Object.entries(names)) {
     const value = flags[flag]
     if (value !== undefined) query.set(parameter, value)
@@ -142,13 +151,16 @@ async function printerOf(call: Call, client: Client, workspaceId: string): Promi
   return (entry) => terminal.print(lineOf(entry, names.get(entry.workflowId) ?? entry.workflowId))
 }
 
-function lineOf({ startedAt, level, totalDurationMs, trigger, executionId, finalOutput }: Entry, name: string): string {
-  const mark = level === 'error' ? 'error' : 'ok   '
+function lineOf(entry: Entry, name: string): string {
+  const { startedAt, status, totalDurationMs, trigger, executionId, finalOutput, version, partial } = entry
+  const mark = marks[status]
+  const ran = (version === null ? 'draft' : `v${version}`) + (partial ? ' in part' : '')
   const duration = `${String(totalDurationMs).padStart(6)} ms`
-  const line = [startedAt, mark, duration, trigger.padEnd(8), name, executionId].join('  ')
+  const line = [startedAt, mark, duration, trigger.padEnd(8), name, ran, executionId].join('  ')
   return finalOutput === undefined ? line : `${line}\n  ${JSON.stringify(finalOutput)}`
 }
 
+const marks = { success: 'ok       ', error: 'error    ', cancelled: 'cancelled' }
 const pageMax = 1_000
 const dayMs = 86_400_000
 const followMs = 1_000

@@ -6,6 +6,7 @@ import { type Argument, type Call, type Command, type CommandGroup, UsageError }
 import { checkWorkflowFiles, findingText } from '../support/check.ts'
 import { type Client, pathOf } from '../support/client.ts'
 import { entryPointLines } from '../support/entry-points.ts'
+import { readPins } from '../support/pins.ts'
 import { printList } from '../support/print-list.ts'
 import { documentOf, type ListedWorkflow, push as pushAll } from '../support/push.ts'
 import {
@@ -76,26 +77,30 @@ const exportCommand: Command = {
   arguments: [{ ...workflowArgument, optional: true }],
   flags: {
     out: { value: 'DIR', description: 'write all workflows of the workspace to this folder' },
+    pins: { description: 'add the pinned outputs, as the member mocks' },
     ...workspaceFlag,
   },
   settings: service,
   json: true,
-  examples: ['workflows export hello > hello.json', 'workflows export --out workflows/'],
+  examples: ['workflows export hello --pins > hello.json', 'workflows export --out workflows/'],
   async run(call) {
     const client = clientOf(call)
     const [wanted] = call.arguments
     const out = call.flags['out']
+    const read = async (id: string) => {
+      const document = documentOf(await client.get(pathOf`/api/workflows/${id}`))
+      const mocks = call.switches.has('pins') ? await readPins(client, id) : []
+      return mocks.length > 0 ? { ...document, mocks } : document
+    }
     if (wanted !== undefined) {
       const { id } = await findWorkflow(client, wanted, call.flags['workspace'])
-      const document = documentOf(await client.get(pathOf`/api/workflows/${id}`))
+      const document = await read(id)
       call.terminal.print(JSON.stringify(document, null, 2))
       return 0
     }
     if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all workflows: --out DIR.')
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
-    const documents = await Promise.all(
-      rows.map(async ({ id }) => documentOf(await client.get(pathOf`/api/workflows/${id}`))),
-    )
+    const documents = await Promise.all(rows.map(({ id }) => read(id)))
     const files = writeDocuments(out, documents)
     if (call.json) call.terminal.print(JSON.stringify(files))
     else call.terminal.say(`${files.length} written to ${out}.`)

@@ -1,11 +1,14 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { keyPath, readKeyFile } from '../../accounts/key-file.ts'
 import { SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
+import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
+import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { sealedIn } from '../../engine/document-secrets.ts'
 import { inspectLegacyJournal } from '../../store/sqlite/legacy-journal/inspect.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
-import { inspectDatabase, sealHeadsIn } from '../../store/sqlite/upkeep/inspect.ts'
+import { inspectDatabase, sealedDocumentsIn, sealHeadsIn } from '../../store/sqlite/upkeep/inspect.ts'
 import { count, roundSize } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -103,6 +106,7 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
   try {
     const inFile = readKeyFile(folder).length
     const heads = sealHeadsIn(databasePath(folder), sealHeadBytes)
+    const inDocuments = documentHeadsIn(databasePath(folder))
     const box = new SecretBox([], { directory: folder, secretKey })
     if (!heads.every((head) => box.knows(head))) {
       const message =
@@ -114,15 +118,39 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
         'permanently, millrace env discard removes the values, so that you can set them again.'
       return { check, state: 'broken', message, advice }
     }
+    if (!inDocuments.every((head) => box.knows(head))) {
+      return {
+        check,
+        state: 'broken',
+        message: 'Workflows contain secrets that were encrypted with a different key. These workflows cannot run.',
+        advice:
+          'Restore the key file from a backup, or set MILLRACE_SECRET_KEY to its earlier value. If the key is lost ' +
+          'permanently, write the values in the editor again.',
+      }
+    }
     if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {
       const message = `Other users of the machine can read ${path}.`
       return { check, state: 'warning', message, advice: `chmod 600 ${path}` }
     }
     const where = secretKey === undefined ? path : 'MILLRACE_SECRET_KEY'
     const message =
-      heads.length === 0 ? 'No secret is stored yet.' : `Stored secrets can be decrypted: the key is in ${where}.`
+      heads.length + inDocuments.length === 0
+        ? 'No secret is stored yet.'
+        : `Stored secrets can be decrypted: the key is in ${where}.`
     return { check, state: 'ok', message }
   } catch (error) {
     return { check, state: 'broken', message: messageOf(error), advice: 'Restore the key file from a backup.' }
   }
+}
+
+/** The distinct heads of secrets that are written in a sample of the documents. */
+function documentHeadsIn(path: string): Uint8Array[] {
+  const heads = new Map<string, Uint8Array>()
+  for (const text of sealedDocumentsIn(path)) {
+    for (const sealed of sealedIn(JSON.parse(text) as WorkflowDocument, registry)) {
+      const head = sealed.subarray(0, sealHeadBytes)
+      heads.set(head.toHex(), head)
+    }
+  }
+  return [...heads.values()]
 }

@@ -1,6 +1,7 @@
 import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
+import { splitMocks } from '../../domain/workflow/mocks.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { compilePlan } from '../../engine/compile/plan.ts'
 import { CommandError } from '../command.ts'
@@ -18,12 +19,14 @@ export function checkWorkflowFiles(
   const problems: string[] = []
   const documents: PushDocument[] = []
   for (const { path, value } of files) {
-    const reading = readDocument(value)
+    const { document, mocks, problem } = splitMocks(value)
+    if (problem !== undefined) problems.push(`${path}: ${problem}`)
+    const reading = readDocument(document)
     if ('details' in reading) {
       problems.push(...reading.details.map(({ message }) => `${path}: ${message}`))
       continue
     }
-    documents.push({ path, document: reading.document })
+    documents.push({ path, document: reading.document, mocks })
     if (deploy)
       problems.push(...errorsIn(reading.document, config).map((finding) => `${path}: ${findingText(finding)}`))
   }

@@ -9,6 +9,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
+import { finish } from '../../domain/slices.ts'
 import type { TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { compilePlan, type Plan, type PlanNode } from '../../engine/compile/plan.ts'
 import { Runner } from '../../engine/run/runner.ts'
@@ -66,6 +67,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       limits,
       fetch: outbound.fetch,
       runProgram: sandbox.run,
+      inSlices: async (slices) => finish(slices),
       files: nothingStored,
       models: createLanguageModels({ open: outbound.open, clock: systemClock, responseBytesMax }),
       priceOf,

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../../domain/errors.ts'
+import type { Mock } from '../../domain/workflow/mocks.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type {
   DeployResponse,
@@ -10,6 +11,7 @@ import type {
 import { CommandError } from '../command.ts'
 import { type Client, pathOf } from './client.ts'
 import { entryPointLines } from './entry-points.ts'
+import { writePins } from './pins.ts'
 
 export type PushRequest = {
   client: Client
@@ -17,7 +19,7 @@ export type PushRequest = {
   documents: readonly PushDocument[]
   deploy: boolean
 }
-export type PushDocument = { path: string; document: WorkflowDocument }
+export type PushDocument = { path: string; document: WorkflowDocument; mocks: readonly Mock[] }
 
 export type Pushed = {
   id: string
@@ -45,16 +47,18 @@ export async function push(request: PushRequest): Promise<Pushed[]> {
   const { client, documents, workspaceId, deploy } = request
   const existing = await client.get<Static<typeof WorkflowList>>(pathOf`/api/workflows?workspaceId=${workspaceId}`)
   const targetOf = targets(existing.data)
-  const steps = documents.map(({ path, document }) => ({ path, document, target: targetOf(document) }))
+  const steps = documents.map((each) => ({ ...each, target: targetOf(each.document) }))
   checkTargets(steps)
 
   const undo: Undo[] = []
   const pushed: Pushed[] = []
   let at = ''
   try {
-    for (const { path, document, target } of steps) {
+    for (const { path, document, mocks, target } of steps) {
       at = path
-      pushed.push(await save(client, workspaceId, document, target, undo))
+      const saved = await save(client, workspaceId, document, target, undo)
+      pushed.push(saved)
+      await writePins(client, saved.id, mocks, undo)
     }
     if (!deploy) return pushed
     for (const [index, one] of pushed.entries()) {

@@ -124,9 +124,10 @@ export class EncodedText {
 
   /** The character whose HTML entity comes next; undefined, without reading anything, when there is none. */
   #entity(): number | undefined {
-    const [whole = '', digits, hex, name = ''] = entity.exec(this.#text.slice(this.at, this.at + entityCharsMax)) ?? []
-    const code = digits ? Number(digits) : hex ? Number.parseInt(hex, 16) : entityNames.get(name)
-    if (code !== undefined) this.at += whole.length
+    const end = entityEnd(this.#text, this.at)
+    const code = entityCode(this.#text, this.at, end)
+    if (code === undefined) return undefined
+    this.at = end + 1
     return code
   }
 
@@ -204,8 +205,11 @@ const letterU = 0x75
 /** Six levels of JSON inside JSON. */
 const backslashesMax = 64
 
+const semicolon = 0x3b
+const numberSign = 0x23
+const letterX = 0x78
+
 const entityCharsMax = 12
-const entity = /^&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|([a-z]+));/
 /** Two units only where they are a surrogate pair. */
 const unicodeUnits = /^\\+u(?:(d[89ab][\da-f]{2})\\+u(d[c-f][\da-f]{2})|([\da-f]{4}))/i
 const unitsCharsMax = 2 * (backslashesMax + 5)
@@ -217,6 +221,32 @@ const entityNames: ReadonlyMap<string, number> = new Map([
   ['apos', 0x27],
   ['nbsp', 0xa0],
 ])
+
+/** The position of the semicolon that ends the HTML entity at `at`; -1 when there is none nearby. */
+export function entityEnd(text: string, at: number): number {
+  for (let end = at + 1; end < at + entityCharsMax; end += 1) {
+    const code = text.charCodeAt(end)
+    if (code === semicolon) return end
+    if (code === ampersand) return -1
+  }
+  return -1
+}
+
+/** The character of the HTML entity at `at`, whose `entityEnd` is known; undefined when there is none. */
+export function entityCode(text: string, at: number, end: number): number | undefined {
+  if (end === -1) return undefined
+  if (text.charCodeAt(at + 1) !== numberSign) return entityNames.get(text.slice(at + 1, end))
+  const isHex = (text.charCodeAt(at + 2) | 0x20) === letterX
+  const base = isHex ? 16 : 10
+  const from = at + (isHex ? 3 : 2)
+  let code = 0
+  for (let place = from; place < end; place += 1) {
+    const digit = hexDigit(text.charCodeAt(place))
+    if (digit === none || digit >= base) return undefined
+    code = code * base + digit
+  }
+  return end > from ? code : undefined
+}
 
 const escapeLetters: ReadonlyMap<number, number> = new Map(
   Array.from('\b\f\n\r\t', (character, index) => [character.charCodeAt(0), 'bfnrt'.charCodeAt(index)]),

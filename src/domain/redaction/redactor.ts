@@ -1,4 +1,4 @@
-import type { Slices } from '../slices.ts'
+import { finish, type Slices } from '../slices.ts'
 import { formsOf, secretCharsMin } from './secret-forms.ts'
 import {
   type NamedForm,
@@ -117,6 +117,7 @@ class FormRedactor implements Redactor {
   *#replace(text: string, hits: Hits, work: RedactionWork): Slices<string> {
     let replaced = ''
     let copied = 0
+    let strings = 0
     const replace = ({ start, end }: Place, value: string, redacted: string) => {
       if (redacted === value) return
       replaced += text.slice(copied, start) + JSON.stringify(redacted)
@@ -137,11 +138,17 @@ class FormRedactor implements Redactor {
         this.#unanchored.length > 0 && !holdsAnchorsOnly.test(text.slice(place.start + 1, place.end - 1))
       const forms = hits.take(place.end, mayHoldAny ? this.#unanchored : [])
       if (forms.size > 0) {
+        // Finding the end of a long string, and decoding it, takes long enough.
+        if (place.end - place.start > sliceChars) yield
         const value = JSON.parse(text.slice(place.start, place.end)) as string
         const isLong = value.length > smallChars
         replace(place, value, isLong ? yield* redactLongString(value, forms, work) : redactString(value, forms, work))
       } else work.take(8)
-      if (work.isPauseDue()) yield
+      strings += 1
+      if (work.isPauseDue() || strings > stringsMax) {
+        strings = 0
+        yield
+      }
       at = place.end
     }
     return copied === 0 ? text : replaced + text.slice(copied)
@@ -152,13 +159,8 @@ class FormRedactor implements Redactor {
 const smallChars = 65_536
 const sliceChars = 262_144
 const comparisonsMax = 200_000
-
-function finish<Result>(slices: Slices<Result>): Result {
-  for (;;) {
-    const { done, value } = slices.next()
-    if (done) return value
-  }
-}
+/** The most strings of a text in one slice: each takes about a microsecond, however short it is. */
+const stringsMax = 2_000
 
 /** Every form without an anchor has another character, or an encoding of one. */
 const holdsAnchorsOnly = /^[A-Za-z0-9.]*$/

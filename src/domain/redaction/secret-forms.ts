@@ -1,6 +1,7 @@
 import { AnchoredForm, anchorOf, escapedAnchorsOf, requiredCharsMax } from './anchors.ts'
 import { base64Forms } from './base64-form.ts'
-import { EncodedText, hexDigit, type Steps } from './encoded-text.ts'
+import { CharacterSearch } from './character-search.ts'
+import { EncodedText, type Steps } from './encoded-text.ts'
 import { hexForms } from './hex-form.ts'
 import type { Occurrence, SecretForm } from './secret-form.ts'
 
@@ -47,9 +48,11 @@ class TextForm implements SecretForm {
   readonly #required: number
   /** The part at the beginning that every encoding leaves unchanged. */
   readonly #head: string
+  readonly #starts: CharacterSearch
 
   constructor(value: string) {
     this.#value = value
+    this.#starts = new CharacterSearch(value)
     this.#required = Math.min(value.length, requiredCharsMax)
     const start = value.slice(0, requiredCharsMax)
     this.anchor = anchorOf(start.match(/[A-Za-z0-9_.-]+/g))
@@ -86,16 +89,7 @@ class TextForm implements SecretForm {
 
   /** The next position at which the form may start. */
   #next(text: string, from: number, head: string): number {
-    if (head !== '') return text.indexOf(head, from)
-    const first = this.#value.charCodeAt(0)
-    for (let at = from; at < text.length; at += 1) {
-      const code = text.charCodeAt(at)
-      // Try only the first of several consecutive backslashes: the others lead to the same match.
-      if (code === backslash && !(at > from && text.charCodeAt(at - 1) === backslash)) return at
-      if (code === first || code === ampersand || (code === plus && first === space)) return at
-      if (code === percentSign && hexDigit(text.charCodeAt(at + 1)) !== -1) return at
-    }
-    return -1
+    return head === '' ? this.#starts.next(text, from) : text.indexOf(head, from)
   }
 
   /** The end of the form that starts at `start`, or -1. The first `index` characters are known to be there. */
@@ -152,7 +146,3 @@ function percentDepthOf(text: string): number {
 const percentDepthMax = 6
 
 const backslash = 0x5c
-const percentSign = 0x25
-const ampersand = 0x26
-const plus = 0x2b
-const space = 0x20

@@ -63,5 +63,7 @@ export type LiveSpan = {
   attempts?: readonly { number: number; startTime: string; duration: number; status?: number; error?: string }[]
   /** Set when the outputs come from an earlier run. */
   reused?: true
+  /** Set when the outputs are those that are pinned to the block. */
+  pinned?: true
   children: readonly unknown[]
 }

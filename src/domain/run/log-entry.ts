@@ -3,14 +3,20 @@ import type { IsoTime } from '../text/iso-time.ts'
 import type { TriggerKind } from '../workflow/workflow.ts'
 import { noCost } from './cost.ts'
 import type { RunFile } from './file.ts'
-import type { Level } from './log.ts'
+import type { Level, RunSource, RunStatus } from './log.ts'
 
 /** The members that every form of a log entry has. Times are in epoch milliseconds. */
 export type EntryFacts = {
   sequence: number
   workflowId: string
   executionId: string
+  /** The deployed version that ran; below 0 for a draft. */
+  version: number
   level: Level
+  status: RunStatus
+  /** Whether only a part of the workflow ran. */
+  partial: boolean
+  source: RunSource | null
   trigger: TriggerKind
   startedAt: number
   endedAt: number
@@ -18,8 +24,13 @@ export type EntryFacts = {
   costTotal: number
 }
 
+/** `versionName`: the present name of the version. `labels`: JSON text of the labels; null when there are none. */
+export type EntryNotes = { versionName: string | null; labels: string | null }
+
 /** The optional parts of a list entry; texts are JSON. A null `cost` means that the run cost nothing. */
-export type EntryExtras = {
+export type EntryExtras = EntryNotes & {
+  /** JSON text of the entry's `FailureNote`, or `null`. */
+  failure?: string
   details?: { workflow: EntryWorkflow; cost: string | null }
   finalOutput?: string
   traceSpans?: string
@@ -35,11 +46,12 @@ export type EntryWorkflow = { id: string; name: string; description: string | nu
  */
 export function entryText(
   facts: EntryFacts,
-  { details, finalOutput, traceSpans, files }: EntryExtras,
+  { details, finalOutput, traceSpans, files, failure, ...notes }: EntryExtras,
   iso: IsoTime,
 ): string {
   const cost = details ? costText(details.cost) : `{"total":${facts.costTotal}}`
-  let text = `{${factsText(facts, iso)},"cost":${cost},"files":${filesText(files)}`
+  let text = `{${factsText(facts, iso)},"cost":${cost},"files":${filesText(files)},${notesText(facts, notes)}`
+  if (failure !== undefined) text += `,"error":${failure}`
   if (details) text += `,"workflow":${workflowText(details.workflow)}`
   if (finalOutput !== undefined) text += `,"finalOutput":${finalOutput}`
   if (traceSpans !== undefined) text += `,"traceSpans":${traceSpans}`
@@ -52,6 +64,17 @@ export function factsText(facts: EntryFacts, iso: IsoTime): string {
     `"id":"${logIdOf(facts.sequence)}","workflowId":${JSON.stringify(facts.workflowId)},` +
     `"executionId":${JSON.stringify(facts.executionId)},"level":"${facts.level}","trigger":"${facts.trigger}",` +
     `"startedAt":"${iso(facts.startedAt)}","endedAt":"${iso(facts.endedAt)}","totalDurationMs":${facts.durationMs}`
+  )
+}
+
+/** The members about the version that ran and how it ran, without braces. */
+export function notesText(
+  { version, status, partial, source }: EntryFacts,
+  { versionName, labels }: EntryNotes,
+): string {
+  return (
+    `"version":${version > 0 ? version : null},"versionName":${JSON.stringify(versionName)},"status":"${status}",` +
+    `"partial":${partial},"labels":${labels ?? '{}'},"source":${JSON.stringify(source)}`
   )
 }
 

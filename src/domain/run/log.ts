@@ -4,6 +4,12 @@ import type { Cost, ModelUsage } from './cost.ts'
 import type { RunFile } from './file.ts'
 
 export type Level = 'info' | 'error'
+/** How a run ended. Unlike `Level`, it tells a run that was stopped from one that failed. */
+export const runStatuses = ['success', 'error', 'cancelled'] as const
+export type RunStatus = (typeof runStatuses)[number]
+/** The reason for a run, when its trigger does not say enough. */
+export const runSources = ['rerun'] as const
+export type RunSource = (typeof runSources)[number]
 export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
 
 /** One attempt of a block that retries: an API block's request or a model call. */
@@ -29,6 +35,8 @@ export type Span = {
   usage?: ModelUsage
   /** Set when the block did not run and its outputs come from an earlier run. */
   reused?: true
+  /** Set when the block did not run and its outputs are those that are pinned to it. */
+  pinned?: true
   children: Span[]
 }
 
@@ -72,6 +80,11 @@ export type RunRecord = {
   secrets: Redactor | undefined
   /** The files of the run; absent when there are none. */
   files?: readonly RunFile[]
+  /** Set when only a part of the workflow ran. */
+  partial?: true
+  source?: RunSource
+  /** The labels that its blocks set; absent when there are none. */
+  labels?: RunLabels
 }
 
 /** The row of a log entry as the store writes it. All texts and decisions are final. */
@@ -105,9 +118,23 @@ export type LogRow = {
   traceSpans: string
   /** The files of the run; absent when there are none. */
   files?: LogFiles
+  /** Set when the run was stopped, or its caller left. Its level is `error`. */
+  cancelled?: true
+  /** Set when only a part of the workflow ran. */
+  partial?: true
+  source?: RunSource
+  /** Why the run did not succeed, for lists and the search; absent when it did. */
+  failure?: FailureNote
+  labels?: RunLabels
   /** The run's webhook deliveries; absent when its workflow has no subscriptions. */
   webhooks?: RunWebhooks
 }
+
+/** A failure as lists show it. `message` may be shortened. */
+export type FailureNote = RunFailure
+
+/** Texts by name, such as `{ "customer": "Acme" }`. */
+export type RunLabels = Readonly<Record<string, string>>
 
 /** The decision about each webhook subscription when the run ended. Subscriptions are identified by number. */
 export type RunWebhooks = {

@@ -44,7 +44,7 @@ type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts
 } & Partial<ModelUsage>
 
 function spanOf(written: WrittenSpan): Span {
-  const { id, name, type, blockId, status, input, output, reused } = written
+  const { id, name, type, blockId, status, input, output, reused, pinned } = written
   return {
     ...{ id, name, type, blockId, status, input, output },
     startTime: Date.parse(written.startTime),
@@ -56,6 +56,7 @@ function spanOf(written: WrittenSpan): Span {
         return { ...rest, startTime: Date.parse(startTime), durationMs: duration }
       }) ?? null,
     ...(reused ? { reused } : {}),
+    ...(pinned ? { pinned } : {}),
     ...usageOf(written),
     children: written.children.map(spanOf),
   }

@@ -8,6 +8,8 @@ export type ReadJsonOptions = {
   depthMax?: number
   /** The maximum number of values. Without it, the text may have any number. */
   values?: Limit
+  /** Called with the number of values in a text of more than 64 KB before it is parsed. May throw. */
+  count?(values: number): void
 }
 
 /**
@@ -17,9 +19,9 @@ export type ReadJsonOptions = {
  * microseconds, however short its text is. A `__proto__` member becomes an own member, as in JSON.
  */
 export function readJson(text: string, options: ReadJsonOptions = {}): unknown {
-  const { what = 'The body', depthMax = jsonDepthMax, values } = options
+  const { what = 'The body', depthMax = jsonDepthMax, values, count } = options
   if (text === '') throw new AppError('INVALID_JSON', `${what} is empty. It must be JSON.`)
-  const excess = findJsonExcess(text, depthMax, values?.max)
+  const { excess, values: found } = scanJson(text, depthMax, values?.max)
   if (excess === 'depth') {
     throw new AppError('INVALID_JSON', `${what} is nested deeper than ${depthMax} levels, which is the limit.`)
   }
@@ -27,6 +29,7 @@ export function readJson(text: string, options: ReadJsonOptions = {}): unknown {
     const message = `${what} has more than ${values.max} values, the most that ${values.setting} allows.`
     throw new AppError('PAYLOAD_TOO_LARGE', message)
   }
+  if (text.length > uncountedChars) count?.(found)
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -43,6 +46,8 @@ export function jsonRefusal(text: string, depthMax = jsonDepthMax): string | und
   return excess === 'depth' ? `it is nested deeper than ${depthMax} levels` : `it has more than ${jsonValuesMax} values`
 }
 
+/** The values of a shorter text take little memory. */
+const uncountedChars = 65_536
 const quote = 34
 const backslash = 92
 
@@ -54,9 +59,22 @@ export function findJsonExcess(
   text: string,
   depthMax: number,
   valuesMax = Number.POSITIVE_INFINITY,
-): 'depth' | 'values' | undefined {
+): JsonExcess | undefined {
+  return scanJson(text, depthMax, valuesMax).excess
+}
+
+type JsonExcess = 'depth' | 'values'
+
+const short = { excess: undefined, values: 0 } as const
+
+/** `values`: how many there are, at most; 0 for a short text. */
+function scanJson(
+  text: string,
+  depthMax: number,
+  valuesMax = Number.POSITIVE_INFINITY,
+): { excess: JsonExcess | undefined; values: number } {
   // A level takes an opening and a closing bracket, and a value a character and a comma. A short text needs no scan.
-  if (text.length < 2 * (depthMax + 1) && text.length < 2 * valuesMax) return undefined
+  if (text.length < 2 * (depthMax + 1) && text.length < 2 * valuesMax && text.length <= uncountedChars) return short
   let depth = 0
   // Each value follows a comma or opens a container, except the first one of a container that is not empty. So this is
   // never too low, and at most the number of empty containers too high.
@@ -65,30 +83,35 @@ export function findJsonExcess(
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > depthMax) return 'depth'
-        if (++values > valuesMax) return 'values'
+        if (++depth > depthMax) return { excess: 'depth', values }
+        if (++values > valuesMax) return { excess: 'values', values }
         break
       case 0x7d: // }
       case 0x5d: // ]
         depth--
         break
       case 0x2c: // ,
-        if (++values > valuesMax) return 'values'
+        if (++values > valuesMax) return { excess: 'values', values }
         break
       case quote:
         at = endOfString(text, at)
         break
     }
   }
-  return undefined
+  return { excess: undefined, values }
 }
 
 /** The position of the quote that closes the string opened at `start`; the text's length when there is none. */
 function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let before = at - 1
-    while (text.charCodeAt(before) === backslash) before--
-    if ((at - before) % 2 === 1) return at
+  // A search for the next quote is fast for long texts, and slow for many quotes: then each character is looked at.
+  const next = text.indexOf('"', start + 1)
+  if (next === -1 || text.charCodeAt(next - 1) !== backslash) return next === -1 ? text.length : next
+  let at = next - 1
+  while (text.charCodeAt(at - 1) === backslash) at--
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === backslash) at++
+    else if (code === quote) return at
   }
   return text.length
 }

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../errors.ts'
 import { isObject } from '../run/input.ts'
+import type { Slices } from '../slices.ts'
 import { folderProblem } from './folders.ts'
 import { findValidationErrors } from './shape.ts'
 import { type Edge, type Finding, WorkflowDocument } from './workflow.ts'
@@ -20,6 +21,13 @@ export function readDocument(value: unknown): DocumentReading {
   const details = [...errors, ...badTexts(filled), ...badKeys(filled), ...sameWebhooks(filled)]
   if (details.length > 0) return { details }
   return { document: filled as WorkflowDocument, warnings: Object.keys(filled).filter(isUnknown).map(warn) }
+}
+
+/** `readDocument` as work for a queue, so that several large documents are not read in one turn of the event loop. */
+export function* readDocumentInSlices(value: unknown): Slices<DocumentReading> {
+  const reading = readDocument(value)
+  yield
+  return reading
 }
 
 /** Members that the service adds to its responses. They are not part of a document. */

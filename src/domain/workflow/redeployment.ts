@@ -11,21 +11,40 @@ export function runAlike(a: WorkflowDocument, b: WorkflowDocument): boolean {
 }
 
 function whatRuns(document: WorkflowDocument): unknown {
+  const parents = listedParents(document)
+  const parentOf = ({ id, parentId }: Block) => parentId ?? parents.get(id) ?? null
+  const container = (entry: Container, id: string) => {
+    const { id: _, nodes = [], ...rest } = entry
+    // A block says the same with its `parentId`.
+    const others = nodes.filter((node) => document.blocks[node] === undefined || parentOf(document.blocks[node]) !== id)
+    return { ...rest, others: others.sort() }
+  }
   return {
-    blocks: mapMembers(document.blocks, blockThatRuns),
+    blocks: mapMembers(document.blocks, (block) => ({ ...blockThatRuns(block), parentId: parentOf(block) })),
     edges: document.edges.map(edgeThatRuns).sort(),
-    loops: mapMembers(document.loops ?? {}, containerThatRuns),
-    parallels: mapMembers(document.parallels ?? {}, containerThatRuns),
+    loops: mapMembers(document.loops ?? {}, container),
+    parallels: mapMembers(document.parallels ?? {}, container),
     variables: document.variables ?? {},
   }
 }
 
-function mapMembers<Member>(members: Record<string, Member>, map: (member: Member) => unknown): unknown {
-  return Object.fromEntries(Object.entries(members).map(([id, member]) => [id, map(member)]))
+type Container = { id?: string; nodes?: string[] }
+
+/** The container of each block according to the lists of the containers. The editor writes it into each block. */
+function listedParents({ blocks, loops, parallels }: WorkflowDocument): Map<string, string> {
+  const parents = new Map<string, string>()
+  for (const [id, { nodes }] of Object.entries<Container>({ ...loops, ...parallels })) {
+    if (blocks[id]) for (const node of nodes ?? []) parents.set(node, id)
+  }
+  return parents
 }
 
-function blockThatRuns({ type, name, enabled, params, parentId }: Block): unknown {
-  return { type, name, enabled: enabled ?? true, parentId: parentId ?? null, params: withoutSamples(params ?? {}) }
+function mapMembers<Member>(members: Record<string, Member>, map: (member: Member, id: string) => unknown): unknown {
+  return Object.fromEntries(Object.entries(members).map(([id, member]) => [id, map(member, id)]))
+}
+
+function blockThatRuns({ type, name, enabled, params }: Block): object {
+  return { type, name, enabled: enabled ?? true, params: withoutSamples(params ?? {}) }
 }
 
 function withoutSamples(params: Record<string, unknown>): unknown {
@@ -37,8 +56,4 @@ function withoutSamples(params: Record<string, unknown>): unknown {
 
 function edgeThatRuns({ source, sourceHandle, target, targetHandle }: Edge): string {
   return JSON.stringify([source, sourceHandle ?? 'source', target, targetHandle ?? 'target'])
-}
-
-function containerThatRuns({ id: _id, nodes, ...rest }: { id?: string; nodes?: string[] }): unknown {
-  return { ...rest, nodes: [...(nodes ?? [])].sort() }
 }

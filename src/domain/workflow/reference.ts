@@ -1,5 +1,3 @@
-import { normaliseName } from './workflow.ts'
-
 /** Parses the `<block.path>` and `{{NAME}}` templates. The compiler decides what a name refers to. */
 
 export type PathStep = string | number
@@ -15,24 +13,42 @@ export type Segment =
  * Purely syntactic: `<b.c>` is a segment whether or not a block `b` exists.
  */
 export function parseTemplate(text: string): Segment[] {
-  const segments: Segment[] = []
+  return [...segmentsOf(text)]
+}
+
+/** The same, one segment at a time. */
+export function* segmentsOf(text: string): Generator<Segment, void> {
   let from = 0
   for (const match of text.matchAll(pattern)) {
     const { environment, name, path } = match.groups as Record<string, string | undefined>
-    if (match.index > from) segments.push({ kind: 'text', text: text.slice(from, match.index) })
+    if (match.index > from) yield { kind: 'text', text: text.slice(from, match.index) }
     from = match.index + match[0].length
-    if (environment !== undefined) segments.push({ kind: 'environment', source: match[0], name: environment })
+    if (environment !== undefined) yield { kind: 'environment', source: match[0], name: environment }
     else {
-      segments.push({
+      yield {
         kind: 'reference',
         source: match[0],
         name: normaliseName(name ?? ''),
         path: parsePath(path ?? ''),
-      })
+      }
     }
   }
-  if (from < text.length) segments.push({ kind: 'text', text: text.slice(from) })
-  return segments
+  if (from < text.length) yield { kind: 'text', text: text.slice(from) }
+}
+
+/** The form in which block names are compared: lower case, without spaces. */
+export function normaliseName(name: string): string {
+  return name.toLowerCase().replaceAll(/\s+/g, '')
+}
+
+/** Whether text ends inside a JSON string. */
+export function endsInString(text: string, startsInString: boolean): boolean {
+  let inString = startsInString
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '"') inString = !inString
+    else if (inString && text[at] === '\\') at += 1
+  }
+  return inString
 }
 
 /** Whether the text may contain anything but literal text. Cheap. */

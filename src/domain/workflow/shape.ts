@@ -18,7 +18,8 @@ export function findValidationErrors(schema: TSchema, value: unknown): ErrorDeta
     const path = pathOf(error.path)
     // A missing member is reported twice: as missing, and as undefined of the wrong type.
     if (!errors.has(path)) errors.set(path, { path, message: `${path || 'The value'} ${complaint(error)}.` })
-    if (errors.size >= validationErrorsMax) break
+    // The entries of an overlong list are not checked: there may be a hundred thousand.
+    if (error.type === ValueErrorType.ArrayMaxItems || errors.size >= validationErrorsMax) break
   }
   return [...errors.values()]
 }

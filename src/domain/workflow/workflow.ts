@@ -49,10 +49,12 @@ export type OnError = Static<typeof OnError>
 export const Loop = t.Object({
   id: t.Optional(t.String()),
   nodes: t.Optional(t.Array(t.String())),
-  loopType: t.Union([t.Literal('for'), t.Literal('forEach'), t.Literal('while'), t.Literal('doWhile')]),
-  iterations: t.Optional(t.Unknown()),
-  forEachItems: t.Optional(t.Unknown()),
-  condition: t.Optional(t.String()),
+  loopType: t.Union([t.Literal('for'), t.Literal('forEach'), t.Literal('while'), t.Literal('doWhile')], {
+    title: 'Repeat',
+  }),
+  iterations: t.Optional(t.Unknown({ title: 'Times' })),
+  forEachItems: t.Optional(t.Unknown({ title: 'Items' })),
+  condition: t.Optional(t.String({ title: 'Condition' })),
   onError: t.Optional(OnError),
 })
 export type Loop = Static<typeof Loop>
@@ -60,16 +62,25 @@ export type Loop = Static<typeof Loop>
 export const Parallel = t.Object({
   id: t.Optional(t.String()),
   nodes: t.Optional(t.Array(t.String())),
-  parallelType: t.Union([t.Literal('count'), t.Literal('collection')]),
-  count: t.Optional(t.Unknown()),
-  distribution: t.Optional(t.Unknown()),
-  concurrency: t.Optional(t.Unknown()),
+  parallelType: t.Union([t.Literal('count'), t.Literal('collection')], { title: 'Repeat' }),
+  count: t.Optional(t.Unknown({ title: 'Times' })),
+  distribution: t.Optional(t.Unknown({ title: 'Items' })),
+  concurrency: t.Optional(t.Unknown({ title: 'At the same time' })),
   onError: t.Optional(OnError),
 })
 export type Parallel = Static<typeof Parallel>
 
 export const Variable = t.Object({ type: t.Optional(t.String()), value: t.Optional(t.Unknown()) })
 export type Variable = Static<typeof Variable>
+
+export const NoteColor = t.Union([
+  t.Literal('yellow'),
+  t.Literal('green'),
+  t.Literal('blue'),
+  t.Literal('purple'),
+  t.Literal('red'),
+  t.Literal('gray'),
+])
 
 /** A note on the canvas, for people only. */
 export const Note = t.Object({
@@ -78,6 +89,8 @@ export const Note = t.Object({
   position: t.Object({ x: t.Number(), y: t.Number() }),
   width: t.Optional(t.Number({ minimum: 1, maximum: 10_000 })),
   height: t.Optional(t.Number({ minimum: 1, maximum: 10_000 })),
+  /** Yellow when it is absent. */
+  color: t.Optional(NoteColor),
 })
 export type Note = Static<typeof Note>
 
@@ -121,11 +134,6 @@ export type Finding = {
 
 export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
-
-/** The form in which block names are compared: lower case, without spaces. */
-export function normaliseName(name: string): string {
-  return name.toLowerCase().replaceAll(/\s+/g, '')
-}
 
 export function stateOf(document: WorkflowDocument): WorkflowState {
   return {

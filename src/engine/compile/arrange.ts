@@ -1,11 +1,7 @@
 import type { Limits } from '../../domain/limits.ts'
-import {
-  type Block,
-  type Edge,
-  type Finding,
-  normaliseName,
-  type WorkflowDocument,
-} from '../../domain/workflow/workflow.ts'
+import type { Slices } from '../../domain/slices.ts'
+import { normaliseName } from '../../domain/workflow/reference.ts'
+import type { Block, Edge, Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { portsOf } from '../block.ts'
 import type { Graph, GraphNode, GraphScope, Registry } from './graph.ts'
 import { checkBody, checkCycles, checkReach, checkTriggers, namesMax } from './graph-checks.ts'
@@ -13,30 +9,42 @@ import { placeInScopes } from './graph-scopes.ts'
 import { Report } from './report.ts'
 
 /** Arranges the blocks in scopes. With errors among the findings, the graph lacks the parts that they concern. */
-export function arrange(
+export function* arrange(
   document: WorkflowDocument,
   registry: Registry,
   limits: Limits,
-): { graph: Graph; findings: Finding[] } {
+): Slices<{ graph: Graph; findings: Finding[] }> {
   const report = new Report()
   const root: GraphScope = { container: undefined, parent: undefined, depth: 0, nodes: [] }
-  const nodes = collectNodes(document, registry, root, report)
+  const nodes = yield* collectNodes(document, registry, root, report)
+  yield
   placeInScopes(document, nodes, root, limits, report)
   const handles = new Map<GraphNode, ReadonlySet<string>>()
-  for (const [index, edge] of document.edges.entries()) connect(edge, index, { document, nodes, handles, report })
+  for (const [index, edge] of document.edges.entries()) {
+    yield
+    connect(edge, index, { document, nodes, handles, report })
+  }
   for (const node of nodes.values()) {
     if (node.body) checkBody(node, report)
   }
   checkTriggers(nodes, report)
+  yield
   checkCycles(nodes, report)
+  yield
   checkReach(nodes, report)
   return { graph: { root, nodes }, findings: report.findings }
 }
 
-function collectNodes(document: WorkflowDocument, registry: Registry, root: GraphScope, report: Report) {
+function* collectNodes(
+  document: WorkflowDocument,
+  registry: Registry,
+  root: GraphScope,
+  report: Report,
+): Slices<Map<string, GraphNode>> {
   const nodes = new Map<string, GraphNode>()
   const names = new Map<string, Block>()
   for (const [id, block] of Object.entries(document.blocks)) {
+    yield
     const path = `blocks.${id}`
     if (block.id !== id) {
       report.add(

@@ -1,7 +1,10 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { Limits } from '../../domain/limits.ts'
 import { itemsOf } from '../../domain/run/items.ts'
 import { parseTemplate } from '../../domain/workflow/reference.ts'
+import { Loop, Parallel } from '../../domain/workflow/workflow.ts'
 import type { GraphNode } from './graph.ts'
+import { parameterLabel } from './parameter-label.ts'
 import type { Report } from './report.ts'
 
 type Checking = {
@@ -17,6 +20,8 @@ type Checking = {
 /** Checks a container's entry in `loops` or `parallels`. Members with references are checked during the run. */
 export function checkContainer({ node, settings, known, path, report, limits }: Checking): void {
   const { block } = node
+  const { properties } = block.type === 'loop' ? Loop : Parallel
+  const label = (member: string) => parameterLabel(member, (properties as Record<string, TSchema>)[member])
   const wrong = (member: string, message: string) =>
     report.add('error', 'INVALID_CONTAINER', `${path}.${member}`, block, message)
   if (!known) {
@@ -39,7 +44,7 @@ export function checkContainer({ node, settings, known, path, report, limits }: 
       (kind === 'while' || kind === 'doWhile') &&
       !(typeof settings['condition'] === 'string' && settings['condition'].trim())
     ) {
-      wrong('condition', `"${block.name}" is a ${kind} loop and needs a condition.`)
+      wrong('condition', 'Condition is empty.')
     }
     return
   }
@@ -61,21 +66,21 @@ export function checkContainer({ node, settings, known, path, report, limits }: 
     if (isTemplate(value)) return
     const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (typeof count !== 'number' || !Number.isInteger(count) || count < min) {
-      wrong(member, `"${block.name}" needs a whole number of at least ${min} in "${member}".`)
-    } else if (count > max)
-      wrong(member, `"${member}" of "${block.name}" is ${count}; at most ${max} are allowed (${setting}).`)
+      wrong(member, `${label(member)} must be a whole number of at least ${min}.`)
+    } else if (count > max) wrong(member, `${label(member)} is ${count}; at most ${max} is allowed (${setting}).`)
   }
 
   function checkItems(value: unknown, member: string, max: number, setting: string): void {
     if (isTemplate(value)) return
     const items = itemsOf(value)
-    if (!items) wrong(member, `"${block.name}" needs a list, or an object, in "${member}".`)
+    if (!items) wrong(member, `${label(member)} ${isEmpty(value) ? 'is empty. Enter' : 'must be'} a list or an object.`)
     else if (items.length > max)
-      wrong(
-        member,
-        `"${member}" of "${block.name}" has ${items.length} items; at most ${max} are allowed (${setting}).`,
-      )
+      wrong(member, `${label(member)} has ${items.length} entries; at most ${max} are allowed (${setting}).`)
   }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
 }
 
 function isTemplate(value: unknown): boolean {

@@ -24,17 +24,17 @@ export function checkTriggers(nodes: Map<string, GraphNode>, report: Report): vo
       'NO_TRIGGER',
       'blocks',
       null,
-      'The workflow has no trigger, so nothing can start it. Add an api_trigger or another trigger.',
+      'The workflow has no trigger, so nothing can start it. Add an API trigger or another trigger.',
     )
   const seen = new Set<string>()
-  for (const { id, block } of triggers) {
+  for (const { id, block, definition } of triggers) {
     if (seen.has(block.type))
       report.add(
         'error',
         'DUPLICATE_TRIGGER',
         `blocks.${id}`,
         block,
-        `The workflow has more than one trigger of the type ${block.type}. Remove all but one.`,
+        `The workflow has more than one block of the type ${definition.label}. Remove all but one.`,
       )
     seen.add(block.type)
   }

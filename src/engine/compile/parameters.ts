@@ -1,7 +1,6 @@
-import type { TObject, TSchema } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { coerce, isObject } from '../../domain/run/input.ts'
-import { asText } from '../../domain/workflow/reference.ts'
+import { limitSettings } from '../../domain/limits.ts'
+import { isObject } from '../../domain/run/input.ts'
+import type { Slices } from '../../domain/slices.ts'
 import { type CodeSlot, compileCode } from '../../language/code.ts'
 import { compileExpression } from '../../language/expression.ts'
 import { NotNative } from '../../language/work.ts'
@@ -9,25 +8,31 @@ import {
   BlockError,
   type Evaluate,
   type Expressions,
+  type FillOwn,
   type FillTool,
   type ParameterMode,
   type ProgramCall,
   type WorkflowFacts,
 } from '../block.ts'
+import { filledText } from '../block-size.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import type { GraphNode } from './graph.ts'
-import { type Place, type ReferenceResolver, ToolArguments } from './reference-resolver.ts'
+import { isOverlong, isTooLong } from './overlong.ts'
+import { type Checks, fit, isFunction, type Member, type Parameters, readerOf } from './parameter-reader.ts'
+import { GivenValues, type Place, type ReferenceResolver } from './reference-resolver.ts'
 import type { Report } from './report.ts'
 import { type Compiled, compileJson, compileValue, getterOf, type Resolve } from './template.ts'
-import { reportValidationErrors, validationErrorsOf } from './validation-errors.ts'
+import { reportValidationErrors } from './validation-errors.ts'
 
-/** Reads the parameters of one block when it starts. Throws `BlockError` when they do not fit its schema. */
-export type Parameters = (frame: Frame) => Record<string, unknown>
-
-export type CompileContext = { resolver: ReferenceResolver; report: Report; facts: WorkflowFacts }
+export type CompileContext = {
+  resolver: ReferenceResolver
+  report: Report
+  facts: WorkflowFacts
+  checks: Checks
+}
 
 /** Compiles a block's parameters, and reports every error in them that is known before a run. */
-export function compileParameters(node: GraphNode, context: CompileContext, at = placeOf(node)): Parameters {
+export function* compileParameters(node: GraphNode, context: CompileContext, at = placeOf(node)): Slices<Parameters> {
   const { definition, block } = node
   const { report } = context
   const given = block.params ?? {}
@@ -38,15 +43,19 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
     if (raw === undefined || raw === null) continue
     const place: Place = { ...at, path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
-    const compiled = compileParameter(raw, mode, { ...context, place, name })
+    yield
+    const compiled: Compiled = isOverlong(raw, member)
+      ? { constant: true, value: raw }
+      : yield* compileParameter(raw, mode, { ...context, place, name })
     // Code and expressions compile to functions, so their source text is checked, and only here.
-    const isCode = mode === 'code' || mode === 'expressions' || mode === 'tools'
+    const isCode = isFunction(mode)
     const known = compiled.constant ? fit(compiled.value, member) : isCode ? raw : undefined
-    members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, isCode })
+    members.push({ name, schema: member, known, get: compiled.constant ? undefined : compiled.get, mode })
   }
+  const known = Object.keys(schema.properties).join(', ') || 'none'
   for (const name of Object.keys(given)) {
     if (name in schema.properties) continue
-    const known = Object.keys(schema.properties).join(', ') || 'none'
+    yield
     report.add(
       'warning',
       'UNKNOWN_PARAMETER',
@@ -55,16 +64,14 @@ export function compileParameters(node: GraphNode, context: CompileContext, at =
       `A block of the type ${block.type} has no parameter "${name}". It has: ${known}.`,
     )
   }
+  yield
   reportValidationErrors(at, members, context)
-  return reader(schema, members)
+  return readerOf(schema, members, context.checks)
 }
 
 function placeOf(node: GraphNode): Place {
   return { node, scope: node.scope, path: `blocks.${node.id}.params` }
 }
-
-/** One parameter. `known`: its static value or source text. `get`: reads its value during a run. */
-type Member = { name: string; schema: TSchema; known: unknown; get: Getter | undefined; isCode: boolean }
 
 function modeOf({ definition }: GraphNode, name: string, given: Record<string, unknown>): ParameterMode {
   const mode = definition.modes?.[name]
@@ -74,32 +81,40 @@ function modeOf({ definition }: GraphNode, name: string, given: Record<string, u
 type ExpressionContext = CompileContext & { place: Place }
 type ParameterContext = ExpressionContext & { name: string }
 
-function compileParameter(raw: unknown, mode: ParameterMode, context: ParameterContext): Compiled {
+function* compileParameter(raw: unknown, mode: ParameterMode, context: ParameterContext): Slices<Compiled> {
   const { resolver, report, place } = context
   const resolve: Resolve = (segment) => resolver.resolve(segment, place)
   switch (mode) {
     case 'literal':
       return { constant: true, value: raw }
     case 'template':
-      return compileValue(raw, resolve)
+      return yield* compileValue(raw, resolve)
     case 'json': {
-      const { compiled, problem } = compileJson(raw, resolve)
+      const { compiled, problem } = yield* compileJson(raw, resolve)
       if (problem) report.add('warning', 'INVALID_JSON', place.path, place.node.block, problem)
       return compiled
     }
     case 'code':
-      return compileCodeParameter(raw, resolve, context)
+      return yield* compileCodeParameter(raw, resolve, context)
     case 'expressions':
-      return compileExpressions(raw, context)
+      return yield* compileExpressions(raw, context)
+    case 'own':
+      return yield* compileOwn(raw, context)
     case 'tools':
-      return compileTools(raw, context)
+      return yield* compileTools(raw, context)
   }
 }
 
-function compileCodeParameter(raw: unknown, resolve: Resolve, { report, place }: ParameterContext): Compiled {
+function* compileCodeParameter(
+  raw: unknown,
+  resolve: Resolve,
+  { report, place, facts: { limits } }: ParameterContext,
+): Slices<Compiled> {
   if (typeof raw !== 'string') return { constant: true, value: raw }
+  if (isTooLong(raw, { max: limits.codeCharsMax, setting: limitSettings.codeCharsMax }, 'code', report, place))
+    return { constant: false, get: () => raw }
   const getters = new Map<string, Getter>()
-  const compiled = compileCode(raw, (segment) => remember(getters, segment, resolve))
+  const compiled = yield* compileCode(raw, (segment) => remember(getters, segment, resolve))
   if (!compiled.ok) {
     const { message, line } = compiled.problem
     report.add(
@@ -117,20 +132,34 @@ function compileCodeParameter(raw: unknown, resolve: Resolve, { report, place }:
   return { constant: false, get: (frame): ProgramCall => ({ program, values: values(frame), sources }) }
 }
 
-function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
+/** The block's own outputs do not exist yet when its parameters are read. */
+function* compileOwn(raw: unknown, { resolver, place }: ParameterContext): Slices<Compiled> {
+  const own = new GivenValues()
+  const get = getterOf(yield* compileValue(raw, (segment) => resolver.resolve(segment, { ...place, own })))
+  return {
+    constant: false,
+    get:
+      (frame): FillOwn =>
+      (outputs) =>
+        own.during(outputs, () => get(frame)),
+  }
+}
+
+function* compileExpressions(raw: unknown, context: ParameterContext): Slices<Compiled> {
   if (!Array.isArray(raw)) return { constant: true, value: raw }
-  const entries = raw.map((entry: unknown, index) => {
+  const entries: { entry: object; evaluate: (frame: Frame) => Evaluate }[] = []
+  for (const [index, entry] of (raw as unknown[]).entries()) {
+    yield
     const expression = (entry as { expression?: unknown } | null)?.expression
     const path = `${context.place.path}.${index}.expression`
     if (typeof expression === 'string') {
-      return {
-        entry: entry as object,
-        evaluate: compileEvaluate(expression, { ...context, place: { ...context.place, path } }),
-      }
+      const evaluate = yield* compileEvaluate(expression, { ...context, place: { ...context.place, path } })
+      entries.push({ entry: entry as object, evaluate })
+      continue
     }
-    context.report.add('error', 'INVALID_PARAMETER', path, context.place.node.block, 'The expression must be a string.')
-    return { entry: {}, evaluate: (): Evaluate => () => false }
-  })
+    context.report.add('error', 'INVALID_PARAMETER', path, context.place.node.block, 'Expression must be text.')
+    entries.push({ entry: {}, evaluate: () => () => false })
+  }
   const shown = Object.freeze({ [context.name]: raw as unknown[] })
   return {
     constant: false,
@@ -142,26 +171,31 @@ function compileExpressions(raw: unknown, context: ParameterContext): Compiled {
 }
 
 /** The parameters of a tool's block are filled in when the model calls the tool, and can read its arguments. */
-function compileTools(raw: unknown, context: ParameterContext): Compiled {
+function* compileTools(raw: unknown, context: ParameterContext): Slices<Compiled> {
   if (!Array.isArray(raw)) return { constant: true, value: raw }
   const { resolver, place } = context
   const { node } = place
-  const entries = raw.map((entry: unknown, index) => {
+  const entries: { get: Getter; filler: ((frame: Frame) => FillTool) | undefined }[] = []
+  for (const [index, entry] of (raw as unknown[]).entries()) {
+    yield
     const { params, ...rest } = (entry ?? {}) as { type?: unknown; params?: unknown }
     const definition = typeof rest.type === 'string' ? node.definition.toolBlocks?.[rest.type] : undefined
     const path = `${place.path}.${index}`
-    const get = getterOf(compileValue(rest, (segment) => resolver.resolve(segment, { ...place, path })))
-    if (!definition) return { get, filler: undefined }
-    const args = new ToolArguments()
+    const get = getterOf(yield* compileValue(rest, (segment) => resolver.resolve(segment, { ...place, path })))
+    if (!definition) {
+      entries.push({ get, filler: undefined })
+      continue
+    }
+    const args = new GivenValues()
     const block = { ...node.block, type: definition.type, params: isObject(params) ? params : {} }
     const inner = { ...node, definition, block }
     const at = { ...placeOf(inner), path: `${path}.params`, args }
-    const fill = compileParameters(inner, context, at)
+    const fill = yield* compileParameters(inner, context, at)
     const filler = (frame: Frame): FillTool => {
       return (given) => args.during(given, () => fill(frame))
     }
-    return { get, filler }
-  })
+    entries.push({ get, filler })
+  }
   return {
     constant: false,
     get: (frame) =>
@@ -170,12 +204,14 @@ function compileTools(raw: unknown, context: ParameterContext): Compiled {
 }
 
 /** Compiles one expression to a function of the frame. */
-export function compileEvaluate(
+export function* compileEvaluate(
   source: string,
-  { resolver, report, place }: ExpressionContext,
-): (frame: Frame) => Evaluate {
+  { resolver, report, place, facts: { limits } }: ExpressionContext,
+): Slices<(frame: Frame) => Evaluate> {
+  const limit = { max: limits.expressionCharsMax, setting: limitSettings.expressionCharsMax }
+  if (isTooLong(source, limit, 'expression', report, place)) return () => () => false
   const getters = new Map<string, Getter>()
-  const compiled = compileExpression(source, (segment) =>
+  const compiled = yield* compileExpression(source, (segment) =>
     remember(getters, segment, (inner) => resolver.resolve(inner, place)),
   )
   if (!compiled.ok) {
@@ -184,14 +220,18 @@ export function compileEvaluate(
       'SYNTAX_ERROR',
       place.path,
       place.node.block,
-      `The expression cannot be read: ${compiled.problem.message}.`,
+      source.trim() === '' ? 'Expression is empty.' : `The expression cannot be read: ${compiled.problem.message}.`,
     )
     return () => () => false
   }
   const values = valuesOf(compiled.slots, getters)
   const { native, program } = compiled
+  const evaluated = (frame: Frame) => {
+    frame.run.filledChars = 0
+    return values(frame)
+  }
   const inSandbox = async (frame: Frame, signal: () => AbortSignal) => {
-    const request = { program, values: values(frame), timeoutMs: expressionTimeoutMs, signal: signal() }
+    const request = { program, values: evaluated(frame), timeoutMs: expressionTimeoutMs, signal: signal() }
     const outcome = await frame.run.runProgram(request)
     if (outcome.ok) return outcome.result
     const code = outcome.code === 'CODE_ERROR' ? 'EXPRESSION_ERROR' : outcome.code
@@ -200,9 +240,10 @@ export function compileEvaluate(
   if (!native) return (frame) => (signal) => inSandbox(frame, signal)
   return (frame) => (signal) => {
     try {
-      return native(values(frame), frame.run.expressionWorkMax)
+      return native(evaluated(frame), frame.run.expressionWorkMax)
     } catch (error) {
       if (error instanceof NotNative) return inSandbox(frame, signal)
+      if (error instanceof BlockError) throw error
       throw new BlockError('EXPRESSION_ERROR', `The expression failed: ${(error as Error).message}.`)
     }
   }
@@ -220,44 +261,7 @@ function remember(getters: Map<string, Getter>, segment: CodeSlot['segment'], re
 function valuesOf(slots: readonly CodeSlot[], getters: ReadonlyMap<string, Getter>): (frame: Frame) => unknown[] {
   const reads = slots.map(({ segment, as }) => {
     const get = getters.get(segment.source) ?? (() => null)
-    return as === 'text' ? (frame: Frame) => asText(get(frame)) : (frame: Frame) => get(frame) ?? null
+    return as === 'text' ? (frame: Frame) => filledText(get(frame), frame.run) : (frame: Frame) => get(frame) ?? null
   })
   return (frame) => reads.map((read) => read(frame))
-}
-
-/** Converts scalars in text form, as from forms and environment variables, to the schema's type. */
-export function fit(value: unknown, schema: TSchema): unknown {
-  const type = schema.type === 'integer' ? 'number' : (schema.type as unknown)
-  if (type !== 'number' && type !== 'boolean' && type !== 'string') return value
-  return value === null ? value : (coerce(value, type) ?? value)
-}
-
-function reader(schema: TObject, members: readonly Member[]): Parameters {
-  // Frozen, because every execution of the block receives the same object.
-  const constants = Object.freeze(
-    Object.fromEntries(members.flatMap(({ name, known, get }) => (get ? [] : [[name, known]]))),
-  )
-  const reads = members.flatMap(({ name, schema: member, get, isCode }) => {
-    if (!get) return []
-    const check = isCode ? undefined : TypeCompiler.Compile(member)
-    return [{ name, get, schema: member, required: schema.required?.includes(name) ?? false, check }]
-  })
-  if (reads.length === 0) return () => constants
-  return (frame) => {
-    const params: Record<string, unknown> = { ...constants }
-    for (const { name, get, schema: member, required, check } of reads) {
-      const value = check ? fit(get(frame), member) : get(frame)
-      if (check === undefined || check.Check(value)) {
-        params[name] = value
-        continue
-      }
-      if (value !== null || (required && member.default === undefined)) {
-        const problem = validationErrorsOf(member, value)[0]?.clause
-        throw new BlockError('INVALID_PARAMETER', `The parameter "${name}" does not fit: ${problem}.`)
-      }
-      // A reference that reads null counts as an absent parameter.
-      if (member.default !== undefined) params[name] = member.default
-    }
-    return params
-  }
 }

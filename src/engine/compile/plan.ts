@@ -2,6 +2,7 @@ import type { Limits } from '../../domain/limits.ts'
 import type { Secret } from '../../domain/redaction/redactor.ts'
 import { coerce } from '../../domain/run/input.ts'
 import { type PriceOf, pricesWith } from '../../domain/run/model-prices.ts'
+import { finish, type Slices } from '../../domain/slices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
 import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { BlockDefinition, Evaluate, Outputs, Registration } from '../block.ts'
@@ -9,11 +10,13 @@ import type { Frame, Getter } from '../run/frame.ts'
 import { arrange } from './arrange.ts'
 import { checkContainer } from './container.ts'
 import type { GraphNode, GraphScope, Registry } from './graph.ts'
-import { type CompileContext, compileEvaluate, compileParameters, type Parameters } from './parameters.ts'
-import { type Place, ReferenceResolver } from './reference-resolver.ts'
+import type { Parameters } from './parameter-reader.ts'
+import { type CompileContext, compileEvaluate, compileParameters } from './parameters.ts'
+import { type Place, type PlanReference, ReferenceResolver } from './reference-resolver.ts'
 import { Report } from './report.ts'
 import { reportSecrets } from './secret-findings.ts'
-import { compileValue, getterOf } from './template.ts'
+import { compileValue, getterOf, type Resolve } from './template.ts'
+import type { EnvironmentUse } from './unset-variables.ts'
 import { writtenParameters } from './written-parameters.ts'
 
 /** A workflow, compiled once at deployment. During a run, nothing is parsed or looked up by name. */
@@ -32,6 +35,8 @@ export type Plan = {
   unreadStreams: ReadonlySet<string>
   /** The ids of the blocks whose outputs each block reads, by block id. */
   reads: ReadonlyMap<string, ReadonlySet<string>>
+  /** The references of each block that can have a value, by block id and source. */
+  references: ReadonlyMap<string, ReadonlyMap<string, PlanReference>>
   /** The passwords, tokens and keys in the document itself, which logs must not contain; usually empty. */
   writtenSecrets: readonly Secret[]
 }
@@ -83,8 +88,16 @@ export type PlanBody = {
   condition: ((frame: Frame) => Evaluate) | undefined
 }
 
-/** `triggers`: those without errors of their own, even if the rest of the document has some. */
-export type Compilation = { plan: Plan | undefined; triggers: Plan['triggers']; findings: Finding[] }
+/**
+ * `triggers`: those without errors of their own, even if the rest of the document has some. `environmentUses`: the
+ * places that read environment variables.
+ */
+export type Compilation = {
+  plan: Plan | undefined
+  triggers: Plan['triggers']
+  findings: Finding[]
+  environmentUses: readonly EnvironmentUse[]
+}
 
 /**
  * Checks and compiles a document. There is no plan when a finding is an error. `priceOf`: the prices of models; those
@@ -94,22 +107,45 @@ export function compilePlan(
   document: WorkflowDocument,
   registry: Registry,
   limits: Limits,
-  priceOf: PriceOf = pricesWith(new Map()),
+  priceOf?: PriceOf,
 ): Compilation {
-  const { graph, findings } = arrange(document, registry, limits)
+  return finish(compileInSlices(document, registry, limits, priceOf))
+}
+
+/** The same in steps of about 10 ms at most, because a document has up to 2 MB. */
+export function* compileInSlices(
+  document: WorkflowDocument,
+  registry: Registry,
+  limits: Limits,
+  priceOf: PriceOf = pricesWith(new Map()),
+): Slices<Compilation> {
+  const { graph, findings } = yield* arrange(document, registry, limits)
   const report = new Report()
   const declared = Object.entries(document.variables ?? {})
   const names = new Set(declared.map(([name]) => name))
-  const resolver = new ReferenceResolver(graph, names, report)
-  const compiler = new Compiler({ resolver, report, facts: { limits, variables: names, priceOf } }, document)
-  const root = compiler.scope(graph.root)
-  const variables = new Map(declared.map(([name, variable]) => [name, startOf(name, variable, report)]))
-  const writtenSecrets = [...graph.nodes.values()].flatMap((node) => reportSecrets(node, report))
+  const resolver = new ReferenceResolver(graph, names, report, limits.documentReferencesMax)
+  const compiler = new Compiler(
+    { resolver, report, facts: { limits, variables: names, priceOf }, checks: new Map() },
+    document,
+  )
+  const root = yield* compiler.scope(graph.root)
+  const variables = new Map<string, unknown>()
+  for (const [name, variable] of declared) {
+    yield
+    variables.set(name, startOf(name, variable, report))
+  }
+  const writtenSecrets: Secret[] = []
+  for (const node of graph.nodes.values()) {
+    yield
+    for (const secret of yield* reportSecrets(node, report, resolver)) writtenSecrets.push(secret)
+  }
+  yield
   const all = [...findings, ...report.findings]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
-  if (errors.length > 0) return { plan: undefined, triggers, findings: all }
-  const { environmentNames, readBlocks, reads } = resolver
+  const { environmentNames, readBlocks, reads, references } = resolver
+  const environmentUses = resolver.environmentUses.all
+  if (errors.length > 0) return { plan: undefined, triggers, findings: all, environmentUses }
   const streams = streamsOf(root)
   const unreadStreams = new Set([...streams.keys()].filter((blockId) => !readBlocks.has(blockId)))
   const plan = {
@@ -122,9 +158,10 @@ export function compilePlan(
     streams,
     unreadStreams,
     reads,
+    references,
     writtenSecrets,
   }
-  return { plan, triggers, findings: all }
+  return { plan, triggers, findings: all, environmentUses }
 }
 
 function streamsOf(scope: PlanScope, streams = new Map<string, string>()): Map<string, string> {
@@ -144,9 +181,11 @@ class Compiler {
     this.#document = document
   }
 
-  scope({ nodes }: GraphScope): PlanScope {
+  *scope({ nodes }: GraphScope): Slices<PlanScope> {
+    const planned: PlanNode[] = []
+    for (const node of nodes) planned.push(yield* this.#node(node))
     return {
-      nodes: nodes.map((node) => this.#node(node)),
+      nodes: planned,
       incoming: nodes.map((node) => node.incoming),
       entries: nodes.flatMap(({ slot, incoming, isStart }) => (incoming === 0 ? [{ slot, isStart }] : [])),
       joinedStarts: nodes.flatMap(({ slot, incoming, isStart }) => (incoming > 0 && isStart ? [slot] : [])),
@@ -167,7 +206,7 @@ class Compiler {
     return triggers
   }
 
-  #node(node: GraphNode): PlanNode {
+  *#node(node: GraphNode): Slices<PlanNode> {
     const { block, definition } = node
     if (!definition.mayFail && node.outgoing.some(({ port }) => port === 'error')) {
       this.#context.report.add(
@@ -185,17 +224,17 @@ class Compiler {
       type: definition.type,
       definition,
       enabled: block.enabled !== false,
-      parameters: compileParameters(node, this.#context),
+      parameters: yield* compileParameters(node, this.#context),
       outgoing: node.outgoing.map(({ port, target }) => ({ port, target: target.slot })),
       hasErrorEdge: node.outgoing.some(({ port }) => port === 'error'),
       goesOnAfterError:
         !node.body && 'onError' in definition.parameters.properties && block.params?.['onError'] === 'continue',
       noOutputs: Object.fromEntries(definition.outputs.map((name) => [name, null])),
-      body: node.body && this.#body(node, node.body),
+      body: node.body && (yield* this.#body(node, node.body)),
     }
   }
 
-  #body(node: GraphNode, scope: GraphScope): PlanBody {
+  *#body(node: GraphNode, scope: GraphScope): Slices<PlanBody> {
     const settings = this.#document[node.block.type === 'loop' ? 'loops' : 'parallels']?.[node.id]
     const path = `${node.block.type}s.${node.id}`
     const { report, facts } = this.#context
@@ -209,17 +248,19 @@ class Compiler {
     })
     const place = (name: string): Place => ({ node, scope: node.scope, path: `${path}.${name}` })
     const { condition, nodes: _nodes, id: _id, ...rest } = (settings ?? {}) as Record<string, unknown>
-    const getters = Object.entries(rest).map(([name, value]): [string, Getter] => [
-      name,
-      getterOf(compileValue(value, (segment) => this.#context.resolver.resolve(segment, place(name)))),
-    ])
+    const getters: [string, Getter][] = []
+    for (const [name, value] of Object.entries(rest)) {
+      yield
+      const resolve: Resolve = (segment) => this.#context.resolver.resolve(segment, place(name))
+      getters.push([name, getterOf(yield* compileValue(value, resolve))])
+    }
     return {
-      scope: this.scope(scope),
+      scope: yield* this.scope(scope),
       settings: (frame) => Object.fromEntries(getters.map(([name, get]) => [name, get(frame)])),
       // The scope of a loop's condition is its body: it reads the blocks of the latest iteration.
       condition:
         typeof condition === 'string' && condition.trim() !== ''
-          ? compileEvaluate(condition, { ...this.#context, place: { ...place('condition'), scope } })
+          ? yield* compileEvaluate(condition, { ...this.#context, place: { ...place('condition'), scope } })
           : undefined,
     }
   }

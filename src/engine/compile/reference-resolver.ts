@@ -1,11 +1,22 @@
+import { limitSettings } from '../../domain/limits.ts'
 import { type PathStep, readPath, type Segment } from '../../domain/workflow/reference.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import { BlockError } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import type { Graph, GraphNode, GraphScope } from './graph.ts'
 import type { Report } from './report.ts'
+import { EnvironmentUses } from './unset-variables.ts'
 
 type Reference = Extract<Segment, { kind: 'reference' }>
+
+/** The value that a reference in a block's parameters names. `source`: as written, such as `<order.data.id>`. */
+export type PlanReference = { source: string; path: readonly PathStep[]; of: ReferenceTarget }
+
+/** `iteration`: of the loop or parallel with this id. */
+export type ReferenceTarget =
+  | { kind: 'block'; id: string }
+  | { kind: 'iteration'; id: string }
+  | { kind: 'variable'; name: string }
 
 /** Resolves each reference of one workflow to a getter, once, according to the scope that contains it. */
 export class ReferenceResolver {
@@ -13,14 +24,21 @@ export class ReferenceResolver {
   readonly #triggers: Map<string, GraphNode>
   readonly #variables: ReadonlySet<string>
   readonly #report: Report
+  readonly #max: number
+  #count = 0
   /** Names of the environment variables in the workflow. */
   readonly environmentNames = new Set<string>()
+  /** The places where they are. */
+  readonly environmentUses = new EnvironmentUses()
   /** Ids of blocks whose outputs another block reads, other than a `response` block. */
   readonly readBlocks = new Set<string>()
   /** The ids of the blocks whose outputs each block reads, by block id; `response` blocks included. */
   readonly reads = new Map<string, Set<string>>()
+  /** The references of each block that can have a value, by block id and source. */
+  readonly references = new Map<string, Map<string, PlanReference>>()
 
-  constructor(graph: Graph, variables: ReadonlySet<string>, report: Report) {
+  /** `max`: the most references of the document. Each one becomes a function, which takes some hundred bytes. */
+  constructor(graph: Graph, variables: ReadonlySet<string>, report: Report, max: number) {
     const nodes = [...graph.nodes.values()]
     this.#byName = new Map(nodes.map((node) => [node.name, node]))
     this.#triggers = new Map(
@@ -28,11 +46,13 @@ export class ReferenceResolver {
     )
     this.#variables = variables
     this.#report = report
+    this.#max = max
   }
 
   /** The getter of a segment; undefined for literal text that only looks like a reference. */
   resolve(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
-    if (segment.kind === 'environment') return this.#environment(segment.name)
+    if (this.#isTooMany(place)) return undefined
+    if (segment.kind === 'environment') return this.#environment(segment.name, place)
     const { args } = place
     if (args && segment.name === 'args') return () => readPath(args.current, segment.path)
     const node = this.#byName.get(segment.name)
@@ -64,8 +84,26 @@ export class ReferenceResolver {
     return undefined
   }
 
-  #environment(name: string): Getter {
+  /** Notes an environment variable in a literal parameter, which has no getter. */
+  noteVariable(name: string, place: Place): void {
+    if (!this.#isTooMany(place)) this.environmentUses.add(name, place.path, place.node)
+  }
+
+  /** Counts a reference. Reports the first one that is too many. */
+  #isTooMany({ path, node: { block } }: Place): boolean {
+    this.#count += 1
+    if (this.#count <= this.#max) return false
+    if (this.#count > this.#max + 1) return true
+    const message =
+      `The workflow has more than ${this.#max} references, with those in "${block.name}" ` +
+      `(${limitSettings.documentReferencesMax}). Further ones are not read. Split the workflow, or pass larger values.`
+    this.#report.add('error', 'TOO_MANY_REFERENCES', path, block, message)
+    return true
+  }
+
+  #environment(name: string, { path, node }: Place): Getter {
     this.environmentNames.add(name)
+    this.environmentUses.add(name, path, node)
     return (frame) => {
       const value = frame.run.environment.values.get(name)
       if (value === undefined) {
@@ -79,12 +117,17 @@ export class ReferenceResolver {
   }
 
   #block(node: GraphNode, { path, source }: Reference, place: Place): Getter {
+    if (place.own && node === place.node) {
+      const { own } = place
+      return () => readPath(own.current, path)
+    }
     const { slot } = node
     if (place.node.block.type !== 'response') this.readBlocks.add(node.id)
     const read = this.reads.get(place.node.id)
     if (read) read.add(node.id)
     else this.reads.set(place.node.id, new Set([node.id]))
     if (node.body && encloses(node.body, place.scope) && isIterationStep(path[0])) {
+      this.#note(place, { source, path, of: { kind: 'iteration', id: node.id } })
       return iterationGetter(hopsTo(place.scope, node.body), path)
     }
     if (!encloses(node.scope, place.scope)) {
@@ -96,6 +139,7 @@ export class ReferenceResolver {
       )
       return () => null
     }
+    this.#note(place, { source, path, of: { kind: 'block', id: node.id } })
     const hops = hopsTo(place.scope, node.scope)
     if (hops === 0) return (frame) => readPath(frame.outputs[slot], path)
     return (frame) => readPath(up(frame, hops).outputs[slot], path)
@@ -104,7 +148,10 @@ export class ReferenceResolver {
   #container({ name, path, source }: Reference, place: Place): Getter {
     let hops = 0
     for (let scope: GraphScope | undefined = place.scope; scope; scope = scope.parent, hops += 1) {
-      if (scope.container?.block.type === name) return iterationGetter(hops, path)
+      const { container } = scope
+      if (container?.block.type !== name) continue
+      this.#note(place, { source, path, of: { kind: 'iteration', id: container.id } })
+      return iterationGetter(hops, path)
     }
     this.#warn(place, 'NOT_IN_CONTAINER', `${source} is not inside a ${name}, so it is always null.`)
     return () => null
@@ -116,7 +163,14 @@ export class ReferenceResolver {
     if (!this.#variables.has(key)) {
       this.#warn(place, 'UNKNOWN_VARIABLE', `${source} refers to no variable of this workflow, so it is always null.`)
     }
+    this.#note(place, { source, path: rest, of: { kind: 'variable', name: key } })
     return (frame) => readPath(frame.run.variables.get(key), rest)
+  }
+
+  #note({ node }: Place, reference: PlanReference): void {
+    const known = this.references.get(node.id)
+    if (known) known.set(reference.source, reference)
+    else this.references.set(node.id, new Map([[reference.source, reference]]))
   }
 
   #warn(place: Place, code: string, message: string): void {
@@ -130,22 +184,24 @@ export type Place = {
   scope: GraphScope
   path: string
   /** Set for the parameters of a tool: `<args.x>` reads these arguments. */
-  args?: ToolArguments
+  args?: GivenValues
+  /** Set for a parameter that reads the outputs of its own block. */
+  own?: GivenValues
 }
 
 /**
- * The arguments of the tool call whose parameters are being filled in. That is synchronous, so there is only one at a
- * time.
+ * The values that a parameter can read only while it is filled in, such as the arguments of a tool call. That is
+ * synchronous, so there is only one set of them at a time.
  */
-export class ToolArguments {
+export class GivenValues {
   #current: Readonly<Record<string, unknown>> | undefined
 
   get current(): Readonly<Record<string, unknown>> | undefined {
     return this.#current
   }
 
-  during<Value>(args: Readonly<Record<string, unknown>>, fill: () => Value): Value {
-    this.#current = args
+  during<Value>(values: Readonly<Record<string, unknown>>, fill: () => Value): Value {
+    this.#current = values
     try {
       return fill()
     } finally {

@@ -3,6 +3,7 @@ import type { Registrations } from '../../domain/workflow/trigger.ts'
 import type { Finding } from '../../domain/workflow/workflow.ts'
 import { timetableOf } from '../../language/timetable.ts'
 import type { Compilation, Plan } from './plan.ts'
+import { unsetVariables } from './unset-variables.ts'
 
 /**
  * The result for the author who saves or deploys a document. `nextTimes`: its next due times; undefined without a
@@ -10,8 +11,10 @@ import type { Compilation, Plan } from './plan.ts'
  */
 export type Check = { findings: Finding[]; registrations: Registrations; nextTimes: readonly number[] | undefined }
 
-/** `at`: the due times are after this time. Epoch milliseconds. */
-export function checkOf({ triggers, findings }: Compilation, at: number): Check {
+/** `at`: the due times are after this time. Epoch milliseconds. `variables`: the environment variables with a value. */
+export function checkOf(compilation: Compilation, at: number, variables: ReadonlySet<string>): Check {
+  const { triggers, environmentUses } = compilation
+  const findings = [...compilation.findings, ...unsetVariables(environmentUses, variables)]
   const registrations = registrationsOf(triggers, at)
   const { schedule } = registrations
   if (!schedule) return { findings, registrations, nextTimes: undefined }

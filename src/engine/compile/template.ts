@@ -1,7 +1,9 @@
 import { setMember } from '../../domain/run/input.ts'
+import type { Slices } from '../../domain/slices.ts'
 import { jsonRefusal } from '../../domain/text/json.ts'
-import { asText, mayHoldSegments, parseTemplate, type Segment } from '../../domain/workflow/reference.ts'
+import { asText, endsInString, mayHoldSegments, type Segment, segmentsOf } from '../../domain/workflow/reference.ts'
 import { BlockError } from '../block.ts'
+import { filledText } from '../block-size.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 
 /** A compiled parameter: a constant, or a getter to call when the block starts. */
@@ -10,16 +12,21 @@ export type Compiled = { constant: true; value: unknown } | { constant: false; g
 export type Resolve = (segment: Exclude<Segment, { kind: 'text' }>) => Getter | undefined
 
 /** Compiles a value in which all strings are templates. */
-export function compileValue(value: unknown, resolve: Resolve): Compiled {
-  if (typeof value === 'string') return compileText(value, resolve)
+export function* compileValue(value: unknown, resolve: Resolve): Slices<Compiled> {
+  if (typeof value === 'string') return yield* compileText(value, resolve)
   if (Array.isArray(value)) {
-    const items = value.map((item) => compileValue(item, resolve))
+    const items: Compiled[] = []
+    for (const item of value) items.push(isPlain(item) ? constant(item) : yield* compileValue(item, resolve))
+    yield
     if (items.every((item) => item.constant)) return { constant: true, value }
     const getters = items.map(getterOf)
     return { constant: false, get: (frame) => getters.map((get) => get(frame)) }
   }
   if (typeof value !== 'object' || value === null) return { constant: true, value }
-  const members = Object.entries(value).map(([key, item]) => ({ key, compiled: compileValue(item, resolve) }))
+  const members: { key: string; compiled: Compiled }[] = []
+  for (const [key, item] of Object.entries(value)) {
+    members.push({ key, compiled: isPlain(item) ? constant(item) : yield* compileValue(item, resolve) })
+  }
   if (members.every(({ compiled }) => compiled.constant)) return { constant: true, value }
   const getters = members.map(({ key, compiled }) => ({ key, get: getterOf(compiled) }))
   return {
@@ -32,14 +39,26 @@ export function compileValue(value: unknown, resolve: Resolve): Compiled {
   }
 }
 
+/** Whether a value is certainly a constant. */
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' ? !mayHoldSegments(value) : typeof value !== 'object' || value === null
+}
+
+function constant(value: unknown): Compiled {
+  return { constant: true, value }
+}
+
 /**
  * Compiles text. Exactly one reference keeps the value's type; anything else becomes text, and so does all with
  * `asString`.
  */
-export function compileText(text: string, resolve: Resolve, asString = false): Compiled {
+export function* compileText(text: string, resolve: Resolve, asString = false): Slices<Compiled> {
   if (!mayHoldSegments(text)) return { constant: true, value: text }
   const parts: (string | Getter)[] = []
-  for (const segment of parseTemplate(text)) {
+  let count = 0
+  for (const segment of segmentsOf(text)) {
+    count += 1
+    if (count % segmentsPerSlice === 0) yield
     const part = segment.kind === 'text' ? segment.text : (resolve(segment) ?? segment.source)
     const last = parts.length - 1
     if (typeof part === 'string' && typeof parts[last] === 'string') parts[last] += part
@@ -53,6 +72,8 @@ export function compileText(text: string, resolve: Resolve, asString = false): C
   return { constant: false, get: (frame) => joined(parts, frame) }
 }
 
+const segmentsPerSlice = 200
+
 function joined(parts: readonly (string | Getter)[], frame: Frame): string {
   let text = ''
   // A large value that the text contains many times is written as JSON once.
@@ -63,7 +84,7 @@ function joined(parts: readonly (string | Getter)[], frame: Frame): string {
       text += asText(value)
       continue
     }
-    const written = texts?.get(value) ?? asText(value)
+    const written = texts?.get(value) ?? filledText(value, frame.run)
     texts?.set(value, written)
     text += written
   }
@@ -77,12 +98,13 @@ export type CompiledJson = { compiled: Compiled; problem: string | undefined }
  * reference in the place of a value becomes the value. The text is parsed only here, with marks in place of references,
  * so no later value can change its structure. Text that is not JSON compiles to a getter that fails the block.
  */
-export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
-  if (typeof value !== 'string') return { compiled: compileValue(value, resolve), problem: undefined }
-  const marked = markReferences(value, resolve)
+export function* compileJson(value: unknown, resolve: Resolve): Slices<CompiledJson> {
+  if (typeof value !== 'string') return { compiled: yield* compileValue(value, resolve), problem: undefined }
+  const marked = yield* markReferences(value, resolve)
   const parsed = parse(marked.text)
-  if (parsed.ok) return { compiled: compileMarked(parsed.value, marked), problem: undefined }
-  const message = `The text is not JSON: ${parsed.message}. Write JSON, or one reference alone.`
+  yield
+  if (parsed.ok) return { compiled: yield* compileMarked(parsed.value, marked), problem: undefined }
+  const message = `The text is not JSON: ${parsed.message}. A reference may stand for a value, or be text in quotes.`
   const get: Getter = () => {
     throw new BlockError('INVALID_JSON', message)
   }
@@ -91,31 +113,25 @@ export function compileJson(value: unknown, resolve: Resolve): CompiledJson {
 
 type Marked = { text: string; mark: string; getters: Getter[] }
 
-function markReferences(text: string, resolve: Resolve): Marked {
+function* markReferences(text: string, resolve: Resolve): Slices<Marked> {
   // Random, so that no text can contain it. Searching for a mark that a text does not contain takes n² steps at worst.
-  const mark = `\u{e000}${crypto.randomUUID()}\u{e000}`
+  const mark = `\u{e000}${crypto.randomUUID().slice(0, 18)}\u{e000}`
   const getters: Getter[] = []
   let inString = false
-  const pieces = parseTemplate(text).map((segment) => {
+  const pieces: string[] = []
+  for (const segment of segmentsOf(text)) {
+    if (pieces.length % segmentsPerSlice === segmentsPerSlice - 1) yield
     const get = segment.kind === 'text' ? undefined : resolve(segment)
-    if (!get) {
+    if (get) {
+      const index = getters.push(get) - 1
+      pieces.push(inString ? `${mark}${index};` : `"${mark}v${index};"`)
+    } else {
       const literal = segment.kind === 'text' ? segment.text : segment.source
       inString = endsInString(literal, inString)
-      return literal
+      pieces.push(literal)
     }
-    const index = getters.push(get) - 1
-    return inString ? `${mark}${index};` : `"${mark}v${index};"`
-  })
-  return { text: pieces.join(''), mark, getters }
-}
-
-function endsInString(text: string, startsInString: boolean): boolean {
-  let inString = startsInString
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '"') inString = !inString
-    else if (inString && text[at] === '\\') at += 1
   }
-  return inString
+  return { text: pieces.join(''), mark, getters }
 }
 
 function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {
@@ -128,26 +144,31 @@ function parse(text: string): { ok: true; value: unknown } | { ok: false; messag
   }
 }
 
-function compileMarked(value: unknown, marked: Marked): Compiled {
+function* compileMarked(value: unknown, marked: Marked): Slices<Compiled> {
   if (typeof value === 'string') return compileMarkedText(value, marked)
   if (typeof value !== 'object' || value === null) return { constant: true, value }
   if (Array.isArray(value)) {
-    const items = value.map((item) => compileMarked(item, marked))
+    const items: Compiled[] = []
+    for (const item of value) {
+      if (items.length % segmentsPerSlice === segmentsPerSlice - 1) yield
+      items.push(yield* compileMarked(item, marked))
+    }
     if (items.every((item) => item.constant)) return { constant: true, value }
     const getters = items.map(getterOf)
     return { constant: false, get: (frame) => getters.map((get) => get(frame)) }
   }
-  const members = Object.entries(value).map(([key, item]) => ({
-    key: compileMarkedText(key, marked),
-    value: compileMarked(item, marked),
-  }))
+  const members: { key: Compiled; value: Compiled }[] = []
+  for (const [key, item] of Object.entries(value)) {
+    if (members.length % segmentsPerSlice === segmentsPerSlice - 1) yield
+    members.push({ key: compileMarkedText(key, marked), value: yield* compileMarked(item, marked) })
+  }
   if (members.every((member) => member.key.constant && member.value.constant)) return { constant: true, value }
   const getters = members.map((member) => ({ key: getterOf(member.key), get: getterOf(member.value) }))
   return {
     constant: false,
     get: (frame) => {
       const result: Record<string, unknown> = {}
-      for (const { key, get } of getters) setMember(result, asText(key(frame)), get(frame))
+      for (const { key, get } of getters) setMember(result, filledText(key(frame), frame.run), get(frame))
       return result
     },
   }

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { findValidationErrors, validationErrorsMax } from '../../domain/workflow/shape.ts'
 import type { WorkflowFacts } from '../block.ts'
+import { parameterLabel } from './parameter-label.ts'
 import type { Place } from './reference-resolver.ts'
 import type { Report } from './report.ts'
 
@@ -29,14 +30,13 @@ export function reportValidationErrors(
     if (!member) {
       if (!required.has(name) || schema.default !== undefined) continue
       isCheckable = false
-      report.add('error', 'MISSING_PARAMETER', path, block, `The parameter "${name}" of "${block.name}" is missing.`)
+      report.add('error', 'MISSING_PARAMETER', path, block, `${parameterLabel(name, schema)} is empty.`)
       continue
     }
     if (member.known === undefined) continue
     const errors = validationErrorsOf(schema, member.known)
     for (const { path: inner, clause } of errors) {
-      const message = `The parameter "${name}" of "${block.name}" does not fit: ${clause}.`
-      report.add('error', 'INVALID_PARAMETER', path + inner, block, message)
+      report.add('error', 'INVALID_PARAMETER', path + inner, block, `${parameterLabel(name, schema, inner)} ${clause}.`)
     }
     const valid = errors.length === 0 ? undefined : validEntries(member.known, errors)
     if (valid) places.set(name, valid)
@@ -49,18 +49,19 @@ export function reportValidationErrors(
   }
 }
 
-/**
- * `path`: such as `.0.key`, or empty for the value itself. `clause`: for messages, such as `[0].key must be text, not
- * 5`.
- */
+/** `path`: such as `.0.key`, or empty for the value itself. `clause`: for messages, such as `must be text, not 5`. */
 export function validationErrorsOf(schema: TSchema, value: unknown): { path: string; clause: string }[] {
   return findValidationErrors(schema, value).map(({ path, message }) => {
     const dotted = path.replaceAll(/\[(\d+)\]/g, '.$1')
     return {
       path: dotted === '' || dotted.startsWith('.') ? dotted : `.${dotted}`,
-      clause: message.replace(/^The value/, 'it').replace(/\.$/, ''),
+      clause: clauseOf(message.slice((path || 'The value').length + 1)),
     }
   })
+}
+
+function clauseOf(complaint: string): string {
+  return complaint === 'must not be empty.' ? 'is empty' : complaint.replace(/\.$/, '')
 }
 
 /** The indexes of the valid entries of a list; undefined when errors are not only in entries. */

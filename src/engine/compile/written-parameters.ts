@@ -1,5 +1,5 @@
 import type { BlockDefinition } from '../block.ts'
-import { fit } from './parameters.ts'
+import { fit } from './parameter-reader.ts'
 
 /** The parameters of a block that has no references and no errors, with defaults. */
 export function writtenParameters(

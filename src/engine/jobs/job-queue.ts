@@ -12,18 +12,23 @@ export type JobQueueOptions = {
 }
 
 /**
- * The queue of waiting jobs: first the interrupted ones, then one of each workflow in turn, the oldest of each workflow
- * first. Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory;
- * further jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets
- * room for one, so the queue of one workflow never delays another one.
+ * The queue of waiting jobs: first the interrupted ones, then one of each workspace in turn. Within a workspace, its
+ * workflows take turns, the oldest job of each workflow first. So a workspace with many workflows gets no more turns
+ * than one with a single workflow.
+ *
+ * Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory; further
+ * jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets room for
+ * one, so the queue of one workflow never delays another one.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
   readonly #rememberedMax: number
   readonly #workflowsMax: number
   readonly #first: JobFacts[] = []
-  /** By workflow, each in the order of acceptance. The workflow that was served last is at the end of the map. */
+  /** By workflow, each in the order of acceptance. */
   readonly #byWorkflow = new Map<string, JobFacts[]>()
+  /** The workflows above by workspace. The workspace, and the workflow in it, that was served last is at the end. */
+  readonly #turns = new Map<string, Set<string>>()
   readonly #remembered = new Set<string>()
   /** Jobs that are being written and are not in the queue yet. */
   readonly #announced = new Set<string>()
@@ -97,11 +102,26 @@ export class JobQueue {
   take(): JobFacts | undefined {
     const first = this.#first.shift()
     if (first) return first
-    for (const [workflowId, jobs] of this.#byWorkflow) {
-      this.#byWorkflow.delete(workflowId)
-      const job = jobs.shift()
-      if (jobs.length > 0) this.#byWorkflow.set(workflowId, jobs)
-      else this.#isUneven ||= this.#isHidden(workflowId)
+    for (const [workspaceId, workflows] of this.#turns) {
+      this.#turns.delete(workspaceId)
+      const job = this.#takeOf(workflows)
+      if (workflows.size > 0) this.#turns.set(workspaceId, workflows)
+      if (job) return job
+    }
+    return undefined
+  }
+
+  /** Takes the next job of a workspace's workflows. */
+  #takeOf(workflows: Set<string>): JobFacts | undefined {
+    for (const workflowId of workflows) {
+      workflows.delete(workflowId)
+      const jobs = this.#byWorkflow.get(workflowId)
+      const job = jobs?.shift()
+      if (jobs && jobs.length > 0) workflows.add(workflowId)
+      else {
+        this.#byWorkflow.delete(workflowId)
+        this.#isUneven ||= this.#isHidden(workflowId)
+      }
       if (!job) continue
       this.#remembered.delete(job.executionId)
       return job
@@ -192,9 +212,16 @@ export class JobQueue {
 
   #remember(job: JobFacts): void {
     this.#remembered.add(job.executionId)
-    const jobs = this.#byWorkflow.get(job.workflowId)
-    if (jobs) jobs.push(job)
-    else this.#byWorkflow.set(job.workflowId, [job])
+    const { workflowId, workspaceId } = job
+    const jobs = this.#byWorkflow.get(workflowId)
+    if (jobs) {
+      jobs.push(job)
+      return
+    }
+    this.#byWorkflow.set(workflowId, [job])
+    const workflows = this.#turns.get(workspaceId)
+    if (workflows) workflows.add(workflowId)
+    else this.#turns.set(workspaceId, new Set([workflowId]))
   }
 }
 

@@ -14,16 +14,20 @@ export type AcceptanceFacts = {
 
 /** The write that accepts a job. The input is sealed only when the write reads it: a run may have ended before that. */
 export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts): JobWrite {
-  const text = JSON.stringify(input)
+  let text = JSON.stringify(input)
+  const chars = text.length
   let sealed: Uint8Array | undefined
   const row = {
     ...facts,
     get input() {
-      sealed ??= seal(text, facts.executionId)
+      if (sealed) return sealed
+      sealed = seal(text, facts.executionId)
+      // It may have ten megabytes, and the write waits for the disk.
+      text = ''
       return sealed
     },
   }
-  const write = { kind: 'job' as const, row, chars: text.length }
+  const write = { kind: 'job' as const, row, chars }
   return claim ? { ...write, claim } : write
 }
 

@@ -6,6 +6,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts } from '../../domain/run/job.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
+import type { InSlices } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd, RunRequest } from '../run/runner.ts'
 import { StepHistory } from '../run/step-history.ts'
@@ -27,6 +28,7 @@ export type TurnOptions = {
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** A version of a workflow, compiled; also of a deleted workflow. */
   deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
+  inSlices?: InSlices
   clock: Clock
   timeoutMs: number
   /** Called for errors of the service, not of a workflow. */
@@ -90,7 +92,7 @@ export async function runJob(
   const writeStep = async (number: number, text: string) => {
     await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
   }
-  const history = new StepHistory(steps, writeStep, accepted)
+  const history = new StepHistory(steps, writeStep, accepted, turn.inSlices)
   active.isRunning = true
   const { suspension } = await runner.executeJob({
     plan: deployment.plan,

@@ -36,10 +36,11 @@ export type JobsOptions = TurnOptions & {
 export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
 
 /**
- * Asynchronous runs. A job is on disk before its caller receives the response. Workflows take turns, so that one with
- * ten thousand queued jobs does not delay one with a single job. While a job runs, each block that ends is written to
- * its step history before the next one starts; when the process dies or is stopped, the next process resumes from
- * there. A job is done when its log entry is written: the same commit deletes the job.
+ * Asynchronous runs. A job is on disk before its caller receives the response. Workspaces take turns, and so do the
+ * workflows of a workspace, so that one with ten thousand queued jobs does not delay one with a single job. While a job
+ * runs, each block that ends is written to its step history before the next one starts; when the process dies or is
+ * stopped, the next process resumes from there. A job is done when its log entry is written: the same commit deletes
+ * the job.
  *
  * When the disk refuses a write, the job is suspended. It is tried again every second, without limit.
  */

@@ -30,19 +30,27 @@ export class ManualRuns {
     this.#options = options
   }
 
-  /** Throws OVERLOADED when there is no free slot. */
-  start(request: RunRequest & { executionId: string }): void {
+  /**
+   * Throws OVERLOADED when there is no free slot. Resolves when the run has ended, with nothing when it could not be
+   * recorded; never rejects.
+   */
+  start(request: RunRequest & { executionId: string }): { ending: Promise<RunEnd | undefined> } {
     const { runner, observe, onLost } = this.#options
     const { executionId, workspaceId } = request
     runner.assertFree(workspaceId)
     const observer = observe({ executionId, workspaceId })
-    runner.execute({ ...request, observer }).then(
-      ({ record }) => this.#remember(record),
+    const ending = runner.execute({ ...request, observer }).then(
+      (end) => {
+        this.#remember(end.record)
+        return end
+      },
       (error: unknown) => {
         observer.lost?.(error)
         onLost(executionId, error)
+        return undefined
       },
     )
+    return { ending }
   }
 
   /** A run that ended recently, with the unchanged outputs of its blocks. */

@@ -1,7 +1,9 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import type { Span } from '../../domain/run/log.ts'
 import type { Plan, PlanNode } from '../compile/plan.ts'
-import type { PartialRun, PlanStep } from '../run/contracts.ts'
+import type { PartialRun, PlanStep, RunOnly } from '../run/contracts.ts'
+import { assertValues, givenValues, type ValuesByReference } from './missing-values.ts'
+import type { PinnedOutputs } from './pinned-outputs.ts'
 import { idsInside, pathsOf, slotsAfter, slotsBefore } from './plan-path.ts'
 import type { PreviousRun } from './previous-run.ts'
 
@@ -14,21 +16,27 @@ export type PartialRequest = {
   from?: BlockChoice | undefined
   /** The run ends with this block, and skips the blocks that it does not need. */
   until?: string | undefined
-  /** Only this block runs. */
-  only?: BlockChoice | undefined
+  /** Only this block runs. `values`: for its references, in place of all others. */
+  only?: (BlockChoice & { values?: ValuesByReference | undefined }) | undefined
 }
 
 /**
  * Decides which blocks of a plan run, and which use their outputs of the previous run (cached outputs). Throws
- * `INVALID_INPUT` for an unknown block, and `CONFLICT` when a block that runs would read outputs that the previous
- * run's log entry does not have.
+ * `INVALID_INPUT` for an unknown block, or when a block that runs alone would read a value that does not exist, and
+ * `CONFLICT` when a block that runs with others would read outputs that the previous run's log entry does not have.
+ * `samples`: outputs of triggers, by block id, for a block that runs alone. `pins`: pinned blocks never run.
  *
  * All blocks that a run can reach from the block in `from` run again. All others, before it or in parallel, use their
  * cached outputs, if they ended in a way that lets the run continue. In a loop, the iterations before the chosen one
  * are cached and those after it run again. In a parallel, only the chosen iteration runs again, or all of them if none
  * is chosen. A response block is never cached: it only passes on the outputs of others, and it ends the run.
  */
-export function planPartial(plan: Plan, request: PartialRequest, previous: PreviousRun | undefined): PartialRun {
+export function planPartial(
+  plan: Plan,
+  request: PartialRequest,
+  previous: PreviousRun | undefined,
+  { samples = new Map(), pins }: { samples?: RunOnly['samples'] | undefined; pins?: PinnedOutputs | undefined } = {},
+): PartialRun {
   const paths = pathsOf(plan)
   const pathTo = (blockId: string, member: string): readonly PlanStep[] => {
     const path = paths.get(blockId)
@@ -38,16 +46,23 @@ export function planPartial(plan: Plan, request: PartialRequest, previous: Previ
   }
   const chosen = request.only ?? request.from
   const part =
-    chosen && new ChosenPart(plan, pathTo(chosen.blockId, request.only ? 'only' : 'from'), chosen, previous, request)
-  if (part && previous) part.assertComplete(paths)
-  return {
-    cached: (node, iterations) => part?.cached(node, iterations, paths),
-    within: request.until === undefined ? undefined : idsBefore(pathTo(request.until, 'until')),
-    until: request.until,
-    only:
-      request.only && part ? { steps: part.steps, iterations: part.iterations, before: part.before(paths) } : undefined,
-  }
+    chosen &&
+    new ChosenPart(plan, pathTo(chosen.blockId, request.only ? 'only' : 'from'), chosen, { previous, pins, request })
+  const cached = (node: PlanNode, iterations: readonly number[]) =>
+    part ? part.cached(node, iterations, paths) : pins?.recorded(node)
+  let only: RunOnly | undefined
+  if (part && request.only) {
+    const { steps, iterations } = part
+    const given = givenValues(plan, part.chosen, request.only.values ?? {})
+    only = { steps, iterations, before: [...part.pinnedBefore(), ...part.before(paths)], samples, given }
+    if (!pins?.recorded(part.chosen)) assertValues(plan, only, cached, previous)
+  } else if (part && previous) part.assertComplete(paths)
+  const within = request.until === undefined ? undefined : idsBefore(pathTo(request.until, 'until'))
+  const isPart = chosen !== undefined || request.until !== undefined
+  return { isPart, cached, within, until: request.until, only }
 }
+
+type Sources = { previous: PreviousRun | undefined; pins: PinnedOutputs | undefined; request: PartialRequest }
 
 /** Divides the blocks of a plan: those that run with the chosen block, and those with cached outputs. */
 class ChosenPart {
@@ -55,6 +70,7 @@ class ChosenPart {
   readonly iterations: readonly number[]
   readonly #plan: Plan
   readonly #previous: PreviousRun | undefined
+  readonly #pins: PinnedOutputs | undefined
   readonly #isAlone: boolean
   /** Whether iterations were chosen: then the other iterations of a parallel are cached. */
   readonly #hasIterations: boolean
@@ -64,13 +80,13 @@ class ChosenPart {
     plan: Plan,
     steps: readonly PlanStep[],
     { blockId, iterations }: BlockChoice,
-    previous: PreviousRun | undefined,
-    { only }: PartialRequest,
+    { previous, pins, request }: Sources,
   ) {
     this.#plan = plan
     this.steps = steps
     this.#previous = previous
-    this.#isAlone = only !== undefined
+    this.#pins = pins
+    this.#isAlone = request.only !== undefined
     this.#hasIterations = iterations !== undefined
     const place = iterations ?? previous?.firstPlaceOf(blockId) ?? []
     this.iterations = steps.slice(1).map((_, depth) => place[depth] ?? 0)
@@ -78,6 +94,8 @@ class ChosenPart {
   }
 
   cached(node: PlanNode, iterations: readonly number[], paths: ReadonlyMap<string, readonly PlanStep[]>) {
+    const pinned = this.#pins?.recorded(node)
+    if (pinned) return pinned
     const path = paths.get(node.id)
     if (!this.#previous || !path || node.type === 'response' || this.#runs(path, iterations)) return undefined
     const container = path.at(-2)?.node
@@ -87,11 +105,23 @@ class ChosenPart {
   /** The blocks that ended before the chosen one and may have changed variables of the run, in that order. */
   before(paths: ReadonlyMap<string, readonly PlanStep[]>): { node: PlanNode; span: Span }[] {
     const spans = this.#previous?.spans ?? []
-    const own = this.#previous?.span(this.#chosen.id, this.iterations)
+    const own = this.#previous?.span(this.chosen.id, this.iterations)
     const end = own ? spans.findIndex(({ span }) => span === own) : spans.length
     return spans.slice(0, end).flatMap(({ span }) => {
       const node = paths.get(span.blockId as string)?.at(-1)?.node
+      if (node && this.#pins?.recorded(node)) return []
       return node && span.status === 'success' && node.type === span.type ? [{ node, span }] : []
+    })
+  }
+
+  /** The pinned blocks of the outermost scope from which a run can reach the chosen one. */
+  pinnedBefore(): { node: PlanNode; span: Span }[] {
+    const [outermost] = this.steps
+    if (!outermost || !this.#pins) return []
+    const before = slotsBefore(outermost)
+    return outermost.scope.nodes.flatMap((node) => {
+      const pinned = before.has(node.slot) ? this.#pins?.recorded(node) : undefined
+      return pinned ? [{ node, span: pinned.span }] : []
     })
   }
 
@@ -104,7 +134,7 @@ class ChosenPart {
     for (const { span, iterations } of previous.spans) {
       const blockId = span.blockId as string
       const node = paths.get(blockId)?.at(-1)?.node
-      if (!node || !this.cached(node, iterations, paths)) continue
+      if (!node || this.#pins?.recorded(node) || !this.cached(node, iterations, paths)) continue
       const isInBody = this.steps.length > 1 && (paths.get(blockId)?.length ?? 0) > 1
       if (!needed.has(blockId) && span.type !== 'variables' && !isInBody) continue
       if (listed.has(blockId)) continue
@@ -121,13 +151,13 @@ class ChosenPart {
     })
   }
 
-  get #chosen(): PlanNode {
+  get chosen(): PlanNode {
     return (this.steps.at(-1) as PlanStep).node
   }
 
   /** Ids of the cached blocks whose outputs a running block reads. */
   #needed(paths: ReadonlyMap<string, readonly PlanStep[]>): Set<string> {
-    const running = this.#isAlone ? new Set(idsInside(this.#chosen)) : this.#running(paths)
+    const running = this.#running(paths)
     const needed = new Set<string>()
     for (const id of running)
       for (const read of this.#plan.reads.get(id) ?? []) if (!running.has(read)) needed.add(read)

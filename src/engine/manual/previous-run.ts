@@ -5,6 +5,7 @@ import { portLeftBy } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
 import type { RecordedBlock } from '../run/contracts.ts'
 import { spanNumber } from '../run/spans.ts'
+import { damageIn } from './value-damage.ts'
 
 /** The spans of a previous run of a workflow, by block and iteration. */
 export class PreviousRun {
@@ -24,6 +25,11 @@ export class PreviousRun {
     for (const { span, place } of blockSpans(root)) {
       if (place.depth === 0) this.#spans.set(keyOf(span.blockId as string, place.iterations), span)
     }
+  }
+
+  /** The span of the trigger that started the run. */
+  get trigger(): Span | undefined {
+    return this.root.children.find(({ type, status }) => isTrigger(type) && status === 'success')
   }
 
   span(blockId: string, iterations: readonly number[]): Span | undefined {
@@ -68,21 +74,20 @@ export class PreviousRun {
 
   /** Why the outputs in a span are incomplete; undefined when they are complete. */
   damageOf({ output }: Span): string | undefined {
-    if (this.#isWhole) return undefined
-    if (isCut(output)) return `the log keeps only the beginning of it (it has ${output.size} bytes)`
-    const text = JSON.stringify(output) ?? ''
-    const hidden = this.#secrets?.secrets.find(({ name }) => text.includes(`{{${name}}}`))
-    return hidden && `it holds the secret {{${hidden.name}}}, which the log does not keep`
+    return this.damageIn(output)
   }
+
+  /** Why a value of the run is incomplete; undefined when it is complete. */
+  damageIn(value: unknown): string | undefined {
+    if (this.#isWhole) return undefined
+    return damageIn(value, this.#secrets)
+  }
+}
+
+function isTrigger(type: string): boolean {
+  return type === 'schedule' || type.endsWith('_trigger')
 }
 
 function keyOf(blockId: string, iterations: readonly number[]): string {
   return `${blockId}/${iterations.join('.')}`
-}
-
-/** Whether the log shortened the value because it was too long. */
-function isCut(value: unknown): value is { truncated: true; size: number } {
-  if (typeof value !== 'object' || value === null) return false
-  const { truncated, size, preview, ...rest } = value as Record<string, unknown>
-  return truncated === true && typeof size === 'number' && typeof preview === 'string' && Object.keys(rest).length === 0
 }

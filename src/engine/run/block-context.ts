@@ -7,6 +7,7 @@ import type { Models } from '../../domain/run/model-call.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { BlockPlace } from '../../domain/run/run-observer.ts'
+import type { InSlices } from '../../domain/slices.ts'
 import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
@@ -14,6 +15,7 @@ import type { ContainerBody } from './contracts.ts'
 import type { Frame } from './frame.ts'
 import type { Run } from './run.ts'
 import { RunFiles } from './run-files.ts'
+import { addLabels } from './run-labels.ts'
 import { closeSpan, openSpan } from './spans.ts'
 
 /** One execution of one block: which block, and where in which run. */
@@ -79,6 +81,10 @@ export class BlockContextImpl implements PartContext {
     return this.#execution.run.runProgram
   }
 
+  get inSlices(): InSlices {
+    return this.#execution.run.capabilities.inSlices
+  }
+
   get variables(): Map<string, unknown> {
     return this.#execution.run.variables
   }
@@ -134,6 +140,10 @@ export class BlockContextImpl implements PartContext {
 
   chunk(text: string): void {
     this.#execution.run.observer?.chunk?.(this.#span, text, blockPlaceOf(this.#execution))
+  }
+
+  label(labels: Readonly<Record<string, unknown>>): void {
+    addLabels(this.#execution.run.budget, labels)
   }
 
   runWorkflow(workflowId: string, input: Record<string, unknown>): Promise<SubRunOutcome> {

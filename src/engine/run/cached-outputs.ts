@@ -6,20 +6,23 @@ import { BlockContextImpl, type BlockExecution } from './block-context.ts'
 import type { Run } from './run.ts'
 import { spanNumber } from './spans.ts'
 
-/** A copy of the span of a block that does not run again: at the present time, with no duration and no usage. */
-export function cachedSpan(run: Run, span: Span): Span {
+/**
+ * A copy of the span of a block that does not run again: at the present time, with no duration and no usage. `mark`:
+ * where its outputs come from.
+ */
+export function cachedSpan(run: Run, span: Span, mark: Pick<Span, 'reused' | 'pinned'>): Span {
   const now = run.capabilities.clock.now()
   const ids = new Map<Span, string>()
   // The order of the ids must stay the order in which the blocks ran.
   for (const each of spansInOrder(span)) ids.set(each, run.nextSpanId())
-  const copy = ({ usage: _usage, ...each }: Span, of: Span): Span => ({
+  const copy = ({ usage: _usage, reused: _reused, pinned: _pinned, ...each }: Span, of: Span): Span => ({
     ...each,
     id: ids.get(of) as string,
     startTime: now,
     endTime: now,
     durationMs: 0,
     attempts: null,
-    reused: true,
+    ...mark,
     children: each.children.map((child) => copy(child, child)),
   })
   return copy(span, span)
@@ -29,7 +32,7 @@ export function cachedSpan(run: Run, span: Span): Span {
 export function restoreVariables(execution: BlockExecution, span: Span): void {
   const { node } = execution
   if (!node.body) {
-    node.definition.restore?.((span.output ?? {}) as Outputs, new BlockContextImpl(execution, span))
+    node.definition.restore?.((span.output ?? {}) as Outputs, new BlockContextImpl(execution, span), span.input)
     return
   }
   const inner = new Map<string, PlanNode>(innerNodes(node).map((each) => [each.id, each]))
@@ -37,7 +40,7 @@ export function restoreVariables(execution: BlockExecution, span: Span): void {
     const found = each.status === 'success' && each.blockId !== null ? inner.get(each.blockId) : undefined
     if (!found || found.body || found.type !== each.type) continue
     const context = new BlockContextImpl({ ...execution, node: found, body: undefined }, each)
-    found.definition.restore?.((each.output ?? {}) as Outputs, context)
+    found.definition.restore?.((each.output ?? {}) as Outputs, context, each.input)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockErrorData, Body, Outputs } from '../block.ts'
 import type { PlanNode, PlanScope } from '../compile/plan.ts'
+import type { PlanReference } from '../compile/reference-resolver.ts'
 
 // The types that the parts of a run share, so that no two of these parts have to import each other.
 
@@ -35,13 +36,17 @@ export type RecordedBlock = {
   port: string | null
   /** Set when the block failed for good. */
   error: BlockErrorData | null
+  /** Set when the outputs are pinned to the block, instead of coming from a run. */
+  isPinned?: true
 }
 
-/** A manual run of a part of a workflow: what it takes from a previous run, and how far it goes. */
+/** A manual run in which some blocks do not run: where their outputs come from, and how far the run goes. */
 export type PartialRun = {
+  /** False when the run goes through the whole workflow, and only pinned blocks do not run. */
+  isPart: boolean
   /**
-   * How a block of the run itself ended in the previous run, if its outputs are used again. `iterations`: outermost
-   * first.
+   * How a block of the run itself ended in the previous run, or what is pinned to it, if these outputs are used instead
+   * of running the block. `iterations`: outermost first.
    */
   cached(node: PlanNode, iterations: readonly number[]): RecordedBlock | undefined
   /** Ids of the blocks that may run; undefined for all. */
@@ -52,12 +57,19 @@ export type PartialRun = {
   only: RunOnly | undefined
 }
 
-/** `before`: the blocks that ended before the one that runs, in that order. */
+/**
+ * `before`: the blocks that ended before the one that runs, in that order. `samples`: outputs of triggers, by block id,
+ * for members that the previous run does not have. `given`: the values that replace all others.
+ */
 export type RunOnly = {
   steps: readonly PlanStep[]
   iterations: readonly number[]
   before: readonly { node: PlanNode; span: Span }[]
+  samples: ReadonlyMap<string, Outputs>
+  given: readonly GivenValue[]
 }
+
+export type GivenValue = { reference: PlanReference; value: unknown }
 
 /** One step on the path from the root of a plan to a block: a container, or at the end the block itself. */
 export type PlanStep = { scope: PlanScope; node: PlanNode }

@@ -3,6 +3,7 @@ import { estimateSize } from '../../domain/estimate-size.ts'
 import { limitSettings } from '../../domain/limits.ts'
 import type { Span, SpanStatus } from '../../domain/run/log.ts'
 import { BlockError, type BlockErrorData, type BlockResult, type Outputs } from '../block.ts'
+import { blockSizeError } from '../block-size.ts'
 import type { PlanNode } from '../compile/plan.ts'
 import { BlockContextImpl, type BlockExecution, blockPlaceOf, placeOf } from './block-context.ts'
 import { cachedSpan, restoreVariables } from './cached-outputs.ts'
@@ -107,21 +108,21 @@ function restore(execution: BlockExecution, recorded: RecordedBlock): BlockEnd {
   const span = renumbered(run, recorded.span)
   spans.push(span)
   const outputs = outputsOf(recorded)
-  const exceeded = countBlock(run) ?? countBytes(run, outputs)
+  const exceeded = countBlock(run) ?? countBytes(run, estimateSize(outputs))
   if (exceeded) return overLimit(execution, exceeded).end
-  node.definition.restore?.(outputs, new BlockContextImpl(execution, span))
+  node.definition.restore?.(outputs, new BlockContextImpl(execution, span), span.input)
   run.observer?.ended?.(span, blockPlaceOf(execution))
   if (recorded.error) return { kind: 'failed', error: recorded.error }
   return { kind: 'ended', outputs, port: recorded.port ?? undefined }
 }
 
-/** A block of a partial run that takes its outputs from the previous run. */
-function takeCached(execution: BlockExecution, { span: previous, port, error }: RecordedBlock): BlockEnd {
+/** A block of a manual run that takes its outputs from the previous run or from its pin. */
+function takeCached(execution: BlockExecution, { span: previous, port, error, isPinned }: RecordedBlock): BlockEnd {
   const { run, node, spans } = execution
-  const span = cachedSpan(run, previous)
+  const span = cachedSpan(run, previous, isPinned ? { pinned: true } : { reused: true })
   spans.push(span)
   const outputs = (span.output ?? {}) as Outputs
-  const exceeded = countBlock(run) ?? countBytes(run, outputs)
+  const exceeded = countBlock(run) ?? countBytes(run, estimateSize(outputs))
   if (exceeded) return overLimit(execution, exceeded).end
   restoreVariables(execution, span)
   run.observer?.ended?.(span, blockPlaceOf(execution))
@@ -148,8 +149,13 @@ function passThrough(node: PlanNode): Closing {
 function endOf(execution: BlockExecution, result: BlockResult): Closing {
   const { run, node, cancellation } = execution
   const { outputs } = result
-  const exceeded = countBytes(run, outputs)
+  const bytes = estimateSize(outputs, run.capabilities.limits.runBytesMax)
+  const exceeded = countBytes(run, bytes)
   if (exceeded) return overLimit(execution, exceeded)
+  // The results of a loop or parallel are the outputs of its blocks again. They take no further memory.
+  const isContainer = node.definition.kind === 'container'
+  const tooLarge = isContainer ? undefined : blockSizeError('outputs', bytes, run.capabilities.limits.blockBytesMax)
+  if (tooLarge) return endOfThrow(execution, tooLarge)
   if (result.error) return failing(execution, result.error, outputs)
   if (result.respond) run.respond(result.respond)
   else if (cancellation.isCancelled) return { end: cancelledEnd, outputs, error: null, status: 'cancelled' }
@@ -193,8 +199,8 @@ function countBlock({ budget, capabilities: { limits } }: Run): string | undefin
   return `The run has executed ${limits.blocksMax} blocks, the most that ${limitSettings.blocksMax} allows.`
 }
 
-function countBytes({ budget, capabilities: { limits } }: Run, outputs: Outputs): string | undefined {
-  budget.bytes += estimateSize(outputs)
+function countBytes({ budget, capabilities: { limits } }: Run, bytes: number): string | undefined {
+  budget.bytes += bytes
   if (budget.bytes <= limits.runBytesMax) return undefined
   return (
     `The outputs of the run's blocks hold more than ${limits.runBytesMax} bytes, ` +

@@ -9,6 +9,9 @@ export type RunValues = {
   readonly runProgram: RunProgram
   /** As in `Limits`. */
   readonly expressionWorkMax: number
+  readonly blockBytesMax: number
+  /** The characters of JSON that were written for the block, or expression, whose values are being filled in. */
+  filledChars: number
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
-import type { ScopeEnd } from './contracts.ts'
+import { isCancelled } from '../../domain/run/failure.ts'
+import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
+import type { PartialRun, ScopeEnd } from './contracts.ts'
 import type { Run } from './run.ts'
 import { closeSpan, openSpan } from './spans.ts'
 
@@ -12,7 +13,12 @@ export function rootSpan(run: Run): Span {
 }
 
 /** Closes the root span of a run whose walk has ended, and returns the run's record. */
-export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt }: Request): RunRecord {
+export function recordOf(
+  run: Run,
+  root: Span,
+  end: ScopeEnd,
+  { version, createdAt, partial, source }: Request,
+): RunRecord {
   const { failure, output } = closeRun(run, root, end)
   const files = run.budget.files?.all ?? run.budget.root.files
   return {
@@ -31,11 +37,19 @@ export function recordOf(run: Run, root: Span, end: ScopeEnd, { version, created
     root,
     secrets: run.environment.redactor,
     ...(files && files.length > 0 ? { files } : undefined),
+    ...(partial?.isPart ? { partial: true } : undefined),
+    ...(source ? { source } : undefined),
+    ...(run.budget.labels ? { labels: Object.fromEntries(run.budget.labels) } : undefined),
   }
 }
 
 /** The parts of the record that are known from the request only. */
-type Request = { version: number; createdAt?: number | undefined }
+type Request = {
+  version: number
+  createdAt?: number | undefined
+  partial?: PartialRun | undefined
+  source?: RunSource | undefined
+}
 
 /** Closes the root span of a run or sub-run, and says how the run ended. */
 export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFailure | null; output: unknown } {
@@ -52,7 +66,7 @@ export function closeRun(run: Run, root: Span, end: ScopeEnd): { failure: RunFai
   closeSpan(run, root)
   root.output = output
   if (failure) {
-    root.status = failure.code === 'CANCELLED' || failure.code === 'CLIENT_CLOSED' ? 'cancelled' : 'error'
+    root.status = isCancelled(failure) ? 'cancelled' : 'error'
     root.error = { code: failure.code, message: failure.message }
   }
   return { failure, output }

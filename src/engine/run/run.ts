@@ -10,6 +10,7 @@ import type { Models } from '../../domain/run/model-call.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { InSlices } from '../../domain/slices.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from '../block.ts'
 import type { Plan } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
@@ -27,6 +28,7 @@ export type Capabilities = {
   limits: Limits
   fetch: OutboundFetch
   runProgram: RunProgram
+  inSlices: InSlices
   models: Models
   files: FileStore
   priceOf: PriceOf
@@ -61,6 +63,8 @@ export class Budget {
   outermost: Run | undefined
   /** Created when a block first asks for it. */
   files: RunFiles | undefined
+  /** Created when a block first sets one. */
+  labels: Map<string, string> | undefined
   /** May be set, or extended, while the run is in progress. */
   observer: RunObserver | undefined
   /** Records the cost; undefined for a run that does not survive its process. */
@@ -137,6 +141,7 @@ export class Run {
   root: Span | undefined
   /** Whether the last block has ended; the log entry may not be on disk yet. */
   ended = false
+  filledChars = 0
   #variables: Map<string, unknown> | undefined
   #yieldedAt: number
 
@@ -174,6 +179,10 @@ export class Run {
 
   get expressionWorkMax(): number {
     return this.capabilities.limits.expressionWorkMax
+  }
+
+  get blockBytesMax(): number {
+    return this.capabilities.limits.blockBytesMax
   }
 
   /** Ends the run with a response. False when it had ended before. */

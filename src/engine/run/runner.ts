@@ -5,7 +5,7 @@ import { newExecutionId } from '../../domain/ids.ts'
 import { limitSettings } from '../../domain/limits.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
-import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { RunFacts, RunResponse } from '../block.ts'
@@ -48,6 +48,7 @@ export type RunRequest = {
   entry?: PlanNode
   /** Set for a manual run of a part of the workflow. */
   partial?: PartialRun
+  source?: RunSource
   /**
    * Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect.
    */

@@ -1,6 +1,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import { type Redactor, type Secret, withSecrets } from '../../domain/redaction/redactor.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
+import { finish, type InSlices, isLargeValue, jsonInSlices, largeBytes, type Slices } from '../../domain/slices.ts'
 import type { Outputs } from '../block.ts'
 import type { RecordedBlock } from './contracts.ts'
 
@@ -11,6 +12,7 @@ import type { RecordedBlock } from './contracts.ts'
  */
 export class StepHistory {
   readonly #write: (number: number, text: string) => Promise<void>
+  readonly #inSlices: InSlices
   readonly #blocks = new Map<string, RecordedBlock>()
   readonly #versions = new Map<string, number>()
   /** Steps that are not written yet, and may be written later. */
@@ -26,14 +28,17 @@ export class StepHistory {
 
   /**
    * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set
-   * for a run that begins before its job is on disk; blocks with outside effects wait for it.
+   * for a run that begins before its job is on disk; blocks with outside effects wait for it. `inSlices`: writes large
+   * steps as text.
    */
   constructor(
     steps: readonly string[],
     write: (number: number, text: string) => Promise<void>,
     accepted?: Promise<unknown>,
+    inSlices: InSlices = async (slices) => finish(slices),
   ) {
     this.#write = write
+    this.#inSlices = inSlices
     if (accepted) this.#flushAfter(accepted)
     for (const text of steps) this.#read(JSON.parse(text) as Step)
     this.#lastNumber = steps.length
@@ -128,17 +133,25 @@ export class StepHistory {
   }
 
   #writeOne(step: Step): Promise<void> {
-    this.#lastNumber += 1
-    const number = this.#lastNumber
-    return Promise.try(() => this.#write(number, this.#textOf(step)))
+    const isLarge = 'block' in step && isLargeValue(step.block.span)
+    if (isLarge) return this.#inSlices(this.#textOf(step)).then((text) => this.#writeText(text))
+    return Promise.try(() => this.#writeText(finish(this.#textOf(step))))
   }
 
-  #textOf(step: Step): string {
-    const text = JSON.stringify(step)
+  /** Numbers have no gaps on disk, so a step gets its number when its text is there. */
+  #writeText(text: string): Promise<void> {
+    this.#lastNumber += 1
+    return this.#write(this.#lastNumber, text)
+  }
+
+  *#textOf(step: Step): Slices<string> {
+    const text = (yield* jsonInSlices(step)) as string
     const redactor = this.#redactor
-    if (redactor === undefined || this.#areSecretsRecorded || redactor.redact(text) === text) return text
+    if (redactor === undefined || this.#areSecretsRecorded) return text
+    const redacted = text.length > largeBytes ? yield* redactor.redactInSlices(text) : redactor.redact(text)
+    if (redacted === text) return text
     this.#areSecretsRecorded = true
-    return JSON.stringify({ ...step, secrets: redactor.secrets })
+    return `${text.slice(0, -1)},"secrets":${JSON.stringify(redactor.secrets)}}`
   }
 
   #read(step: Step): void {

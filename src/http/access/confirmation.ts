@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import { tokenOf } from './session-cookie.ts'
 
-/** The maximum age of a sign-in that replaces the password of an account without one. */
+/** The maximum age of a sign-in that confirms a change of an account without a password. */
 const recentMs = 10 * 60_000
 
 type Confirmation = {
@@ -38,15 +38,15 @@ export async function assertConfirmed(
 ): Promise<void> {
   const { sessions, clock } = services
   if (sessions.isOpen) return
-  const { hasPassword } = await findAccount(services, confirmation.userId)
+  const { hasPassword, email } = await findAccount(services, confirmation.userId)
   if (hasPassword) return await assertCurrentPassword(services, confirmation)
   const token = tokenOf(confirmation.request.headers)
   const session = token === undefined ? undefined : await sessions.find(token)
   if (session && clock.now() - session.createdAt <= recentMs) return
   throw new AppError(
     'FORBIDDEN',
-    'The account has no password, so this change needs a sign-in that is at most 10 minutes old. Sign in again, or set ' +
-      'a password.',
+    'The account has no password, so this change needs a sign-in that is at most 10 minutes old. Open a new sign-in ' +
+      `link. The administrator creates it with: millrace users link ${email}`,
   )
 }
 

@@ -14,13 +14,17 @@ export function showsWindow(headers: Record<string, unknown>): boolean {
   return headers['x-ratelimit-limit'] !== undefined
 }
 
-/** Throws RATE_LIMIT_EXCEEDED, with the time to wait, when the window had no room. `what` names what is counted. */
-export function assertAllowed({ allowed, limit, resetAt }: RateWindow, now: number, what = 'requests'): void {
+/**
+ * Throws RATE_LIMIT_EXCEEDED, with the time to wait, when the window had no room. `what` names what is counted in
+ * `period`.
+ */
+export function assertAllowed(window: RateWindow, now: number, what = 'requests', period = 'a minute'): void {
+  const { allowed, limit, resetAt } = window
   if (allowed) return
   const retryAfterS = Math.max(1, Math.ceil((resetAt - now) / 1000))
   throw new AppError(
     'RATE_LIMIT_EXCEEDED',
-    `More than ${limit} ${what} in a minute, the most that is allowed. Try again in ${retryAfterS} s.`,
+    `More than ${limit} ${what} in ${period}, the most that is allowed. Try again in ${retryAfterS} s.`,
     { retryAfterS },
   )
 }

@@ -22,8 +22,9 @@ export function assertSameOrigin(request: Request, baseUrl: string): void {
 
 /**
  * Refuses to serve a script or style sheet to a page of this service. Content of workflows has the same origin as the
- * dashboard, whose policy for scripts would otherwise accept it. Pages of workflows have an origin of their own, and
- * pages of other sites are not affected. Browsers send these headers on https and on this machine only.
+ * dashboard. Pages of workflows have an origin of their own, and pages of other sites are not affected. Browsers send
+ * these headers on https and on this machine only; everywhere, the policies of the pages refuse it too
+ * (`responses/content-policy.ts`).
  */
 export function assertNotLoadedAsCode({ headers }: Request): void {
   if (headers.get('sec-fetch-site') !== 'same-origin') return

@@ -3,7 +3,7 @@ import { isObject } from '../../domain/run/input.ts'
 import { sessionCookie } from '../access/session-cookie.ts'
 import { ErrorResponse, statusOf } from '../errors.ts'
 import { RunFailureResponse } from './execute-operation.ts'
-import { errorsMember, tags } from './operation.ts'
+import { errorsMember, optionalBodyMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
 import { describeWebhooks, webhookOperation } from './webhook-openapi.ts'
@@ -65,7 +65,14 @@ function tagsIn({ paths }: OpenApi): Json[] {
 }
 
 function repairOperation(operation: Json, place: Place): Json {
-  const { [errorsMember]: errors, parameters, requestBody, responses, ...rest } = operation
+  const {
+    [errorsMember]: errors,
+    [optionalBodyMember]: optional,
+    parameters,
+    requestBody,
+    responses,
+    ...rest
+  } = operation
   const { request, responses: exampleResponses = {} } =
     place.examples.operations[String(operation['operationId'])] ?? {}
   const codes = new Set((errors ?? []) as ErrorCode[])
@@ -78,7 +85,13 @@ function repairOperation(operation: Json, place: Place): Json {
       ? { parameters: parameters.map((parameter) => repairParameter(parameter, place)) }
       : {}),
     ...(isObject(requestBody)
-      ? { requestBody: { ...requestBody, content: repairContent(requestBody['content'], request, place) } }
+      ? {
+          requestBody: {
+            ...requestBody,
+            ...(optional === true ? { required: false } : {}),
+            content: repairContent(requestBody['content'], request, place),
+          },
+        }
       : {}),
     responses: { ...listed, ...errorResponses(codes, place) },
   }

@@ -14,6 +14,8 @@ export type OperationTexts = {
    * Who may call: a key or a session (`key`), a rate-limited key (`external`), a session (`session`), or everyone.
    */
   access?: 'key' | 'external' | 'session' | 'everyone'
+  /** Whether callers may leave out the body. */
+  isBodyOptional?: boolean
 }
 
 /** The groups of the OpenAPI document, in order. */
@@ -33,9 +35,12 @@ export type Tag = keyof typeof tags
 /** The OpenAPI extension that `repairOpenApi` turns into the responses it names. */
 export const errorsMember = 'x-errors'
 
+/** The OpenAPI extension that tells `repairOpenApi` that a body is optional. */
+export const optionalBodyMember = 'x-optional-body'
+
 /** A route's part of the OpenAPI document. */
 export function operation(texts: OperationTexts): DocumentDecoration {
-  const { name, summary, description, tag, errors = [], access = 'key' } = texts
+  const { name, summary, description, tag, errors = [], access = 'key', isBodyOptional = false } = texts
   const codes = new Set<ErrorCode>([...commonErrors[access], ...errors])
   return {
     operationId: name,
@@ -44,6 +49,7 @@ export function operation(texts: OperationTexts): DocumentDecoration {
     tags: [tag],
     security: securities[access],
     [errorsMember]: [...codes],
+    ...(isBodyOptional ? { [optionalBodyMember]: true } : {}),
   } as DocumentDecoration
 }
 

@@ -14,5 +14,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
+  [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],
+  [/./, 'blockId', 'The id of a block of the draft.'],
   [/./, 'version', 'The number of a version: 1, 2, …'],
 ]

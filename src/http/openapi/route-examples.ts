@@ -60,6 +60,7 @@ const version = {
   description: null,
   createdAt: deployedAt,
   createdBy: '9b2c3d4e-5f60-4718-8293-a4b5c6d7e8f9',
+  author: 'ada@example.com',
   isActive: true,
 }
 
@@ -89,6 +90,8 @@ const limits = {
   usage: { currentPeriodCost: 1.25, limit: 40, plan: 'team', isExceeded: false },
 }
 const cost = { total: 0, tokens: { prompt: 0, completion: 0, total: 0 }, models: {} }
+const ranVersion = { version: 3, versionName: 'New units' }
+const ran = { ...ranVersion, status: 'success', partial: false, labels: { city: 'Porto' }, source: null }
 const entry = {
   id: logId,
   workflowId,
@@ -100,6 +103,7 @@ const entry = {
   totalDurationMs: 212,
   files: null,
   cost: { total: 0 },
+  ...ran,
 }
 const spanTimes = { startTime: startedAt, endTime: endedAt, duration: 212 }
 const traceSpans = [
@@ -122,9 +126,18 @@ const executionDetail = {
   executionId,
   workflowId,
   workflowState: { ...state, loops: {}, parallels: {} },
-  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, cost },
+  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, cost, ...ran },
   limits,
 }
+
+const rerunId = '5f9d6c0e-8a77-4f0f-9e0c-0d5a5a1c6a3b'
+const rerun = {
+  ...{ id: rerunId, workspaceId, state: 'running', version: 'live', perSecond: 5, total: 40, started: 12 },
+  ...{ refused: 1, problems: [{ logId, message: 'The workflow was deleted.' }], error: null },
+  ...{ createdAt: startedAt, endedAt: null, statusUrl: `/api/workspaces/${workspaceId}/logs/rerun/${rerunId}` },
+}
+
+const pinned = { data: { temperature: 21 }, status: 200 }
 
 const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
 
@@ -138,6 +151,7 @@ const refused503 = {
 const accepted200 = { ...refused503, status: 200, error: null, answer: null }
 const delivery = {
   ...{ id: 'dlv_00a1jx3k9f22b7a5c8d1e903', eventId: 'evt_00a1jx3k9f22b7a5c8d1e90', webhookId, url: hookUrl },
+  ...ranVersion,
   ...{ workflowId, executionId, logId, state: 'pending', createdAt: endedAt },
   ...{ nextAttemptAt: '2025-06-01T12:00:05.512Z', attemptCount: 1, lastAttempt: refused503 },
 }
@@ -211,6 +225,12 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       links: { log: `/v1/logs/${logId}`, execution: `/v1/logs/workflow/pt-BR/executions/${executionId}` },
     },
   },
+  rerunLogs: {
+    request: { filter: { status: 'error', search: 'timed out' }, version: 'live', perSecond: 5 },
+    responses: { 202: rerun },
+  },
+  getRerun: { responses: { 200: rerun } },
+  cancelRerun: { responses: { 200: { ...rerun, state: 'cancelled', endedAt } } },
   getExecutionDetails: { responses: { 200: executionDetail } },
   getExecutionDetailsShort: { responses: { 200: executionDetail } },
 
@@ -230,6 +250,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   createWorkflow: { request: { ...document, workspaceId }, responses: { 201: saved } },
   getWorkflow: { responses: { 200: workflow } },
   replaceWorkflow: { request: document, responses: { 200: saved } },
+  listPins: { responses: { 200: { data: [{ blockId: 'weather', output: pinned, updatedAt: savedAt }] } } },
+  pinOutput: { request: { output: pinned }, responses: { 200: { blockId: 'weather', updatedAt: savedAt } } },
   describeWorkflowEndpoint: {
     responses: {
       200: {
@@ -254,7 +276,10 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getChat: { responses: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
 
-  deployWorkflow: { responses: { 200: { version: 2, deployedAt, warnings: [finding], schedule } } },
+  deployWorkflow: {
+    request: { name: 'With a token', description: null },
+    responses: { 200: { version: 2, deployedAt, warnings: [finding], schedule } },
+  },
   getWorkflowStatus: { responses: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
   listVersions: { responses: { 200: { data: [version] } } },
   getVersion: { responses: { 200: { ...version, document } } },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { onlyFrom } from '../responses/content-policy.ts'
 
 /** A file of the page, read on the first request. */
 export type PageFile = { type: string; load: () => Promise<Uint8Array<ArrayBuffer>> }
@@ -47,7 +48,7 @@ const start = `SwaggerUIBundle({
 /** The page may load its own files and call this service, nothing else. */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  `base-uri 'none'; form-action 'none'; frame-ancestors 'none', ${onlyFrom('/swagger/', ['script-src'])}`
 
 export type EncodedFile = { body: Uint8Array<ArrayBuffer>; gzipped: Uint8Array<ArrayBuffer>; etag: string }
 

@@ -1,5 +1,6 @@
 import type { Limit } from '../../domain/limits.ts'
 import type { BodyBudget } from './body-budget.ts'
+import type { Turns } from './turns.ts'
 
 /** The limits of a request body. Bytes alone are no measure: 10 MB of JSON can hold five million values. */
 export type BodyLimits = Readonly<{
@@ -16,6 +17,10 @@ export type BodyLimits = Readonly<{
   uncheckedBytes: number
   /** The memory that all bodies share. */
   budget: BodyBudget
+  /** Large bodies are parsed one after the other. */
+  turns: Turns
+  /** The network of a visitor. Visitors share the memory. */
+  visitor?: string | undefined
 }>
 
 /** The same limits with fewer bytes, for a body that is known to be small. */

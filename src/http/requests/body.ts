@@ -48,7 +48,7 @@ export async function readBytes(request: Request, limits: BodyLimits): Promise<U
   let length = 0
   for await (const chunk of readChunks(request, limits)) {
     length += chunk.byteLength
-    if (length > uncountedBytes) limits.budget.add(request, chunk.byteLength)
+    if (length > uncountedBytes) limits.budget.add(request, chunk.byteLength, limits.visitor)
     chunks.push(chunk)
   }
   const bytes = new Uint8Array(length)
@@ -61,10 +61,23 @@ export async function readBytes(request: Request, limits: BodyLimits): Promise<U
   return bytes
 }
 
-/** Reads a request's body as JSON. The Content-Type is ignored. */
-export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+/** Parses the text of a body. A large one waits for its turn, and its values count in the budget. */
+export function parseJsonBody(request: Request, text: string, limits: BodyLimits): unknown {
+  const { values } = limits
+  if (text.length <= uncountedBytes) return readJson(text, { values })
+  return limits.turns.run(() => readJson(text, { values, count: countValues(request, limits) }))
+}
+
+/** For `readJson`. */
+export function countValues(request: Request, { budget, visitor }: BodyLimits): (values: number) => void {
+  return (values) => budget.addValues(request, values, visitor)
+}
+
+/** Reads a request's body as JSON, or `whenEmpty` instead of an empty one. The Content-Type is ignored. */
+export async function readJsonBody(request: Request, limits: BodyLimits, whenEmpty = ''): Promise<unknown> {
   try {
-    return readJson(await readBody(request, limits), { values: limits.values })
+    const parsed = parseJsonBody(request, (await readBody(request, limits)) || whenEmpty, limits)
+    return parsed instanceof Promise ? await parsed : parsed
   } finally {
     limits.budget.release(request)
   }
@@ -75,11 +88,21 @@ export async function readShape<const Schema extends TSchema>(
   request: Request,
   schema: Schema,
   limits: BodyLimits,
+  whenEmpty = '',
 ): Promise<Static<Schema>> {
-  const body = await readJsonBody(request, limits)
+  const body = await readJsonBody(request, limits, whenEmpty)
   const details = findValidationErrors(schema, body)
   if (details.length === 0) return body as Static<Schema>
   throw problemsError('INVALID_INPUT', details)
+}
+
+/** The same for a body that callers may leave out, which then counts as `{}`. */
+export async function readOptionalShape<const Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  limits: BodyLimits,
+): Promise<Static<Schema>> {
+  return await readShape(request, schema, limits, '{}')
 }
 
 /** Reads a request's body in chunks and decompresses it. Throws like `readBody`; counts nothing in the budget. */

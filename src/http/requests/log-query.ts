@@ -1,3 +1,6 @@
+import { problemsError } from '../../domain/errors.ts'
+import { labelsMax } from '../../domain/run/labels.ts'
+import { runStatuses } from '../../domain/run/log.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import type { LogFilter } from '../../store/log-query.ts'
 import type { CursorScope } from './cursor.ts'
@@ -15,6 +18,7 @@ export type LogRequest = {
   includeFinalOutput: boolean
 }
 
+export const searchCharsMax = 200
 export const logsPageMax = 1000
 export const logsPageDefault = 100
 
@@ -58,6 +62,33 @@ export function readHistogramRequest(url: string): HistogramRequest {
   return request
 }
 
+/**
+ * The filter of a request to run entries again: the members have the names of the parameters. Unlike an unknown
+ * parameter, an unknown member is refused, because it would admit more runs than its author meant.
+ */
+export function readRerunFilter(workspaceId: string, filter: Readonly<Record<string, unknown>>): LogFilter {
+  const query = new URLSearchParams({ workspaceId })
+  for (const [name, value] of Object.entries(filter)) {
+    if (!filterNames.has(name)) {
+      const known = [...filterNames].join(', ')
+      throw problemsError('INVALID_INPUT', [
+        { path: `filter.${name}`, message: `${name} is not a filter. Use ${known}.` },
+      ])
+    }
+    const texts = Array.isArray(value) ? value.map(String) : [String(value)]
+    for (const text of name === 'labels' ? texts : [texts.join(',')]) query.append(name, text)
+  }
+  const parameters = new Parameters(`?${query}`)
+  const entries = readEntries(parameters)
+  parameters.assertValid()
+  return entries.filter
+}
+
+const filterNames: ReadonlySet<string> = new Set([
+  ...['workflowIds', 'folderIds', 'triggers', 'level', 'status', 'startDate', 'endDate', 'executionId'],
+  ...['minDurationMs', 'maxDurationMs', 'minCost', 'maxCost', 'model', 'search', 'labels'],
+])
+
 /** Reads the filters. */
 function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | 'filter'> {
   const workspaceId = parameters.required('workspaceId', 'must be given; GET /api/workspaces lists yours')
@@ -68,6 +99,7 @@ function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | '
       folderIds: parameters.list('folderIds'),
       triggers: parameters.listOf('triggers', triggerKinds),
       level: parameters.oneOf('level', ['info', 'error']),
+      statuses: parameters.listOf('status', runStatuses),
       startDate: parameters.time('startDate'),
       endDate: parameters.time('endDate'),
       executionId: parameters.text('executionId'),
@@ -76,6 +108,8 @@ function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | '
       minCost: parameters.number('minCost'),
       maxCost: parameters.number('maxCost'),
       model: parameters.text('model'),
+      search: parameters.shortText('search', searchCharsMax),
+      labels: parameters.pairs('labels', labelsMax),
     },
   }
 }

@@ -3,6 +3,7 @@ import { AppError, problemsError } from '../../domain/errors.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, readInput, setMember, type TriggerInput } from '../../domain/run/input.ts'
+import type { Span } from '../../domain/run/log.ts'
 import { findValidationErrors } from '../../domain/workflow/shape.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
@@ -35,7 +36,25 @@ export const NewManualRun = t.Object({
       description: 'The input of the trigger. Absent fields take the `value` column of the input format.',
     }),
   ),
-  version: t.Optional(t.Integer({ minimum: 1, description: 'Runs a deployed version instead of the draft.' })),
+  listened: t.Optional(
+    t.String({
+      minLength: 1,
+      description: 'The token of a listener: its test request is the input of the webhook trigger.',
+    }),
+  ),
+  version: t.Optional(
+    t.Union([t.Integer({ minimum: 1 }), t.Literal('ran'), t.Literal('live'), t.Literal('draft')], {
+      description:
+        'Runs a deployed version instead of the draft: its number, `live` for the active one, or `ran` for the one that ' +
+        'the earlier run in `again`, `from` or `only` used, which may have been a draft.',
+    }),
+  ),
+  again: t.Optional(
+    t.Object(
+      { executionId: t.String({ minLength: 1 }) },
+      { description: 'Runs the whole workflow with the input of this earlier run. `input` replaces that input.' },
+    ),
+  ),
   from: t.Optional(
     t.Object(
       { executionId: t.String({ minLength: 1 }), blockId, iterations: Iterations },
@@ -47,8 +66,22 @@ export const NewManualRun = t.Object({
   ),
   only: t.Optional(
     t.Object(
-      { blockId, executionId: t.Optional(t.String({ minLength: 1 })), iterations: Iterations },
-      { description: 'Runs this block alone, with the outputs of the others from this earlier run.' },
+      {
+        blockId,
+        executionId: t.Optional(t.String({ minLength: 1 })),
+        iterations: Iterations,
+        values: t.Optional(
+          t.Record(t.String(), t.Unknown(), {
+            description: 'Values for references of the block, by reference as written, such as `<order.data.id>`.',
+          }),
+        ),
+      },
+      {
+        description:
+          'Runs this block alone, with the outputs of the others from this earlier run, and otherwise the `value` ' +
+          'column of the trigger. When a reference has no value, the answer is INVALID_INPUT: each row of `details` ' +
+          'has the path `only.values.<reference>`.',
+      },
     ),
   ),
 })
@@ -68,6 +101,19 @@ export function chooseTrigger(
   const all = [...plan.triggers.values()]
   const before = all.find(({ node }) => previous?.span(node.id, [])?.status === 'success')
   return before ?? plan.triggers.get('manual') ?? plan.triggers.get('api') ?? all[0]
+}
+
+/** The trigger that starts a run like an earlier one: the same block, or else one of the same type. */
+export function triggerLike(plan: Plan, previous: PreviousRun): PlanTrigger {
+  const { trigger } = previous
+  const all = [...plan.triggers.values()]
+  const found =
+    all.find(({ node }) => node.id === trigger?.blockId) ?? all.find(({ node }) => node.type === trigger?.type)
+  if (found) return found
+  const message = trigger
+    ? `This version has no trigger like "${trigger.name}", which started that run. Choose another version.`
+    : 'That run did not get as far as its trigger, so it cannot run again.'
+  throw new AppError('CONFLICT', message)
 }
 
 /** The input of a manual run's trigger. Throws `INVALID_INPUT` when it does not match the input format. */
@@ -97,31 +143,64 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
   }
 }
 
+/**
+ * The samples of a trigger: the `value` column of its input format, or the current time. Fields without a sample are
+ * absent.
+ */
+export function triggerSample({ node, format }: PlanTrigger, now: number): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  switch (node.definition.starts) {
+    case 'schedule': {
+      const at = new Date(now).toISOString()
+      return { dueAt: at, firedAt: at }
+    }
+    case 'api':
+    case 'manual':
+      for (const field of format) {
+        const reading = readInput({}, [{ ...field, required: true }], { samples: true })
+        if (reading.ok) setMember(fields, field.name, reading.value.fields[field.name])
+      }
+      return fields
+    default:
+      return fields
+  }
+}
+
 const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }
 
 /**
- * The input that the trigger had in an earlier run. `runsAgain`: the trigger itself runs again with it. Throws
- * `CONFLICT` when the log does not have the complete input.
+ * The input that the trigger had in an earlier run, where its span was `span`. `runsAgain`: the trigger itself runs
+ * again with it. Throws `CONFLICT` when the log does not have the complete input.
  */
 export function previousInput(
   { node }: PlanTrigger,
   previous: PreviousRun,
-  { files, runsAgain }: { files: readonly RunFile[]; runsAgain: boolean },
+  { files, runsAgain, span }: { files: readonly RunFile[]; runsAgain: boolean; span: Span },
 ): TriggerInput {
-  const span = previous.span(node.id, [])
-  const damage = runsAgain && span ? previous.damageOf(span) : undefined
+  const damage = runsAgain ? previous.damageOf(span) : undefined
   if (damage !== undefined) {
     const message = `The input of that run cannot be used again: ${damage}. Provide an input, or start a new run.`
     throw new AppError('CONFLICT', message, { details: [{ path: node.id, message }] })
   }
-  const outputs = span?.output
+  const fields = fieldsIn(span.output)
+  const whole = isObject(previous.root.input) ? previous.root.input : {}
+  const history = node.definition.starts === 'chat' ? historyIn(fields) : {}
+  return { input: whole, fields, ...history, ...(files.length > 0 ? { files } : {}) }
+}
+
+/** The input of a run that starts with these outputs of its trigger. */
+export function outputsAsInput(outputs: unknown): TriggerInput {
+  const fields = fieldsIn(outputs)
+  return { input: fields, fields, ...historyIn(fields) }
+}
+
+/** The outputs of a trigger without the member that holds the whole input. */
+function fieldsIn(outputs: unknown): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(isObject(outputs) ? outputs : {})) {
     if (name !== 'input' || !isObject(value)) setMember(fields, name, value)
   }
-  const whole = isObject(previous.root.input) ? previous.root.input : {}
-  const history = node.definition.starts === 'chat' ? historyIn(fields) : {}
-  return { input: whole, fields, ...history, ...(files.length > 0 ? { files } : {}) }
+  return fields
 }
 
 /** The chat history that agents receive in a manual run. */

@@ -41,6 +41,28 @@ export class Parameters {
     return wrong === undefined ? items : this.#refuse(name, `may hold ${either(names)}, not ${quoted(wrong)}`)
   }
 
+  /** At most `charsMax` characters. */
+  shortText(name: string, charsMax: number): string | undefined {
+    const value = this.text(name)
+    if (value === undefined || value.length <= charsMax) return value
+    return this.#refuse(name, `must have ${charsMax} characters or fewer`)
+  }
+
+  /** Every value, each in the form `name:text`. */
+  pairs(name: string, most: number): (readonly [string, string])[] | undefined {
+    const values = this.#values.getAll(name)
+    if (values.length === 0) return undefined
+    if (values.length > most) return this.#refuse(name, `may be given ${most} times at most`)
+    const pairs = values.map((value) => {
+      const [first = '', ...rest] = value.split(':')
+      return [first, rest.join(':')] as const
+    })
+    const wrong = values.find((value, index) => !value.includes(':') || pairs[index]![0] === '')
+    return wrong === undefined
+      ? pairs
+      : this.#refuse(name, `must be a name and a text, as in key:value, not ${quoted(wrong)}`)
+  }
+
   whole(name: string, minimum: number, maximum: number): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined

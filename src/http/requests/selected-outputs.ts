@@ -1,6 +1,5 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
-import { type PathStep, parsePath } from '../../domain/workflow/reference.ts'
-import { normaliseName } from '../../domain/workflow/workflow.ts'
+import { normaliseName, type PathStep, parsePath } from '../../domain/workflow/reference.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 
 /** One entry of `selectedOutputs`: a value to send as soon as it is available. */

@@ -1,5 +1,6 @@
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
+import { finish, type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import { replyOf } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { RunEnd } from '../../engine/run/runner.ts'
@@ -33,10 +34,13 @@ export class Listening implements RunObserver {
 export type ChatFacts = { reply: string; conversationId: string }
 
 /** The response for a run that ended. A failed run gives the same response as on the execute endpoint. */
-export function chatResponse(end: RunEnd, facts: ChatFacts, headers: Record<string, string>): Response {
+export async function chatResponse(end: RunEnd, facts: ChatFacts, { headers, inSlices }: Writing): Promise<Response> {
   const { record, response } = end
-  if (record.failure) return runResponse(end, headers)
+  if (record.failure) return await runResponse(end, headers, inSlices)
   headers['content-type'] = 'application/json'
   const output = (response ? response.data : record.output) ?? null
-  return new Response(JSON.stringify({ success: true, output, ...facts, executionId: record.executionId }), { headers })
+  const body = jsonInSlices({ success: true, output, ...facts, executionId: record.executionId })
+  return new Response(isLargeValue(output) ? await inSlices(body) : finish(body), { headers })
 }
+
+type Writing = { headers: Record<string, string>; inSlices: InSlices }

@@ -13,6 +13,8 @@ export function deliveryResponse(row: DeliveryRow): DeliveryResponse {
     url,
     workflowId,
     executionId,
+    version: row.version > 0 ? row.version : null,
+    versionName: row.versionName,
     logId: logIdOf(sequence),
     state,
     createdAt: isoTime(row.endedAt),
@@ -30,7 +32,7 @@ export function attemptResponse(attempt: DeliveryAttempt): AttemptResponse {
 /** `run`: the run that the decisions are about. */
 export function runWebhookResponse(
   { subscription, skipped, delivery }: RunDecision,
-  run: Pick<DeliveryRow, 'workflowId' | 'executionId' | 'endedAt'>,
+  run: Pick<DeliveryRow, 'workflowId' | 'executionId' | 'version' | 'versionName' | 'endedAt'>,
 ): RunWebhook {
   const { id, url } = subscription
   const shown = { webhookId: id, url }

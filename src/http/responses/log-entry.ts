@@ -1,6 +1,6 @@
 import { type Cost, noCost } from '../../domain/run/cost.ts'
 import type { RunFailureCode } from '../../domain/run/log.ts'
-import { costText, factsText, filesText, workflowText } from '../../domain/run/log-entry.ts'
+import { costText, factsText, filesText, notesText, workflowText } from '../../domain/run/log-entry.ts'
 import { createIsoTime } from '../../domain/text/iso-time.ts'
 import { stateOf, type WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { LiveEnding } from '../../events/live-text.ts'
@@ -13,6 +13,7 @@ export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<
   const execution = `{"traceSpans":${row.traceSpans},"finalOutput":${row.finalOutput}}`
   const data =
     `{${factsText(row, createIsoTime())},"cost":${costText(row.cost)},"files":${filesText(row.files)},` +
+    `${notesText(row, row)},` +
     `"workflow":${workflowText(row.workflow)},"executionData":${execution},"limits":${limits.text}}`
   return writeObject({ data: new JsonText(data), limits, ...beside })
 }
@@ -30,6 +31,7 @@ export function writeExecution(row: LogDetailRow, document: WorkflowDocument, li
       endedAt: isoTime(endedAt),
       totalDurationMs: durationMs,
       cost: new JsonText(costText(row.cost)),
+      ...(JSON.parse(`{${notesText(row, row)}}`) as object),
     }),
     limits,
   })

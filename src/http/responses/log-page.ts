@@ -14,6 +14,8 @@ export type PageOptions = {
   /** The limits object, as JSON. */
   limits: string
   freshenFiles: FreshenFiles
+  /** Whether failed runs have their `error`. */
+  showFailures: boolean
   /** Called when a part could not be read after the response had started. */
   onFailure(cause: unknown): void
 }
@@ -25,7 +27,7 @@ export type PageOptions = {
  */
 export async function respondWithPage(options: PageOptions): Promise<PageResponse> {
   const { store, request, after } = options
-  const first = await freshened(options, await store.queryLogs(queryOf(request, after, request.limit)))
+  const first = await freshened(options, await store.queryLogs(queryOf(options, after, request.limit)))
   const parts = new PageParts(options, first)
   return first.end === 'size' ? { stream: streamOf(parts, options.onFailure) } : { text: parts.begin() + parts.end() }
 }
@@ -56,7 +58,7 @@ class PageParts {
     const { store, request } = this.#options
     const { end, position } = this.#latest
     if (end !== 'size' || position === null) return undefined
-    const query = queryOf(request, position, request.limit - this.#count)
+    const query = queryOf(this.#options, position, request.limit - this.#count)
     this.#latest = await freshened(this.#options, await store.queryLogs(query))
     this.#count += this.#latest.count
     return this.#latest.count === 0 ? '' : `,${this.#latest.entries}`
@@ -107,8 +109,9 @@ function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): Readab
   )
 }
 
-function queryOf({ workspaceId, filter, order, ...request }: LogRequest, after: number | undefined, limit: number) {
+function queryOf({ request: wanted, showFailures }: PageOptions, after: number | undefined, limit: number) {
+  const { workspaceId, filter, order, ...request } = wanted
   const { details, includeFinalOutput: finalOutput, includeTraceSpans: traceSpans } = request
-  const show = { details: details === 'full', finalOutput, traceSpans }
+  const show = { details: details === 'full', finalOutput, traceSpans, failure: showFailures }
   return { workspaceId, filter, order, after, limit, show } satisfies LogQuery
 }

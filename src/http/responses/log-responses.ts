@@ -16,12 +16,13 @@ import type { EditorLogDetail, ExecutionDetail, LogDetail, LogList, RunWebhooks 
 
 /** Responses about the log, for the external API and for the dashboard: the same shapes for both. */
 
-/** A page of entries. */
+/** A page of entries. `showFailures`: for the dashboard, whose list says why a run failed. */
 export async function respondWithLogs(
   services: Services,
   door: Door,
   { request, set }: { request: Request; set: ResponseSet },
   caller: Caller,
+  showFailures = false,
 ): Promise<LogList> {
   const wanted = readLogRequest(request.url)
   assertMay(caller, wanted.workspaceId, 'read', 'workspace')
@@ -34,6 +35,7 @@ export async function respondWithLogs(
     after,
     limits: (await limitsFor(services, caller)).text,
     freshenFiles: services.files.freshen,
+    showFailures,
     onFailure: (cause) => door.onAborted(request, cause),
   })
   return 'text' in page ? respondWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
@@ -101,7 +103,7 @@ export async function respondWithExecution(
   const document = await store.getDocument(workflowId, version)
   const limits = await limitsFor(services, caller)
   // Logs contain no secrets, for editors either.
-  const state = services.secrets.shown(document ?? nothing, workspaceId, false)
+  const state = await services.secrets.shown(document ?? nothing, workspaceId, false)
   return respondWith<ExecutionDetail>(set, writeExecution(row as LogDetailRow, state, limits))
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
+import { runSources, runStatuses } from '../../domain/run/log.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import { LimitsResponse } from './account-schemas.ts'
 import { Cost, modelFacts, Tokens } from './cost-response.ts'
@@ -35,6 +36,8 @@ export const TraceSpan = t.Object(
         }),
       ),
     ),
+    pinned: t.Optional(t.Literal(true, { description: 'It did not run: its outputs are pinned in the draft.' })),
+    reused: t.Optional(t.Literal(true, { description: 'It did not run: its outputs come from an earlier run.' })),
     ...modelFacts,
     children: t.Array(t.Unsafe<unknown>({ $ref: '#/components/schemas/TraceSpan' })),
   },
@@ -52,14 +55,33 @@ export const logFacts = {
   totalDurationMs: t.Number(),
   files: maybe(t.Array(FileObject)),
 }
+/** The version that ran, and how it ran. */
+export const runNotes = {
+  version: maybe(t.Integer({ description: 'The deployed version that ran; null: the draft.' })),
+  versionName: maybe(t.String({ description: 'The present name of that version.' })),
+  status: oneOf(runStatuses, {
+    description:
+      'Tells a run that was stopped, or whose caller left, from one that failed; the `level` of both is `error`.',
+  }),
+  partial: t.Boolean({ description: 'Whether only a part of the workflow ran.' }),
+  labels: t.Record(t.String(), t.String(), { description: 'The labels that the run gave itself.' }),
+  source: maybe(oneOf(runSources, { description: '`rerun`: it repeats an earlier run.' })),
+}
 const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
+
+const RunError = t.Object(
+  { code: t.String(), message: t.String(), blockId: maybe(t.String()), blockName: maybe(t.String()) },
+  { description: 'Why the run failed. Only in the dashboard.' },
+)
 
 export const LogList = t.Object({
   data: t.Array(
     t.Object(
       {
         ...logFacts,
+        ...runNotes,
         cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
+        error: t.Optional(maybe(RunError)),
         workflow: t.Optional(WorkflowFacts),
         finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
         traceSpans: t.Optional(t.Array(TraceSpan, { description: 'With `includeTraceSpans`.' })),
@@ -76,6 +98,7 @@ export const LogDetail = t.Object(
   {
     data: t.Object({
       ...logFacts,
+      ...runNotes,
       cost: Cost,
       workflow: WorkflowFacts,
       executionData: t.Object({ traceSpans: t.Array(TraceSpan), finalOutput: t.Unknown() }),
@@ -106,6 +129,7 @@ export const ExecutionDetail = t.Object(
       endedAt: Time,
       totalDurationMs: t.Number(),
       cost: Cost,
+      ...runNotes,
     }),
     limits: LimitsResponse,
   },

@@ -1,18 +1,33 @@
 import { redactText } from '../../domain/redaction/redactor.ts'
 import type { RunFailure, RunRecord } from '../../domain/run/log.ts'
+import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import type { ResponseHeaders } from '../../engine/block.ts'
 import type { RunEnd } from '../../engine/run/runner.ts'
 import { isSessionPair } from '../access/session-cookie.ts'
 import { statusOf } from '../errors.ts'
 import { isoTime } from './schema-parts.ts'
 
-/** The HTTP response for a run that ended: the envelope, or the content of its `response` block. */
-export function runResponse({ record, response }: RunEnd, headers: Record<string, string>): Response {
-  const { executionId, failure, output, startedAt, endedAt, durationMs } = record
-  if (response) return responseOf(response, headers)
+/**
+ * The HTTP response for a run that ended: the envelope, or the content of its `response` block. A promise when the
+ * output is large.
+ */
+export function runResponse(
+  end: RunEnd,
+  headers: Record<string, string>,
+  inSlices: InSlices,
+): Response | Promise<Response> {
+  const value = end.response ? end.response.data : end.record.output
+  // The content of a response block may be a text, which is sent as it is.
+  if (end.response && typeof value === 'string') return written(end, headers, value)
+  if (!isLargeValue(value)) return written(end, headers, JSON.stringify(value) ?? 'null')
+  return inSlices(jsonInSlices(value)).then((text) => written(end, headers, text ?? 'null'))
+}
+
+function written({ record, response }: RunEnd, headers: Record<string, string>, outputText: string): Response {
+  const { executionId, failure, startedAt, endedAt, durationMs } = record
+  if (response) return responseOf(response, outputText, headers)
   const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
   headers['content-type'] = 'application/json'
-  const outputText = JSON.stringify(output) ?? 'null'
   if (!failure) {
     const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
     return new Response(text, { headers })
@@ -42,9 +57,13 @@ export function failureFacts(
 
 type CallerCode = 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED'
 
-function responseOf(response: NonNullable<RunEnd['response']>, headers: Record<string, string>): Response {
+function responseOf(
+  response: NonNullable<RunEnd['response']>,
+  dataText: string,
+  headers: Record<string, string>,
+): Response {
   const { data, status } = response
-  const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? 'null')
+  const body = typeof data === 'string' ? data : dataText
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
   const own = Object.entries(response.headers)

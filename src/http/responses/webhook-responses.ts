@@ -79,6 +79,8 @@ const deliveryFacts = {
   url: t.String({ description: 'As it is written now.' }),
   workflowId: t.String(),
   executionId: t.String(),
+  version: maybe(t.Integer({ description: 'The deployed version that ran; null: the draft.' })),
+  versionName: maybe(t.String({ description: 'The present name of that version.' })),
   logId: t.String(),
   state: oneOf(deliveryStates, { description: '`pending`: until it is delivered, fails for good, or is cancelled.' }),
   createdAt: Time,

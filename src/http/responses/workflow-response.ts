@@ -19,7 +19,7 @@ export async function workflowResponse(
   const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
   const webhooks = await subscriptions.of(id)
   return {
-    ...withWebhooks(secrets.shown(document, workspaceId, seesSecrets), webhooks),
+    ...withWebhooks(await secrets.shown(document, workspaceId, seesSecrets), webhooks),
     id,
     workspaceId,
     ...times,

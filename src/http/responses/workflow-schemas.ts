@@ -92,6 +92,7 @@ const deploymentFacts = {
   description: maybe(t.String()),
   createdAt: Time,
   createdBy: t.String({ description: 'The account that deployed it.' }),
+  author: maybe(t.String({ description: 'The e-mail of that account; null when the account no longer exists.' })),
   isActive: t.Boolean(),
 }
 export const DeploymentList = listOf(t.Object(deploymentFacts, { $id: 'VersionSummary' }))

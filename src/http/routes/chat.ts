@@ -3,7 +3,6 @@ import { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { networkOf } from '../../domain/network.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
-import { readJson } from '../../domain/text/json.ts'
 import type { ChatParameters } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
@@ -18,7 +17,8 @@ import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed, showWindow } from '../access/rate-headers.ts'
 import { toAppError } from '../errors.ts'
 import { chatDetail, chatFactsDetail } from '../openapi/chat-operation.ts'
-import { readChunks } from '../requests/body.ts'
+import { parseJsonBody, readChunks } from '../requests/body.ts'
+import { uncountedBytes } from '../requests/body-budget.ts'
 import { type ChatBody, chatInput, readChatBody } from '../requests/chat-body.ts'
 import { chatResponse, Listening } from '../responses/chat-response.ts'
 import type { ChatServices } from '../run-services.ts'
@@ -118,11 +118,12 @@ async function respond(call: Call): Promise<Response> {
   const [text, all] = isAnonymous(chat)
     ? [settings.anonymousBody, settings.anonymousBodyWithFiles]
     : [settings.body, settings.bodyWithFiles]
-  const { values, files, budget } = all
+  const { files, budget } = all
+  const limited = isAnonymous(chat) ? { ...all, visitor } : all
   const upload = await services.receiveFiles(readChunks(request, all), ['files'], { text: text.bytes, files })
   try {
-    budget.add(request, upload.text.length)
-    const body = upload.text === '' ? {} : readJson(upload.text, { values })
+    if (upload.text.length > uncountedBytes) budget.add(request, upload.text.length, limited.visitor)
+    const body = upload.text === '' ? {} : await parseJsonBody(request, upload.text, limited)
     return await run(call, readChatBody(body, call.plan, isAnonymous(chat)), upload)
   } catch (error) {
     await upload.takeBack(error)
@@ -180,7 +181,7 @@ function passwordTexts(header: string): string[] {
 
 async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
   const { services, door, headers, deployment, plan, chat, request, server } = call
-  const { conversations, settings, clock, logger } = services
+  const { conversations, inSlices, settings, clock, logger } = services
   const { workflowId, workspaceId, version } = deployment
   const { conversationId } = body
   const given = chatInput(body, [])
@@ -223,12 +224,13 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   if (!body.stream) {
     const end = await services.execute(started)
     const facts = await remember(end)
-    return chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, headers)
+    return await chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, { headers, inSlices })
   }
   return await streamRun({
     request: started,
     selected: body.stream,
     execute: services.execute,
+    inSlices,
     clock,
     callerSignal: callerSignal(),
     bytesWaitingMax: settings.streamBufferBytes,

@@ -7,7 +7,7 @@ import type { DeploymentRow } from '../../store/workflow-store.ts'
 import { findWorkflow, mayEdit } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
-import { readShape } from '../requests/body.ts'
+import { readOptionalShape, readShape } from '../requests/body.ts'
 import { assertRevision } from '../requests/revision.ts'
 import { boundedFindings } from '../responses/findings.ts'
 import { findingsError } from '../responses/findings-error.ts'
@@ -40,15 +40,17 @@ export function deploymentRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const { document, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
         assertRevision(request.headers, revision)
+        const texts = await readOptionalShape(request, Texts, settings.body)
         const check = await services.checkWorkflow(document, workspaceId)
         const { findings, registrations } = check
         if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
         const row = await store.deploy(
           id,
-          secrets.sealed(document, workspaceId),
+          await secrets.sealed(document, workspaceId),
           clock.now(),
           key.userId,
           registrations,
+          texts,
         )
         services.deployments.forget(id)
         return {
@@ -63,10 +65,16 @@ export function deploymentRoutes(services: Services, door: Door) {
         summary: 'Deploy a workflow',
         description:
           'Copies the draft to a new version and makes it the active one, unless a finding prevents it, or the path of ' +
-          'a webhook or the identifier of a chat belongs to another workflow.',
+          'a webhook or the identifier of a chat belongs to another workflow. The body may be empty, or give the version ' +
+          'a name and a description.',
         tag: 'Deployments',
+        body: Texts,
+        isBodyOptional: true,
         responses: { 200: DeployResponse },
-        errors: ['INVALID_PARAMETERS', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        errors: [
+          ...(['INVALID_PARAMETERS', 'INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE'] as const),
+          ...(['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const),
+        ],
       }),
     )
     .delete(
@@ -99,7 +107,8 @@ export function deploymentRoutes(services: Services, door: Door) {
           isDeployed: active !== undefined,
           deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
           needsRedeployment:
-            active !== undefined && !runAlike(inClear(document, workspaceId), inClear(active.document, workspaceId)),
+            active !== undefined &&
+            !runAlike(await inClear(document, workspaceId), await inClear(active.document, workspaceId)),
           version: active?.version ?? null,
           ...(check && triggerFacts(check, settings)),
         }
@@ -207,13 +216,14 @@ export function deploymentRoutes(services: Services, door: Door) {
         const kept = { name, ...(folder === undefined ? {} : { folder }) }
         const row = await store.updateWorkflow(
           id,
-          { ...secrets.sealed(document, workspaceId), ...kept, id },
+          { ...(await secrets.sealed(document, workspaceId)), ...kept, id },
           clock.now(),
           undefined,
           {
             by: key.userId,
           },
         )
+        await services.editors.saved(row)
         return savedResponse(services, row)
       },
       route({
@@ -226,8 +236,8 @@ export function deploymentRoutes(services: Services, door: Door) {
       }),
     )
 
-  function responseOf(row: DeploymentRow, workspaceId: string, seesSecrets: boolean) {
-    return { ...factsOf(row), document: secrets.shown(row.document, workspaceId, seesSecrets) }
+  async function responseOf(row: DeploymentRow, workspaceId: string, seesSecrets: boolean) {
+    return { ...factsOf(row), document: await secrets.shown(row.document, workspaceId, seesSecrets) }
   }
 
   async function findVersion(id: string, text: string): Promise<DeploymentRow> {
@@ -237,6 +247,6 @@ export function deploymentRoutes(services: Services, door: Door) {
   }
 }
 
-function factsOf({ workflowId, version, name, description, createdAt, createdBy, active }: DeploymentRow) {
-  return { workflowId, version, name, description, createdAt: isoTime(createdAt), createdBy, isActive: active }
+function factsOf({ createdAt, active, document: _, ...facts }: DeploymentRow) {
+  return { ...facts, createdAt: isoTime(createdAt), isActive: active }
 }

@@ -2,11 +2,14 @@ import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
+import { galleryRoutes } from './editor/gallery.ts'
 import { keyRoutes } from './editor/keys.ts'
+import { listenRoutes } from './editor/listen.ts'
 import { editorLogRoutes } from './editor/logs.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { overviewRoutes } from './editor/overview.ts'
+import { presenceRoutes } from './editor/presence.ts'
 import { runRoutes } from './editor/runs.ts'
 import { serviceRoutes } from './editor/service.ts'
 import { usageRoutes } from './editor/usage.ts'
@@ -27,11 +30,14 @@ export function editorRoutes(services: Services, door: Door) {
     .use(editorWorkflowRoutes(services, door))
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
+    .use(galleryRoutes(door))
     .use(modelRoutes(services, door))
     .use(usageRoutes(services, door))
     .use(serviceRoutes(services, door))
     .use(webhookRoutes(services, door))
     .use(runRoutes(services, door))
+    .use(presenceRoutes(services, door))
+    .use(listenRoutes(services, door))
 }
 
 export type EditorApi = ReturnType<typeof editorRoutes>

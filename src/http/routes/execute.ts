@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import type { LimitedAccount } from '../../accounts/limits.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
-import { readJson } from '../../domain/text/json.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { RunEnd, RunRequest } from '../../engine/run/runner.ts'
@@ -12,7 +11,7 @@ import { allowSilence, disconnect, type ServerPort } from '../access/connection.
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed, showsWindow, showWindow } from '../access/rate-headers.ts'
 import { executeDetail } from '../openapi/execute-operation.ts'
-import { readBody, readChunks } from '../requests/body.ts'
+import { parseJsonBody, readBody, readChunks } from '../requests/body.ts'
 import type { BodyLimits } from '../requests/body-limits.ts'
 import { planOf, triggerOf } from '../requests/executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../requests/execute-body.ts'
@@ -69,7 +68,8 @@ async function respond(call: Call): Promise<Response> {
   const admitted = found instanceof Promise ? await found : found
   if (admitted.trigger.fileFields.length > 0) return await respondToFiles(call, admitted)
   const limits = services.settings.body
-  const body = jsonOf(await readBody(request, limits), limits)
+  const parsed = jsonOf(request, await readBody(request, limits), limits)
+  const body = parsed instanceof Promise ? await parsed : parsed
   const account = ownerOf(call, admitted)
   const owner = account instanceof Promise ? await account : account
   const { input, stream } = readCall(call, admitted, owner, body)
@@ -110,8 +110,8 @@ function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount |
 }
 
 /** `text`: a body, without the content of its files. */
-function jsonOf(text: string, { values }: BodyLimits): unknown {
-  return text === '' ? {} : readJson(text, { values })
+function jsonOf(request: Request, text: string, limits: BodyLimits): unknown {
+  return text === '' ? {} : parseJsonBody(request, text, limits)
 }
 
 /** Reads a body's content and counts the run. */
@@ -139,7 +139,7 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
   const upload = await services.receiveFiles(chunks, trigger.fileFields, { text: bytes, files })
   try {
     budget.add(request, upload.text.length)
-    const body = jsonOf(upload.text, bodyWithFiles)
+    const body = await jsonOf(request, upload.text, bodyWithFiles)
     const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), body)
     upload.check(given)
     assertAccepting(call, admitted)
@@ -156,10 +156,10 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
   }
 }
 
-function responseOf(call: Call, end: RunEnd): Response {
+function responseOf(call: Call, end: RunEnd): Response | Promise<Response> {
   const { failure } = end.record
   if (failure) call.door.note(call.request, { runCode: failure.code })
-  return runResponse(end, call.headers)
+  return runResponse(end, call.headers, call.services.inSlices)
 }
 
 /** Responds before the run has ended. */
@@ -205,11 +205,12 @@ function streamResponse(
   run: RunRequest,
   selected: readonly SelectedOutput[],
 ): Promise<Response> {
-  const { clock, execute, settings } = services
+  const { clock, execute, inSlices, settings } = services
   return streamRun({
     request: run,
     selected,
     execute,
+    inSlices,
     clock,
     callerSignal: run.callerSignal?.(),
     bytesWaitingMax: settings.streamBufferBytes,

@@ -1,8 +1,6 @@
 import { Elysia } from 'elysia'
-import { noEnvironment } from '../../domain/account/environment.ts'
 import { AppError, isRefusedForNow } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
-import { networkOf } from '../../domain/network.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
 import type { FileOwner } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
@@ -11,24 +9,15 @@ import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { JobRequest } from '../../engine/jobs/jobs.ts'
 import { hasFailed, type RunEnd } from '../../engine/run/runner.ts'
-import {
-  assertQueryFits,
-  bodyOf,
-  holdsFiles,
-  mayHoldFiles,
-  readWebhookBody,
-  type WebhookContent,
-} from '../../triggers/webhook-body.ts'
+import { bodyOf, holdsFiles, type WebhookContent } from '../../triggers/webhook-body.ts'
 import { type Hook, hookOf, inputOf, requestKeyOf } from '../../triggers/webhook-hook.ts'
-import { VariableMissing } from '../../triggers/webhook-sender.ts'
-import { addressOf, allowSilence, type ServerPort } from '../access/connection.ts'
+import { allowSilence, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed } from '../access/rate-headers.ts'
 import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
+import { type WebhookCall, WebhookReception } from '../access/webhook-reception.ts'
 import { webhookDetail } from '../openapi/webhook-operation.ts'
-import { readBytes } from '../requests/body.ts'
-import type { BodyLimits } from '../requests/body-limits.ts'
 import { runResponse, sandboxed } from '../responses/run-response.ts'
 import type { WebhookServices } from '../run-services.ts'
 
@@ -50,13 +39,7 @@ export function webhookRoutes(services: WebhookServices, door: Door) {
 }
 
 /** A request in progress. */
-type Call = {
-  request: Request
-  path: string
-  server: ServerPort | null
-  /** The headers of its response. */
-  headers: Record<string, string>
-}
+type Call = WebhookCall & { path: string }
 
 /** A request whose workflow is found and whose sender is verified. */
 type KnownCall = Call & {
@@ -74,6 +57,7 @@ type Outcome = { claimedBy: string; end: RunEnd | undefined }
 class Receiver {
   readonly #services: WebhookServices
   readonly #door: Door
+  readonly #reception: WebhookReception
   /** The parameters of each trigger, read once per version. */
   readonly #hooks = new WeakMap<PlanTrigger, Hook>()
   /** Requests with an idempotency key whose runs are in progress. */
@@ -82,6 +66,7 @@ class Receiver {
   constructor(services: WebhookServices, door: Door) {
     this.#services = services
     this.#door = door
+    this.#reception = new WebhookReception(services)
   }
 
   async handle({ request, params, server, set }: Context): Promise<Response> {
@@ -103,54 +88,14 @@ class Receiver {
     const plan = deployment?.plan
     const trigger = plan?.triggers.get('webhook')
     if (!deployment || !plan || !trigger) {
-      this.#countRefused(call)
+      this.#reception.countRefused(call)
       throw new AppError('NOT_FOUND', 'No deployed workflow has a webhook trigger at this address.')
     }
     this.#door.note(request, { workflowId: deployment.workflowId })
     const hook = this.#hookOf(trigger)
-    if (!hook.methods.has(request.method)) {
-      const methods = [...hook.methods].join(', ')
-      call.headers['allow'] = methods
-      throw new AppError('METHOD_NOT_ALLOWED', `This webhook accepts ${methods}, but not ${request.method}.`)
-    }
-    const limits = this.#limitsFor(hook, request)
-    assertQueryFits(request.url, limits.fields)
-    const visitor = hook.isOpen ? networkOf(addressOf(request, call.server)) : undefined
-    if (visitor !== undefined) {
-      const window = this.#services.limits.takeWebhookVisitor(deployment.workflowId, visitor)
-      assertAllowed(window, this.#services.clock.now(), 'requests from your address')
-    }
-    const bytes = await readBytes(request, limits)
-    await this.#assertSender(call, deployment, hook, bytes)
-    const content = await readWebhookBody(bytes, request.headers, limits)
-    const challenge = hook.challengeOf(content)
+    const { content, visitor, challenge } = await this.#reception.receive(call, deployment, hook)
     if (challenge !== undefined) return jsonResponse({ challenge }, 200, call.headers)
     return await this.#start({ ...call, deployment, plan, hook, content, visitor })
-  }
-
-  /** Visitors have lower limits than verified senders. */
-  #limitsFor({ isOpen }: Hook, { headers }: Request): BodyLimits {
-    const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
-    if (!isOpen) return body
-    return mayHoldFiles(headers) ? anonymousBodyWithFiles : anonymousBody
-  }
-
-  async #assertSender(call: Call, { workflowId, workspaceId }: Deployment, { sender }: Hook, body: Uint8Array) {
-    const { environmentOf, clock, logger } = this.#services
-    const { values } = sender.needsEnvironment ? await environmentOf(workspaceId) : noEnvironment
-    try {
-      sender.check({ headers: call.request.headers, body }, values, clock.now())
-    } catch (error) {
-      this.#countRefused(call)
-      if (!(error instanceof VariableMissing)) throw error
-      logger.error('a webhook trigger refuses everything: the variable of its secret is not set', {
-        workflowId,
-        variable: error.variable,
-      })
-      const message =
-        "The sender cannot be verified: this webhook's secret is not configured. The service's log names it."
-      throw new AppError('INVALID_SIGNATURE', message, { cause: error })
-    }
   }
 
   /** Starts the run of a verified request. */
@@ -262,12 +207,6 @@ class Receiver {
     return hook
   }
 
-  /** Limits attempts to guess addresses and secrets. Verified requests never count. */
-  #countRefused({ request, server }: Call): void {
-    const { limits, clock } = this.#services
-    assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
-  }
-
   #taken(call: Call, executionId: string): Response {
     this.#name(call, executionId)
     return jsonResponse({ success: true, executionId }, 202, call.headers)
@@ -279,10 +218,11 @@ class Receiver {
     this.#door.note(request, { executionId })
   }
 
-  #responseOf({ request, headers, path }: Call, end: RunEnd): Response {
+  async #responseOf({ request, headers, path }: Call, end: RunEnd): Promise<Response> {
     const { failure } = end.record
     if (failure) this.#door.note(request, { runCode: failure.code })
-    return sandboxed(runResponse(end, headers), `/api/webhooks/trigger/${encodeURIComponent(path)}`)
+    const response = await runResponse(end, headers, this.#services.inSlices)
+    return sandboxed(response, `/api/webhooks/trigger/${encodeURIComponent(path)}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { type Door, pathOf, type ResponseSet } from '../access/door.ts'
+import { onlyFrom } from '../responses/content-policy.ts'
 import type { InterfaceFile, InterfaceFiles } from '../responses/interface-files.ts'
 
 type Loads = { interfaceFiles(): Promise<InterfaceFiles> }
@@ -56,12 +57,13 @@ export async function respondWithPage(
   return await respondWithFile(request, set, file)
 }
 
-/** Allows the page's own scripts and styles only, so that a workflow's data never becomes code. */
+/** Allows only scripts and styles under `/assets/`, so that data of a workflow never becomes code. */
 const pageHeaders = {
   'cache-control': 'no-cache',
   'content-security-policy':
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; object-src 'none'; " +
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+    `trusted-types 'none', ${onlyFrom('/assets/', ['script-src', 'style-src'])}`,
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'same-origin',
 }

@@ -1,10 +1,11 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../domain/one-of.ts'
+import { runStatuses } from '../../domain/run/log.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
-import { logsPageDefault, logsPageMax } from '../requests/log-query.ts'
+import { logsPageDefault, logsPageMax, searchCharsMax } from '../requests/log-query.ts'
 import {
   respondWithExecution,
   respondWithLog,
@@ -125,6 +126,21 @@ const LogQueryParameters = t.Object({
   minCost: optional(t.Number({ minimum: 0, description: 'Minimum cost in USD.' })),
   maxCost: optional(t.Number({ minimum: 0, description: 'Maximum cost in USD.' })),
   model: optional(t.String({ description: 'Runs that used this model: a key of `cost.models`.' })),
+  status: optional(names(runStatuses)),
+  search: optional(
+    t.String({
+      maxLength: searchCharsMax,
+      description:
+        'Part of an error message, a label, the name of the failed block, the name of the workflow, or the ID of the ' +
+        'workflow or execution; or a whole log ID. Upper and lower case are the same.',
+    }),
+  ),
+  labels: optional(
+    t.String({
+      description:
+        'A label and its whole text, as in `customer:Acme`. Give it several times to ask for several labels.',
+    }),
+  ),
   limit: optional(
     t.Integer({
       minimum: 1,

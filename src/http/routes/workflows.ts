@@ -2,7 +2,6 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
-import { readDocument } from '../../domain/workflow/document.ts'
 import { assertDocumentSize } from '../../domain/workflow/document-size.ts'
 import type { WorkflowRow } from '../../store/workflow-store.ts'
 import { chooseWorkspace, findWorkflow, mayEdit } from '../access/auth.ts'
@@ -58,9 +57,9 @@ export function workflowRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         const body = await readJsonBody(request, settings.documentBody)
         const workspaceId = chooseWorkspace(key, namedWorkspace(body) ?? workspaceParameter(request), 'write')
-        const { document, webhooks, warnings } = documentOf(body, workspaceId)
+        const { document, webhooks, warnings } = await documentOf(body, workspaceId)
         const id = document.id ?? null
-        const complete = services.completeDocument(document, undefined, workspaceId)
+        const complete = await services.completeDocument(document, undefined, workspaceId)
         const row = await store.createWorkflow({
           id,
           workspaceId,
@@ -128,13 +127,14 @@ export function workflowRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const before = await findWorkflow(services, key, id, 'write')
         const body = await readJsonBody(request, settings.documentBody)
-        const { document, webhooks, warnings } = documentOf(body, before.workspaceId)
+        const { document, webhooks, warnings } = await documentOf(body, before.workspaceId)
         // The address identifies the workflow, so a document exported elsewhere can be put here.
-        const complete = services.completeDocument(document, before.document, before.workspaceId)
+        const complete = await services.completeDocument(document, before.document, before.workspaceId)
         const how = { by: key.userId, ifRevision: revisionIn(request.headers) }
         const row = await subscriptions.changing(id, () =>
           store.updateWorkflow(id, { ...complete.document, id }, clock.now(), webhooks?.webhooks, how),
         )
+        await services.editors.saved(row)
         set.headers['etag'] = etagOf(row)
         return savedResponse(services, row, [...warnings, ...complete.warnings])
       },
@@ -176,9 +176,9 @@ export function workflowRoutes(services: Services, door: Door) {
     )
 
   /** Reads a document, or refuses it with all errors. Its webhooks are stored separately; without any, they stay. */
-  function documentOf(body: unknown, workspaceId: string) {
+  async function documentOf(body: unknown, workspaceId: string) {
     assertDocumentSize(body, settings.document)
-    const reading = readDocument(body)
+    const reading = await services.readDocument(body, workspaceId)
     if ('details' in reading) throw refuse(reading.details)
     const { webhooks, ...document } = reading.document
     if (!webhooks) return { document, warnings: reading.warnings }

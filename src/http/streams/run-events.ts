@@ -1,6 +1,7 @@
 import { setMember } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
+import { finish, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
@@ -12,6 +13,7 @@ import type { SelectedOutput } from '../requests/selected-outputs.ts'
 export class RunEvents implements RunObserver {
   readonly #selected: readonly SelectedOutput[]
   readonly #send: (message: string) => void
+  readonly #sendLarge: (message: Slices<string>) => void
   /** Blocks whose text is sent while it is generated. */
   readonly #streaming: ReadonlySet<string>
   /** The output that each block streams. */
@@ -19,9 +21,16 @@ export class RunEvents implements RunObserver {
   /** Created on first use. */
   #values: Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]> | undefined
 
-  constructor(plan: Plan, selected: readonly SelectedOutput[], send: (message: string) => void) {
+  /** `sendLarge` receives the work that writes a large message. */
+  constructor(
+    plan: Plan,
+    selected: readonly SelectedOutput[],
+    send: (message: string) => void,
+    sendLarge = (message: Slices<string>) => send(finish(message)),
+  ) {
     this.#selected = selected
     this.#send = send
+    this.#sendLarge = sendLarge
     this.#streams = plan.streams
     this.#streaming =
       selected.length > 0
@@ -41,8 +50,9 @@ export class RunEvents implements RunObserver {
       const value = readPath(output, selected.path)
       this.#remember(selected, iterations, value ?? null)
       if (value === undefined || this.#isStreamed(selected)) continue
-      const chunk = typeof value === 'string' ? value : JSON.stringify(value)
-      if (chunk !== undefined) this.#send(JSON.stringify({ blockId, chunk }))
+      const message = messageOf(blockId, value)
+      if (isLargeValue(value)) this.#sendLarge(message)
+      else this.#send(finish(message))
     }
   }
 
@@ -71,6 +81,12 @@ export class RunEvents implements RunObserver {
   #isStreamed({ blockId, path }: SelectedOutput): boolean {
     return path.length === 1 && this.#streams.get(blockId) === path[0]
   }
+}
+
+/** `value` is JSON data. */
+function* messageOf(blockId: string, value: unknown): Slices<string> {
+  const chunk = typeof value === 'string' ? value : yield* jsonInSlices(value)
+  return JSON.stringify({ blockId, chunk })
 }
 
 /** Orders by the outermost iteration first. */

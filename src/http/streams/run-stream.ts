@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { AppError } from '../../domain/errors.ts'
 import type { Span } from '../../domain/run/log.ts'
 import { type BlockPlace, observers, type RunObserver } from '../../domain/run/run-observer.ts'
+import { type InSlices, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import type { RunEnd, RunRequest } from '../../engine/run/runner.ts'
 import { toAppError } from '../errors.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
@@ -13,6 +14,8 @@ export type RunStreamOptions = {
   request: RunRequest
   selected: readonly SelectedOutput[]
   execute(request: RunRequest): Promise<RunEnd>
+  /** Writes large messages. */
+  inSlices: InSlices
   clock: Clock
   /** Aborts when the caller disconnects; undefined when the run continues without its caller. */
   callerSignal: AbortSignal | undefined
@@ -42,6 +45,9 @@ export async function streamRun(options: RunStreamOptions): Promise<Response> {
 class RunStream implements RunObserver {
   readonly #stream: EventStream
   readonly #events: RunEvents
+  readonly #inSlices: InSlices
+  /** Set while a large message is being written. Later messages wait for it. */
+  #writing: Promise<void> | undefined
   readonly #executionId: string
   readonly #triggerId: string | undefined
   readonly #more: RunStreamOptions['more']
@@ -49,10 +55,12 @@ class RunStream implements RunObserver {
   /** Undefined once the response has started. From then on a failure is reported inside the stream. */
   #begun: PromiseWithResolvers<void> | undefined
 
-  constructor({ request, selected, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
+  constructor({ request, selected, inSlices, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
     const { plan, trigger, executionId } = request
     this.#stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
-    this.#events = new RunEvents(plan, selected, (message) => this.#stream.message(message))
+    const send = (message: string | Slices<string>) => this.#send(message)
+    this.#events = new RunEvents(plan, selected, send, send)
+    this.#inSlices = inSlices
     this.#executionId = executionId ?? ''
     this.#triggerId = plan.triggers.get(trigger)?.node.id
     this.#more = more
@@ -87,13 +95,25 @@ class RunStream implements RunObserver {
     this.#events.chunk(span, text, place)
   }
 
+  #send(message: string | Slices<string>): void {
+    if (typeof message === 'string' && !this.#writing) this.#stream.message(message)
+    else this.#writing = this.#sendLater(message, this.#writing)
+  }
+
+  async #sendLater(message: string | Slices<string>, before: Promise<void> | undefined): Promise<void> {
+    await before
+    this.#stream.message(typeof message === 'string' ? message : await this.#inSlices(message))
+  }
+
   #respond(): void {
     this.#begun?.resolve()
     this.#begun = undefined
   }
 
   async #finish(end: RunEnd): Promise<void> {
-    this.#close(doneOf(end, this.#events, await this.#more?.(end)))
+    await this.#writing
+    const done = doneOf(end, this.#events, await this.#more?.(end))
+    this.#close(isLargeValue(done) ? await this.#inSlices(textOf(done)) : JSON.stringify(done))
   }
 
   #break(thrown: unknown): void {
@@ -113,17 +133,21 @@ class RunStream implements RunObserver {
   }
 }
 
-function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): string {
+function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): object {
   const { failure, output, durationMs } = record
   const facts = failure && failureFacts(failure, record)
-  return JSON.stringify({
+  return {
     event: 'done',
     success: failure === null,
     output: events.outputs() ?? output ?? null,
     metadata: { duration: durationMs },
     ...(facts && { error: facts.error, code: facts.code }),
     ...more,
-  })
+  }
+}
+
+function* textOf(message: object): Slices<string> {
+  return (yield* jsonInSlices(message)) as string
 }
 
 /** The `done` message of a run that could not be recorded. */

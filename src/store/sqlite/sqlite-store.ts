@@ -1,5 +1,6 @@
 import type { Write } from '../../domain/run/write.ts'
 import type { Store } from '../store.ts'
+import { LocalPresence } from './local-presence.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { Executor } from './thread/executor.ts'
 import { type Call, operations, storeOf } from './thread/operations.ts'
@@ -43,6 +44,7 @@ function directStore(options: OpenOptions, onLost: OnLost): Store {
   if (executor.losses.length > 0) onLost?.(executor.losses)
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
+    ...new LocalPresence(),
     retain: (bounds) => Promise.try(() => executor.retain(bounds)),
     probe: async () => executor.probe(),
     close: async () => executor.close(),
@@ -77,6 +79,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
   }
   return {
     ...storeOf(call, {
+      ...new LocalPresence(),
       retain: async (bounds) => {
         const { walBytes, ...step } = await writer.retain(bounds)
         checkpoints.countBytes(walBytes)

@@ -23,7 +23,8 @@ export function addressOf(path: string, params: Texts = {}, query: Query = {}): 
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
+    if (typeof value === 'object' && value !== null) for (const each of value) search.append(name, each)
+    else if (value !== undefined && value !== null && value !== '') search.set(name, String(value))
   }
   const text = search.toString()
   return text === '' ? filled : `${filled}?${text}`
@@ -57,7 +58,7 @@ async function readBody(response: Response): Promise<unknown> {
 }
 
 type Texts = Readonly<Record<string, string>>
-type Query = Readonly<Record<string, string | number | boolean | null | undefined>>
+type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>
 type ErrorDetails = { path: string; message: string }[]
 type LooseGiven = { params?: Texts; query?: Query; body?: unknown; headers?: Texts; signal?: AbortSignal }
 

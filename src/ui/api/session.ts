@@ -1,5 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { draftStorage, forgetKeptDrafts } from '../shell/kept-drafts.ts'
 import { ApiError } from './api-error.ts'
 import { call, type ResponseOf } from './call.ts'
 
@@ -35,6 +36,7 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {
     await call('DELETE /api/session')
+    forgetKeptDrafts(draftStorage())
     // Do not clear the whole cache: an observer of a cleared query does not follow the next query with the same key.
     queries.setQueryData(sessionKey, null)
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })

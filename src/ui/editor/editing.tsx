@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { call, type ResponseOf } from '../api/call.ts'
 import { blockTypesQuery } from './editor-queries.ts'
+import type { HeldProblems } from './held-problems.ts'
+import type { RunFocus } from './run/run-focus.ts'
 import type { RunWatch } from './run/run-watch.ts'
 import type { Draft, DraftState } from './save/draft.ts'
 
@@ -13,6 +15,8 @@ export type Editing = {
   workspaceId: string
   draft: Draft
   run: RunWatch
+  focus: RunFocus
+  held: HeldProblems
   types: ReadonlyMap<string, BlockType>
   /** True for viewers and for past versions: nothing can be changed. */
   readOnly: boolean

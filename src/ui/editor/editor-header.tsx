@@ -1,44 +1,48 @@
-import { Check, ChevronDown, CircleAlert, CloudOff, Ellipsis, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
-import { useState, useSyncExternalStore } from 'react'
-import { useLocation } from 'wouter'
+import { Check, ChevronDown, CircleAlert, CloudOff, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
+import { useContext, useEffect, useState, useSyncExternalStore } from 'react'
+import { useHistoryState } from 'wouter/use-browser-location'
+import { Badge } from '../parts/badge.tsx'
 import { Button, IconButton } from '../parts/button.tsx'
 import { classes } from '../parts/class-names.ts'
-import { Menu } from '../parts/menu.tsx'
-import { Popover } from '../parts/popover.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { Crumbs } from '../shell/page.tsx'
+import { keyOf } from '../shell/palette/key-table.ts'
 import { useWorkspace } from '../shell/workspace.tsx'
 import type { Actions } from './document/actions.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
 import { useStatus } from './editor-queries.ts'
-import type { Finding } from './findings.tsx'
+import { FindingsButton } from './finding-list.tsx'
+import { Findings } from './findings.tsx'
 import { NameField } from './name-field.tsx'
 import type { Runs } from './run/use-runs.ts'
-import type { SaveState } from './save/autosave.ts'
+import type { Autosave, SaveState } from './save/autosave.ts'
+import { PeopleHere } from './together/people-here.tsx'
+import { WorkflowMenu } from './workflow-menu.tsx'
 
 /** The header: breadcrumbs, save state, problems, and actions on the whole workflow. */
 export function EditorHeader({
-  save,
-  findings,
+  autosave,
   actions,
   runs,
   onDialog,
 }: {
-  save: SaveState
-  findings: readonly Finding[]
+  autosave: Autosave
   actions: Actions
   runs: Runs
   onDialog: (dialog: EditorDialog) => void
 }) {
   const { workflowId, run, draft, readOnly } = useEditing()
   const workspace = useWorkspace()
-  const [, navigate] = useLocation()
+  const { save, revision } = useSyncExternalStore(autosave.watch, autosave.info)
+  const findings = useContext(Findings)
   const name = useDraft(({ document }) => document.name)
   const folder = useDraft(({ document }) => document.folder)
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
   const isRunning = phase === 'running' || phase === 'starting'
-  const { data: status } = useStatus(workflowId, save.phase === 'saved')
+  const { data: status } = useStatus(workflowId, revision)
+  const hasChanges = status !== undefined && (status.version === null || status.needsRedeployment)
+  const isNew = useIsNew()
   const list = `/w/${workspace.id}/workflows`
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 border-b border-line bg-bg px-3 py-1.5">
@@ -49,14 +53,19 @@ export function EditorHeader({
             label="Workflow name"
             name={name}
             readOnly={readOnly}
+            isNew={isNew}
+            onEnter={focusFirstQuestion}
             onRename={(next) => draft.perform({ kind: 'describe', name: next })}
             className="font-semibold"
           />
         }
       />
-      <SaveMark save={save} />
+      {readOnly ? <ViewOnlyMark /> : <SaveMark save={save} />}
+      <PeopleHere onGo={actions.goTo} />
       <FindingsButton findings={findings} actions={actions} />
-      {status && <DeployedMark version={status.version} stale={status.needsRedeployment} />}
+      {status && (
+        <DeployedMark version={status.version} stale={status.needsRedeployment} onOpen={() => onDialog('deploy')} />
+      )}
       {!readOnly &&
         (isRunning ? (
           <Button look="danger" icon={<Square size={13} />} onClick={() => void runs.cancel()}>
@@ -65,6 +74,7 @@ export function EditorHeader({
         ) : (
           <div className="flex items-center">
             <Button
+              look="primary"
               icon={<Play size={14} />}
               onClick={() => void runs.runAll()}
               title="Run the draft (Ctrl+Enter)"
@@ -74,45 +84,44 @@ export function EditorHeader({
             </Button>
             <IconButton
               label="Run with custom input"
-              keys="Mod+Shift+Enter"
+              keys={keyOf('run-with')}
               icon={<ChevronDown size={14} />}
               onClick={() => onDialog('run')}
-              className="-ml-px w-6 rounded-l-none border border-line-strong bg-surface shadow-sm"
+              className="w-6 rounded-l-none border-l border-on-accent/30 bg-accent text-on-accent! not-disabled:hover:bg-accent-hover!"
             />
           </div>
         ))}
       {!readOnly && (
-        <Button look="primary" icon={<Rocket size={14} />} onClick={() => onDialog('deploy')}>
+        <Button look={hasChanges ? 'accent' : 'plain'} icon={<Rocket size={14} />} onClick={() => onDialog('deploy')}>
           Deploy
         </Button>
       )}
-      <Menu
-        align="end"
-        trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
-        entries={[
-          { label: 'Entry points', onSelect: () => onDialog('endpoint') },
-          { label: 'Variables and description', onSelect: () => onDialog('about') },
-          { label: 'Versions', onSelect: () => onDialog('versions') },
-          { label: 'Webhooks', onSelect: () => navigate(`/workflows/${workflowId}/webhooks`) },
-          { label: 'Logs', onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${workflowId}`) },
-          'separator',
-          { label: 'Export', onSelect: () => exportFile(draft.state().document, workflowId) },
-        ]}
-      />
+      <WorkflowMenu autosave={autosave} version={status?.version ?? null} onDialog={onDialog} />
     </header>
   )
 }
 
-/** Downloads the document as a file. */
-function exportFile(document: { name: string }, id: string): void {
-  const url = URL.createObjectURL(
-    new Blob([JSON.stringify({ id, ...document }, null, 2)], { type: 'application/json' }),
+/** Whether the workflow was created just now. Reads it once, so that a reload does not select the name again. */
+function useIsNew(): boolean {
+  const state = useHistoryState<{ isNew?: boolean } | null>()
+  const [isNew] = useState(state?.isNew === true)
+  useEffect(() => {
+    if (isNew) history.replaceState(null, '')
+  }, [isNew])
+  return isNew
+}
+
+function focusFirstQuestion(): void {
+  document.querySelector<HTMLElement>('[data-first-question] button')?.focus()
+}
+
+/** Viewers change nothing, so nothing is saved for them. */
+function ViewOnlyMark() {
+  return (
+    <span title="You are a viewer of this workspace. Its owner can make you an editor.">
+      <Badge>View only</Badge>
+    </span>
   )
-  const link = globalThis.document.createElement('a')
-  link.href = url
-  link.download = `${document.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') || 'workflow'}.json`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
 function SaveMark({ save }: { save: SaveState }) {
@@ -122,7 +131,7 @@ function SaveMark({ save }: { save: SaveState }) {
     saving: { icon: <Spinner size={12} />, text: 'Saving…', look: 'text-muted' },
     failed: { icon: <CloudOff size={13} />, text: 'Not saved', look: 'text-error-text' },
     rejected: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
-    conflict: { icon: <TriangleAlert size={13} />, text: 'Changed elsewhere', look: 'text-warn-text' },
+    conflict: { icon: <TriangleAlert size={13} />, text: 'Choose changes', look: 'text-warn-text' },
   }[save.phase]
   return (
     <span
@@ -136,79 +145,23 @@ function SaveMark({ save }: { save: SaveState }) {
   )
 }
 
-function DeployedMark({ version, stale }: { version: number | null; stale: boolean }) {
+/** Which version is live. Amber when the saved draft differs from it. A click shows the differences. */
+function DeployedMark({ version, stale, onOpen }: { version: number | null; stale: boolean; onOpen: () => void }) {
   if (version === null) return <span className="px-1 text-xs text-muted max-md:hidden">Not deployed</span>
   return (
-    <span className="flex items-center gap-1.5 px-1 text-xs text-muted max-md:hidden">
-      <span aria-hidden="true" className={classes('size-1.5 rounded-full', stale ? 'bg-warn' : 'bg-ok')} />
-      {stale ? `v${version}, draft changed` : `v${version} is live`}
-    </span>
-  )
-}
-
-function FindingsButton({ findings, actions }: { findings: readonly Finding[]; actions: Actions }) {
-  const [isOpen, setIsOpen] = useState(false)
-  if (findings.length === 0) return null
-  const errors = findings.filter(({ level }) => level === 'error').length
-  return (
-    <Popover
-      align="end"
-      className="w-96 p-1"
-      open={isOpen}
-      onOpenChange={setIsOpen}
-      trigger={
-        <button
-          type="button"
-          className={classes(
-            'flex h-7 cursor-default items-center gap-1 rounded-md px-2 text-xs font-medium hover:bg-hover',
-            errors > 0 ? 'text-error-text' : 'text-warn-text',
-          )}
-        >
-          <CircleAlert size={14} aria-hidden="true" />
-          {findings.length} {findings.length === 1 ? 'problem' : 'problems'}
-        </button>
+    <button
+      type="button"
+      title={
+        stale ? `New runs use version ${version}. Show what changed since.` : 'The draft matches the live version.'
       }
+      onClick={onOpen}
+      className={classes(
+        'flex h-6 cursor-default items-center gap-1.5 rounded-full px-2 text-xs max-md:hidden',
+        stale ? 'bg-warn-soft font-medium text-warn-text' : 'text-muted hover:bg-hover',
+      )}
     >
-      <FindingList findings={findings} actions={actions} onGo={() => setIsOpen(false)} />
-    </Popover>
-  )
-}
-
-/** The problems found by the check. A click goes to the block. */
-export function FindingList({
-  findings,
-  actions,
-  onGo,
-}: {
-  findings: readonly Finding[]
-  actions: Actions
-  onGo?: () => void
-}) {
-  return (
-    <ul className="flex flex-col">
-      {findings.map((finding) => (
-        <li key={`${finding.path} ${finding.code}`}>
-          <button
-            type="button"
-            disabled={finding.blockId === null}
-            onClick={() => {
-              if (finding.blockId !== null) actions.goTo(finding.blockId)
-              onGo?.()
-            }}
-            className="flex w-full cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-left text-sm not-disabled:hover:bg-hover"
-          >
-            <CircleAlert
-              size={14}
-              aria-label={finding.level === 'error' ? 'Error' : 'Warning'}
-              className={classes('mt-0.5 shrink-0', finding.level === 'error' ? 'text-error' : 'text-warn')}
-            />
-            <span className="min-w-0 break-words">
-              {finding.blockName && <span className="font-medium">{finding.blockName}: </span>}
-              {finding.message}
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
+      <span aria-hidden="true" className={classes('size-1.5 rounded-full', stale ? 'bg-warn' : 'bg-ok')} />
+      {stale ? `v${version} is live, draft changed` : `v${version} is live`}
+    </button>
   )
 }

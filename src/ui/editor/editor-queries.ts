@@ -26,12 +26,17 @@ export function workflowQuery(id: string) {
   })
 }
 
-/** The state of the deployment, and whether the draft differs from it. Reloaded after every save. */
-export function useStatus(id: string, isSaved: boolean) {
+/**
+ * The state of the deployment, and whether the saved draft differs from it. `revision`: the saved revision of the
+ * draft. Each revision has its own entry, so a status of an earlier one never counts for a later one.
+ */
+export function useStatus(id: string, revision: number) {
   return useQuery({
-    queryKey: ['workflow-status', id, isSaved],
+    queryKey: ['workflow-status', id, revision],
     queryFn: ({ signal }) => call('GET /api/workflows/:id/status', { params: { id }, signal }),
     placeholderData: (before) => before,
+    staleTime: 0,
+    gcTime: 0,
   })
 }
 

@@ -4,14 +4,23 @@ import { useEffect, useMemo } from 'react'
 import type { WorkflowResponse } from '../../http/responses/workflow-schemas.ts'
 import { useMe } from '../api/session.ts'
 import { Failed, Loading } from '../parts/states.tsx'
+import { draftStorage } from '../shell/kept-drafts.ts'
 import { useTitle } from '../shell/page.tsx'
 import { useChooseWorkspace } from '../shell/workspace.tsx'
 import { documentOf } from './document/document-of.ts'
+import { freshId } from './document/fresh-id.ts'
 import { type BlockType, EditingProvider, useBlockTypes } from './editing.tsx'
 import { workflowQuery } from './editor-queries.ts'
+import { HeldProblems } from './held-problems.ts'
+import { PinsProvider } from './pins/pins.tsx'
+import { RunFocus } from './run/run-focus.ts'
 import { RunWatch } from './run/run-watch.ts'
 import { Autosave } from './save/autosave.ts'
 import { Draft } from './save/draft.ts'
+import { UnsavedCopies } from './save/unsaved-copies.ts'
+import { Together } from './together/together.ts'
+import { TogetherProvider } from './together/together-context.tsx'
+import { VariableCreator } from './variable-creator.tsx'
 import { Workbench } from './workbench.tsx'
 
 /** The editor of one workflow. */
@@ -25,18 +34,30 @@ export function EditorScreen({ params: { id } }: { params: { id: string } }) {
 
 function Opened({ workflow, types }: { workflow: WorkflowResponse; types: ReadonlyMap<string, BlockType> }) {
   const { id, workspaceId } = workflow
-  const { workspaces } = useMe()
+  const { workspaces, user } = useMe()
   const choose = useChooseWorkspace()
   useEffect(() => choose(workspaceId), [choose, workspaceId])
   useTitle(workflow.name)
   const readOnly = workspaces.find((workspace) => workspace.id === workspaceId)?.role === 'viewer'
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft starts once, from the loaded workflow
-  const [editing, autosave] = useMemo(() => {
+  const [editing, autosave, together, copies] = useMemo(() => {
     const draft = new Draft(documentOf(workflow))
     const run = new RunWatch(id)
+    const copies = new UnsavedCopies(draftStorage(), { userId: user.id, workflowId: id })
     return [
-      { workflowId: id, workspaceId, draft, run, types, readOnly },
-      new Autosave(draft, id, workflow.revision),
+      {
+        workflowId: id,
+        workspaceId,
+        draft,
+        run,
+        focus: new RunFocus(),
+        held: new HeldProblems(draft),
+        types,
+        readOnly,
+      },
+      new Autosave(draft, id, workflow.revision, copies.keeper(freshId(), Date.now)),
+      new Together(id, user.id),
+      copies,
     ] as const
   }, [id, readOnly, types])
   useEffect(() => {
@@ -45,17 +66,26 @@ function Opened({ workflow, types }: { workflow: WorkflowResponse; types: Readon
       void autosave.flush()
       event.preventDefault()
     }
+    const onHide = () => autosave.keepCopy()
     addEventListener('beforeunload', onLeave)
+    addEventListener('pagehide', onHide)
     return () => {
       removeEventListener('beforeunload', onLeave)
-      void autosave.flush()
+      removeEventListener('pagehide', onHide)
+      autosave.leave()
     }
   }, [autosave])
   useEffect(() => () => editing.run.leave(), [editing])
   return (
     <EditingProvider value={editing}>
       <ReactFlowProvider>
-        <Workbench autosave={autosave} />
+        <TogetherProvider value={together}>
+          <VariableCreator autosave={autosave}>
+            <PinsProvider workflowId={editing.workflowId} autosave={autosave}>
+              <Workbench autosave={autosave} together={together} copies={copies} />
+            </PinsProvider>
+          </VariableCreator>
+        </TogetherProvider>
       </ReactFlowProvider>
     </EditingProvider>
   )

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { classes } from '../parts/class-names.ts'
 
 /**
@@ -11,6 +11,8 @@ export function NameField({
   onRename,
   errorOf,
   readOnly,
+  isNew = false,
+  onEnter,
   className,
 }: {
   label: string
@@ -19,14 +21,27 @@ export function NameField({
   /** Why a name is invalid; undefined when it is valid. */
   errorOf?: (name: string) => string | undefined
   readOnly: boolean
+  /** Selects the name when it appears, so that typing replaces it. */
+  isNew?: boolean
+  /** Called after Enter has applied a name. */
+  onEnter?: () => void
   className?: string
 }) {
   const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (isNew) field.current?.select()
+  }, [isNew])
   const [typed, setTyped] = useState<string>()
   const wanted = typed?.trim()
   const error = wanted ? errorOf?.(wanted) : undefined
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter' && !error) event.currentTarget.blur()
+    if (event.key === 'Enter' && !error) {
+      // Otherwise the key would also press the button that receives the focus.
+      event.preventDefault()
+      event.currentTarget.blur()
+      onEnter?.()
+    }
     if (event.key === 'Escape') {
       setTyped(undefined)
       event.currentTarget.value = name
@@ -37,6 +52,7 @@ export function NameField({
   return (
     <>
       <input
+        ref={field}
         aria-label={label}
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? id : undefined}

@@ -1,17 +1,24 @@
 import { ArrowRight, X } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useLocation } from 'wouter'
 import { Button, IconButton } from '../parts/button.tsx'
 import { remember, remembered } from '../shell/browser-memory.ts'
 import { useDraft, useEditing } from './editing.tsx'
 
 const storageKey = 'millrace.tour'
 
-/** A three-step introduction to the sample workflow. Doing a step completes it. Closing it is remembered. */
+/**
+ * An introduction to the sample workflow. Doing a step completes it. Closing it is remembered. It has a row of its own,
+ * so that it covers nothing that it talks about.
+ */
 export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void }) {
-  const { run } = useEditing()
+  const { run, workspaceId } = useEditing()
+  const [, navigate] = useLocation()
   const [at, setAt] = useState(() => (remembered(storageKey) === 'done' ? steps.length : 0))
-  const isSample = useDraft(({ document }) =>
-    Object.values(document.blocks).some(({ params }) => String(params?.['url']).endsWith('/sample/quotes')),
+  // Workflows of the gallery call the sample route, too.
+  const isSample = useDraft(
+    ({ document }) =>
+      String(document.blocks['quotes']?.params?.['url']).endsWith('/sample/quotes') && 'pick' in document.blocks,
   )
   const isSelected = useDraft(({ selected }) => selected.size === 1)
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
@@ -25,37 +32,30 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
   }
   const step = steps[at]
   if (!step || !isSample) return null
-  const act = [onRun, undefined, onCall][at]
+  const act = [onRun, undefined, onCall, () => navigate(`/w/${workspaceId}/gallery`)][at]
   return (
-    <section aria-label="First steps" className="popup absolute right-3 bottom-3 z-20 w-84 max-w-[calc(100%-24px)] p-4">
-      <div className="flex items-start gap-2">
-        <div className="min-w-0 flex-1" aria-live="polite">
-          <p className="text-2xs font-medium text-muted">
-            {at + 1} of {steps.length}
-          </p>
-          <h2 className="mt-0.5 text-sm font-semibold">{step.title}</h2>
-        </div>
-        <IconButton label="Close first steps" icon={<X size={15} />} size="small" side="left" onClick={end} />
+    <section
+      aria-label="First steps"
+      className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line bg-surface py-2 pr-2 pl-4"
+    >
+      <div className="min-w-56 flex-1 text-sm" aria-live="polite">
+        <h2 className="inline font-semibold">{step.title}.</h2> <span className="text-muted">{step.text}</span>
       </div>
-      <p className="mt-1 text-sm text-muted">{step.text}</p>
-      <div className="mt-3 flex items-center justify-between">
-        <div className="flex gap-1" aria-hidden="true">
-          {steps.map(({ title }, index) => (
-            <span key={title} className={`h-1.5 w-5 rounded-full ${index <= at ? 'bg-accent' : 'bg-pressed'}`} />
-          ))}
-        </div>
-        <Button
-          size="small"
-          icon={<ArrowRight size={13} />}
-          onClick={() => {
-            act?.()
-            if (at === steps.length - 1) end()
-            else if (!act) setAt(at + 1)
-          }}
-        >
-          {step.action}
-        </Button>
-      </div>
+      <span className="text-2xs text-muted">
+        {at + 1} of {steps.length}
+      </span>
+      <Button
+        size="small"
+        icon={<ArrowRight size={13} />}
+        onClick={() => {
+          act?.()
+          if (at === steps.length - 1) end()
+          else if (at > 0) setAt(at + 1)
+        }}
+      >
+        {step.action}
+      </Button>
+      <IconButton label="Close first steps" icon={<X size={15} />} size="small" onClick={end} />
     </section>
   )
 }
@@ -63,17 +63,22 @@ export function Tour({ onRun, onCall }: { onRun: () => void; onCall: () => void 
 const steps = [
   {
     title: 'Run it',
-    text: 'This workflow fetches a quote and returns it. It is already deployed. Run it and watch each block.',
+    text: 'This sample requests quotes, picks one and returns it. Run it and watch the blocks.',
     action: 'Run',
   },
   {
     title: 'Look inside',
-    text: 'Click a block to see its parameters and output. Type < in a field to use an earlier block’s output.',
+    text: 'Click a block to see its settings and its latest output. Type < in a field to use an earlier block’s output.',
     action: 'Next',
   },
   {
     title: 'Call it',
-    text: 'Call this workflow with curl, TypeScript or Python. Your changes go live when you deploy.',
+    text: 'The sample is deployed: call it with curl, TypeScript or Python. Your changes go live when you deploy.',
     action: 'Show me how',
+  },
+  {
+    title: 'Start your own',
+    text: 'The gallery has ready workflows. Or choose Workflows, New workflow for an empty one.',
+    action: 'Open the gallery',
   },
 ]

@@ -1,51 +1,85 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { call } from '../api/call.ts'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
 import { CanvasControls } from './canvas/canvas-controls.tsx'
 import { useCanvasKeys } from './canvas/canvas-keys.ts'
-import { EmptyCanvas } from './canvas/empty-canvas.tsx'
+import { CanvasMenu } from './canvas/menus/canvas-menu.tsx'
+import { editorActions } from './canvas/menus/editor-actions.ts'
+import { SelectionToolbar } from './canvas/menus/selection-toolbar.tsx'
+import { FirstQuestions } from './canvas/questions/first-questions.tsx'
 import { useActions } from './document/actions.ts'
-import { documentOf } from './document/document-of.ts'
+import type { Point } from './document/document.ts'
 import type { Place } from './document/new-block.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
 import { EditorHeader } from './editor-header.tsx'
-import { loadWorkflow } from './editor-queries.ts'
-import { Findings } from './findings.tsx'
+import { FindBar, type FindRequest } from './find/find-bar.tsx'
+import type { Query } from './find/search.ts'
+import { selectedText } from './find/selected-text.ts'
+import { Findings, useShownFindings } from './findings.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { ConnectPalette } from './palette/connect-palette.tsx'
 import { Palette } from './palette/palette.tsx'
 import { QuickPalette } from './palette/quick-palette.tsx'
+import { usePinToggle } from './pins/use-pin-toggle.ts'
 import { Console } from './run/console.tsx'
+import type { MissingValue } from './run/missing-values.ts'
 import type { WrittenInputs } from './run/run-dialog.tsx'
+import { useFailureFocus } from './run/use-failure-focus.ts'
 import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
 import type { Autosave } from './save/autosave.ts'
 import { ConflictNotice } from './save/conflict-notice.tsx'
+import { RestoreNotice } from './save/restore-notice.tsx'
+import type { UnsavedCopies } from './save/unsaved-copies.ts'
+import type { Together } from './together/together.ts'
+import { useLiveDraft } from './together/use-live-draft.ts'
 import { Tour } from './tour.tsx'
 import { DraftTriggerDetails } from './trigger-details.ts'
+import { checkDraft } from './variable-creator.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
 const RunDialog = lazy(async () => ({ default: (await import('./run/run-dialog.tsx')).RunDialog }))
+const ValuesDialog = lazy(async () => ({ default: (await import('./run/values-dialog.tsx')).ValuesDialog }))
+const SeparateDialog = lazy(async () => ({
+  default: (await import('./canvas/menus/separate-dialog.tsx')).SeparateDialog,
+}))
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
 
 /** The editor around one draft: header, palette, canvas, inspector and console. */
-export function Workbench({ autosave }: { autosave: Autosave }) {
-  const { draft, run, workflowId, readOnly } = useEditing()
+export function Workbench({
+  autosave,
+  together,
+  copies,
+}: {
+  autosave: Autosave
+  together: Together
+  copies: UnsavedCopies
+}) {
+  const { draft, run, held, workflowId, readOnly } = useEditing()
   const { save, findings, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
+  const shown = useShownFindings(findings)
   const actions = useActions()
+  const toast = useToast()
   const showLatestRun = useLatestRun()
-  const runs = useRuns(autosave, actions.goTo)
+  const pinOf = usePinToggle()
+  const [missing, setMissing] = useState<{ blockId: string; values: readonly MissingValue[] }>()
+  const onMissing = useCallback(
+    (blockId: string, values: readonly MissingValue[]) => setMissing({ blockId, values }),
+    [],
+  )
+  const runs = useRuns(autosave, actions.goTo, onMissing)
+  useFailureFocus(actions.goTo)
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)
   const [showMap, setShowMap] = useState(false)
   const [dialog, setDialog] = useState<EditorDialog>()
+  const [finding, setFinding] = useState<FindRequest>()
+  const lastQuery = useRef<{ query?: Query }>({})
   const written = useRef<WrittenInputs>({ texts: new Map() })
   const inspector = useRef<HTMLElement>(null)
   const one = useDraft(({ selected, document }) => {
@@ -53,41 +87,66 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
     return selected.size === 1 && only !== undefined && document.blocks[only] ? only : undefined
   })
   const phase = useSyncExternalStore(run.watch, () => run.state().phase)
-  useRemoteChanges(autosave, workflowId)
+  useEffect(() => {
+    if (dialog === 'deploy') held.showAll()
+  }, [dialog, held])
+  useLiveDraft(together, autosave)
   useInitialCheck(autosave, workflowId)
 
-  const openPalette = () => {
-    const place = actions.nextPlace(false)
+  const onOffer = (place: Place, at?: Point) => {
     const box = document.querySelector('.react-flow')?.getBoundingClientRect()
-    const at = box ? { x: box.x + box.width / 2 - 160, y: box.y + Math.min(120, box.height / 5) } : { x: 200, y: 120 }
-    if (!readOnly) setOffer({ place, at, steps: place.from !== undefined })
+    const middle = box
+      ? { x: box.x + box.width / 2 - 160, y: box.y + Math.min(120, box.height / 5) }
+      : { x: 200, y: 120 }
+    const steps = place.onEdge !== undefined || (place.from !== undefined && draft.state().selected.size === 1)
+    if (!readOnly) setOffer({ place, at: at ?? middle, steps })
   }
-  const isCovered = () => offer !== undefined || connecting !== undefined || dialog !== undefined || hasOverlay()
+  const openPalette = () => onOffer(actions.nextPlace(false))
+  const separate = () => {
+    const found = actions.separate('')
+    if ('reason' in found) toast.show({ text: found.reason, tone: 'error' })
+    else setDialog('separate')
+  }
+  /** Selects the block that has the focus. */
+  const selectFocused = () => {
+    const id = document.activeElement?.closest('.react-flow__node')?.getAttribute('data-id')
+    if (id && draft.state().document.blocks[id] && !draft.state().selected.has(id)) draft.select([id])
+  }
+  const onMap = () => setShowMap((shown) => !shown)
+  const actionsAt = (at?: { page: Point; canvas: Point }) =>
+    editorActions({
+      ...{ actions, runs, state: draft.state(), readOnly, onOffer, onMap },
+      ...(at ? { at } : {}),
+      onConnect: setConnecting,
+      onFind: () => {
+        const text = selectedText()
+        setFinding(text === undefined ? {} : { text })
+      },
+      // The inspector of a block that was only just selected is drawn in the next frame.
+      onInspect: () => requestAnimationFrame(() => focusFirst(inspector.current)),
+      onSeparate: separate,
+      onRunWith: () => readOnly || setDialog('run'),
+      pinOf,
+    })
+  const isCovered = () =>
+    missing !== undefined || offer !== undefined || connecting !== undefined || dialog !== undefined || hasOverlay()
   useCanvasKeys({
     actions,
-    onPalette: openPalette,
-    onRun: () => void runs.runAll(),
-    onRunWith: () => readOnly || setDialog('run'),
-    onConnect: () => one && !readOnly && setConnecting(one),
-    onInspect: () => focusFirst(inspector.current),
+    list: () => actionsAt(),
     onEscape: () => draft.select([]),
+    onFocused: selectFocused,
     isCovered,
   })
-  useCanvasCommands({
-    actions,
-    readOnly,
-    one,
-    onPalette: openPalette,
-    onConnect: setConnecting,
-    onMap: () => setShowMap((shown) => !shown),
-    onDialog: setDialog,
-    runs,
-  })
+  const version = useDraft(({ selected, selectedEdges, document }) =>
+    [readOnly, selectedEdges.size === 1, ...[...selected].map((id) => `${id} ${document.blocks[id]?.enabled}`)].join(),
+  )
+  useCanvasCommands({ actions, list: actionsAt(), readOnly, onDialog: setDialog, version })
   return (
-    <Findings value={findings}>
-      <EditorHeader save={save} findings={findings} actions={actions} runs={runs} onDialog={setDialog} />
-      {save.phase === 'conflict' && <ConflictNotice autosave={autosave} message={save.message} />}
-      <div className="flex min-h-0 flex-1">
+    <Findings value={shown}>
+      <EditorHeader autosave={autosave} actions={actions} runs={runs} onDialog={setDialog} />
+      {save.phase === 'conflict' && <ConflictNotice autosave={autosave} conflict={save} />}
+      {!readOnly && <RestoreNotice autosave={autosave} copies={copies} />}
+      <div className="relative flex min-h-0 flex-1">
         {isPaletteOpen && (
           <Palette
             onPick={(type) => actions.add(type, actions.nextPlace(type.kind === 'trigger'))}
@@ -95,24 +154,46 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           />
         )}
         <div className="flex min-w-0 flex-1 flex-col">
-          <div className="relative min-h-0 flex-1">
-            <Canvas
-              onOffer={(place, at) => setOffer({ place, at, steps: true })}
-              onAdd={(type, place) => actions.addByType(type, place)}
-              onBlock={actions.reveal}
-              onWhole={showLatestRun}
-              showMap={showMap}
-            />
-            <EmptyCanvas />
+          {!readOnly && <Tour onRun={() => void runs.runAll()} onCall={() => setDialog('endpoint')} />}
+          <section
+            id="canvas"
+            aria-label="Workflow"
+            tabIndex={-1}
+            onFocus={(event) => event.target === event.currentTarget && actions.focusHome()}
+            className="relative min-h-0 flex-1 outline-none"
+          >
+            <CanvasMenu actionsAt={actionsAt}>
+              <Canvas
+                onOffer={(place, at) => setOffer({ place, at, steps: true })}
+                onAdd={(type, place) => actions.addByType(type, place)}
+                onBlock={actions.reveal}
+                onDrawn={showLatestRun}
+                showMap={showMap}
+              >
+                <FirstQuestions
+                  onStart={(type) => actions.start(type)}
+                  onNext={(type) => actions.continueStart(type)}
+                  onAll={openPalette}
+                />
+              </Canvas>
+            </CanvasMenu>
+            <SelectionToolbar list={actionsAt} />
+            {finding && (
+              <FindBar
+                request={finding}
+                remembered={lastQuery.current}
+                actions={actions}
+                onClose={() => setFinding(undefined)}
+              />
+            )}
             <CanvasControls
               actions={actions}
               onPalette={isPaletteOpen ? undefined : () => (innerWidth >= 768 ? setIsPaletteOpen(true) : openPalette())}
               onQuick={openPalette}
               showMap={showMap}
-              onMap={() => setShowMap((shown) => !shown)}
+              onMap={onMap}
             />
-            {!readOnly && <Tour onRun={() => void runs.runAll()} onCall={() => setDialog('endpoint')} />}
-          </div>
+          </section>
           {phase !== 'idle' && <Console actions={actions} runs={runs} />}
         </div>
         <DraftTriggerDetails value={triggerDetails}>
@@ -126,7 +207,7 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           onClose={() => setOffer(undefined)}
           onPick={(type) => {
             setOffer(undefined)
-            actions.add(type, offer.place)
+            actions.add(type, type.kind === 'trigger' ? actions.nextPlace(true) : offer.place)
           }}
         />
       )}
@@ -137,7 +218,22 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
           <RunDialog runs={runs} written={written.current} onGo={actions.goTo} onClose={() => setDialog(undefined)} />
         </Suspense>
       )}
-      {dialog && dialog !== 'about' && dialog !== 'run' && (
+      {missing && (
+        <Suspense>
+          <ValuesDialog
+            blockId={missing.blockId}
+            missing={missing.values}
+            runs={runs}
+            onClose={() => setMissing(undefined)}
+          />
+        </Suspense>
+      )}
+      {dialog === 'separate' && (
+        <Suspense>
+          <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />
+        </Suspense>
+      )}
+      {dialog && dialog !== 'about' && dialog !== 'run' && dialog !== 'separate' && (
         <Suspense>
           <DeployDialog
             view={dialog}
@@ -152,10 +248,14 @@ export function Workbench({ autosave }: { autosave: Autosave }) {
   )
 }
 
-/** Focuses the first field of the inspector. It may be a code editor that is still loading. */
+/**
+ * Focuses the first field of the inspector, but not a button beside its label. The field may be a code editor that is
+ * still loading.
+ */
 function focusFirst(inspector: HTMLElement | null, tries = 60): void {
   const form = inspector?.querySelector('[data-first]')
-  const field = form?.querySelector<HTMLElement>('input, textarea, select, button, [data-code], .skeleton')
+  const controls = form?.querySelectorAll<HTMLElement>('input, textarea, select, button, [data-code], .skeleton') ?? []
+  const field = [...controls].find((control) => !control.closest('[data-label-line]'))
   const code = field?.shadowRoot?.querySelector<HTMLElement>('.cm-content')
   ;(code ?? field)?.focus()
   const isDone = document.activeElement === field
@@ -171,34 +271,6 @@ function hasOverlay(): boolean {
 function useInitialCheck(autosave: Autosave, workflowId: string): void {
   const { draft } = useEditing()
   useEffect(() => {
-    const document = draft.state().document
-    call('POST /api/editor/workflows/:id/check', { params: { id: workflowId }, body: document }).then(
-      (check) => draft.state().document === document && autosave.setCheck(check),
-      () => undefined,
-    )
+    void checkDraft(autosave, workflowId, draft.state)
   }, [autosave, draft, workflowId])
-}
-
-/**
- * When the window regains focus, loads changes saved by others or by another tab, unless the draft has unsaved changes.
- */
-function useRemoteChanges(autosave: Autosave, workflowId: string): void {
-  const queries = useQueryClient()
-  const toast = useToast()
-  useEffect(() => {
-    const onFocus = async () => {
-      if (autosave.info().save.phase !== 'saved') return
-      try {
-        const found = await loadWorkflow(workflowId)
-        if (found.revision === autosave.revision || autosave.info().save.phase !== 'saved') return
-        autosave.adopt(documentOf(found), found.revision)
-        toast.show({ text: 'Loaded changes that were made elsewhere.' })
-        void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
-      } catch {
-        // The next save reports whether the service is reachable.
-      }
-    }
-    addEventListener('focus', onFocus)
-    return () => removeEventListener('focus', onFocus)
-  }, [autosave, workflowId, queries, toast])
 }

@@ -19,7 +19,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
       `variable ${at}`,
     )
   return (
-    <Dialog onClose={onClose} title="Variables and description">
+    <Dialog onClose={onClose} title="Run variables and description">
       <DialogBody>
         <Field label="Description" optional>
           {(tied) => (
@@ -36,9 +36,9 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <fieldset className="flex flex-col gap-1.5">
-          <legend className="mb-1 text-xs font-medium">Variables</legend>
+          <legend className="mb-1 text-xs font-medium">Run variables</legend>
           <p className="mb-1 text-xs text-muted">
-            Every run starts with these values. Variables blocks change them. Read them with{' '}
+            Every run starts with these values, and Variables blocks change them for the rest of the run. Read them with{' '}
             <code>{'<variable.name>'}</code>.
           </p>
           {list.map(([name, variable], at) => (
@@ -86,7 +86,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
               className="self-start"
               onClick={() => put([...list, [freeName(variables), { type: 'string', value: '' }]])}
             >
-              Add variable
+              Add run variable
             </Button>
           )}
         </fieldset>

@@ -1,10 +1,15 @@
 import { useState } from 'react'
 import { classes } from './class-names.ts'
 
-export type BarTone = 'accent' | 'error' | 'model'
+export type BarTone = 'accent' | 'error' | 'model' | 'muted'
 export type BarSeries = { name: string; tone: BarTone; values: readonly number[] }
 
-const tones: Record<BarTone, string> = { accent: 'bg-accent', error: 'bg-error', model: 'bg-model' }
+const tones: Record<BarTone, string> = {
+  accent: 'bg-accent',
+  error: 'bg-error',
+  model: 'bg-model',
+  muted: 'bg-line-strong',
+}
 
 /** A stacked bar chart over time. A table carries the numbers for screen readers. */
 export function BarChart({

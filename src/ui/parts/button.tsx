@@ -3,7 +3,7 @@ import { classes } from './class-names.ts'
 import { Hint } from './hint.tsx'
 import { Spinner } from './spinner.tsx'
 
-type Look = 'primary' | 'plain' | 'quiet' | 'danger'
+type Look = 'primary' | 'accent' | 'plain' | 'quiet' | 'danger'
 
 export type ButtonProps = ComponentProps<'button'> & {
   look?: Look
@@ -13,7 +13,7 @@ export type ButtonProps = ComponentProps<'button'> & {
   busy?: boolean
 }
 
-/** A button. Use `primary` at most once per view. */
+/** A button. Use `primary` at most once per view; `accent` is the next important action beside it. */
 export function Button({ look = 'plain', size = 'normal', icon, busy, disabled, children, ...props }: ButtonProps) {
   return (
     <button
@@ -37,6 +37,8 @@ export function Button({ look = 'plain', size = 'normal', icon, busy, disabled, 
 
 const looks: Record<Look, string> = {
   primary: 'bg-accent text-on-accent not-disabled:hover:bg-accent-hover',
+  accent:
+    'border border-accent bg-accent-soft text-accent-text shadow-sm not-disabled:hover:border-accent-hover not-disabled:active:bg-pressed',
   plain:
     'border border-line-strong bg-surface text-text shadow-sm not-disabled:hover:bg-sunken not-disabled:active:bg-pressed',
   quiet: 'text-text not-disabled:hover:bg-hover not-disabled:active:bg-pressed',

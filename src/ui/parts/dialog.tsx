@@ -1,13 +1,18 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog'
 import { useMutation } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import type { FormEvent, ReactNode } from 'react'
+import type { FormEvent, ReactNode, RefObject } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { classes } from './class-names.ts'
 import { ErrorNote } from './states.tsx'
 
-type Width = 'small' | 'normal' | 'wide'
-const widths: Record<Width, string> = { small: 'max-w-104', normal: 'max-w-136', wide: 'max-w-208' }
+type Width = 'small' | 'normal' | 'wide' | 'full'
+const widths: Record<Width, string> = {
+  small: 'top-[12vh] max-h-[80vh] max-w-104',
+  normal: 'top-[12vh] max-h-[80vh] max-w-136',
+  wide: 'top-[12vh] max-h-[80vh] max-w-208',
+  full: 'top-[3vh] h-[94vh] max-w-400',
+}
 
 /** A modal dialog. Escape and a click outside close it. The focus returns to where it was. */
 export function Dialog({
@@ -16,6 +21,7 @@ export function Dialog({
   title,
   description,
   width = 'normal',
+  focus,
   children,
 }: {
   open?: boolean
@@ -23,6 +29,8 @@ export function Dialog({
   title: string
   description?: ReactNode
   width?: Width
+  /** The element with the focus at first, by default the first control. Null: the content takes it. */
+  focus?: RefObject<HTMLElement | null> | null
   children: ReactNode
 }) {
   return (
@@ -30,8 +38,9 @@ export function Dialog({
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop z-40" />
         <BaseDialog.Popup
+          {...(focus === undefined ? {} : { initialFocus: focus ?? false })}
           className={classes(
-            'popup fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[calc(100vw-24px)] -translate-x-1/2 flex-col',
+            'popup fixed left-1/2 z-50 flex w-[calc(100vw-24px)] -translate-x-1/2 flex-col',
             widths[width],
           )}
         >
@@ -55,8 +64,16 @@ export function Dialog({
   )
 }
 
-export function DialogBody({ children }: { children: ReactNode }) {
-  return <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-5 pb-5">{children}</div>
+/** `isRead`: it has only text, so the keyboard must reach it to scroll. */
+export function DialogBody({ isRead = false, children }: { isRead?: boolean; children: ReactNode }) {
+  return (
+    <div
+      {...(isRead ? { tabIndex: 0 } : {})}
+      className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-5 pb-5 -outline-offset-2"
+    >
+      {children}
+    </div>
+  )
 }
 
 export function DialogActions({ children }: { children: ReactNode }) {

@@ -1,4 +1,5 @@
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import { CircleQuestionMark } from 'lucide-react'
+import { type ComponentProps, type ReactNode, useId, useState } from 'react'
 import { classes } from './class-names.ts'
 
 /** The look of all text controls. */
@@ -47,6 +48,7 @@ export type Tied = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: t
 export function Field({
   label,
   note,
+  help,
   error,
   optional,
   aside,
@@ -54,6 +56,8 @@ export function Field({
 }: {
   label: string
   note?: ReactNode
+  /** A note behind a button at the label. Screen readers always have it. `isOpen`: whether it is visible at first. */
+  help?: { text: string; isOpen: boolean } | undefined
   error?: ReactNode
   optional?: boolean
   /** Shown at the end of the label's line. */
@@ -61,16 +65,38 @@ export function Field({
   children: (tied: Tied) => ReactNode
 }) {
   const id = useId()
-  const described = error || note ? { 'aria-describedby': `${id}-note` } : {}
+  const [hasHelp, setHasHelp] = useState(help?.isOpen === true)
+  const describers = [...(error || note ? [`${id}-note`] : []), ...(help ? [`${id}-help`] : [])]
+  const described = describers.length > 0 ? { 'aria-describedby': describers.join(' ') } : {}
   return (
     <div className="flex flex-col gap-1">
-      <div className="flex min-h-5 items-center justify-between gap-2">
-        <label htmlFor={id} className="text-xs font-medium text-text">
-          {label}
-          {optional && <span className="ml-1.5 font-normal text-muted">optional</span>}
-        </label>
+      <div data-label-line className="flex min-h-5 items-center justify-between gap-2">
+        <span className="flex items-center gap-1">
+          <label id={`${id}-label`} htmlFor={id} className="text-xs font-medium text-text">
+            {label}
+            {optional && <span className="ml-1.5 font-normal text-muted">optional</span>}
+          </label>
+          {help && (
+            <button
+              type="button"
+              aria-label="Help"
+              aria-describedby={`${id}-label`}
+              aria-expanded={hasHelp}
+              aria-controls={`${id}-help`}
+              onClick={() => setHasHelp(!hasHelp)}
+              className="flex size-5 items-center justify-center rounded-full text-muted hover:text-text aria-expanded:text-accent-text"
+            >
+              <CircleQuestionMark size={13} aria-hidden="true" />
+            </button>
+          )}
+        </span>
         {aside}
       </div>
+      {help && (
+        <div id={`${id}-help`} className={hasHelp ? 'text-xs text-muted' : 'sr-only'}>
+          {help.text}
+        </div>
+      )}
       {children({ id, ...described, ...(error ? { 'aria-invalid': true } : {}) })}
       {(error || note) && (
         <div id={`${id}-note`} className={classes('text-xs', error ? 'text-error-text' : 'text-muted')}>

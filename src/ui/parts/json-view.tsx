@@ -20,7 +20,7 @@ export function JsonView({
 }) {
   const levels = useMemo(() => Math.max(1, openLevels(value, openDepth)), [value, openDepth])
   return (
-    <section aria-label={label} className="min-w-0 overflow-hidden rounded-lg border border-line bg-surface">
+    <section aria-label={label} className="min-w-0 shrink-0 overflow-hidden rounded-lg border border-line bg-surface">
       <header className="flex h-8 items-center gap-1 border-b border-line pr-1 pl-3">
         <h3 className="min-w-0 flex-1 truncate text-xs font-medium text-muted">{label}</h3>
         {aside}

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react'
 export function Keys({ text }: { text: string }) {
   return (
     <span className="inline-flex gap-0.5" aria-hidden="true">
-      {text.split('+').map((key) => (
+      {(text === '+' ? [text] : text.split('+')).map((key) => (
         <kbd
           key={key}
           className="inline-flex h-4.5 min-w-4.5 items-center justify-center rounded-sm border border-line bg-sunken px-1 font-sans text-2xs text-muted"

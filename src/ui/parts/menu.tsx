@@ -45,6 +45,32 @@ export function Menu({
   )
 }
 
+/** A menu at a point of the page. It takes the focus and returns it. */
+export function MenuAt({
+  at,
+  label,
+  entries,
+  onClose,
+}: {
+  at: { x: number; y: number }
+  label: string
+  entries: readonly MenuEntry[]
+  onClose: () => void
+}) {
+  const anchor = { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) }
+  return (
+    <BaseMenu.Root modal={false} open onOpenChange={(isOpen) => isOpen || onClose()}>
+      <BaseMenu.Portal>
+        <BaseMenu.Positioner className="z-50 outline-none" anchor={anchor} align="start" side="bottom">
+          <BaseMenu.Popup className={popupLook} aria-label={label}>
+            <Entries entries={entries} />
+          </BaseMenu.Popup>
+        </BaseMenu.Positioner>
+      </BaseMenu.Portal>
+    </BaseMenu.Root>
+  )
+}
+
 /** A menu at the pointer, opened by a right click or long press on `children`. */
 export function ContextMenu({ children, entries }: { children: ReactElement; entries: readonly MenuEntry[] }) {
   return (

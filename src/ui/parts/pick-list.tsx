@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { countOf } from './amount-text.ts'
 import { classes } from './class-names.ts'
 import { Keys } from './keys.tsx'
 
@@ -25,6 +26,7 @@ export function PickList({
   onType,
   items,
   empty,
+  progress,
 }: {
   label: string
   placeholder: string
@@ -33,6 +35,8 @@ export function PickList({
   onType: (typed: string) => void
   items: readonly PickItem[]
   empty: string
+  /** A search that still runs, or has failed. */
+  progress?: string | undefined
 }) {
   const id = useId()
   const [at, setAt] = useState(0)
@@ -78,63 +82,84 @@ export function PickList({
         />
       </div>
       <div ref={list} id={`${id}-list`} role="listbox" aria-label={label} className="min-h-0 overflow-y-auto p-1.5">
-        {items.map((item, index) => (
-          <PickRow
-            key={item.id}
-            id={`${id}-${index}`}
-            item={item}
-            heading={item.group !== undefined && item.group !== items[index - 1]?.group}
-            selected={index === current}
-            onPoint={() => setAt(index)}
-          />
-        ))}
-        {items.length === 0 && <p className="px-2.5 py-6 text-center text-sm text-muted">{empty}</p>}
+        {groupsOf(items).map(({ name, from, items: members }) => {
+          const rows = members.map((item, index) => (
+            <PickRow
+              key={item.id}
+              id={`${id}-${from + index}`}
+              item={item}
+              selected={from + index === current}
+              onPoint={() => setAt(from + index)}
+            />
+          ))
+          if (name === undefined) return <Fragment key={from}>{rows}</Fragment>
+          return (
+            // biome-ignore lint/a11y/useSemanticElements: a list box has groups, not sets of fields
+            <div key={from} role="group" aria-labelledby={`${id}-group-${from}`}>
+              <div id={`${id}-group-${from}`} className="px-2.5 pt-2 pb-1 text-2xs font-medium text-muted">
+                {name}
+              </div>
+              {rows}
+            </div>
+          )
+        })}
+        {items.length === 0 && <p className="px-2.5 py-6 text-center text-sm text-muted">{progress ?? empty}</p>}
       </div>
+      <p
+        role="status"
+        className={progress && items.length > 0 ? 'border-t border-line px-4 py-1.5 text-xs text-muted' : 'sr-only'}
+      >
+        {progress ?? (typed.trim() === '' ? '' : countOf(items.length, 'result'))}
+      </p>
     </>
   )
+}
+
+type Group = { name: string | undefined; from: number; items: PickItem[] }
+
+/** Consecutive items with the same group; `from` is the position of the first one in the list. */
+function groupsOf(items: readonly PickItem[]): Group[] {
+  const groups: Group[] = []
+  for (const [index, item] of items.entries()) {
+    const last = groups.at(-1)
+    if (last && last.name === item.group) last.items.push(item)
+    else groups.push({ name: item.group, from: index, items: [item] })
+  }
+  return groups
 }
 
 function PickRow({
   id,
   item,
-  heading,
   selected,
   onPoint,
 }: {
   id: string
   item: PickItem
-  heading: boolean
   selected: boolean
   onPoint: () => void
 }) {
   return (
-    <>
-      {heading && (
-        <div role="presentation" className="px-2.5 pt-2 pb-1 text-2xs font-medium text-muted">
-          {item.group}
-        </div>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
+    <div
+      id={id}
+      role="option"
+      aria-selected={selected}
+      tabIndex={-1}
+      onMouseMove={onPoint}
+      onClick={item.onPick}
+      className={classes(
+        'flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-1 text-sm select-none',
+        selected && 'bg-hover',
       )}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys */}
-      <div
-        id={id}
-        role="option"
-        aria-selected={selected}
-        tabIndex={-1}
-        onMouseMove={onPoint}
-        onClick={item.onPick}
-        className={classes(
-          'flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-1 text-sm select-none',
-          selected && 'bg-hover',
-        )}
-      >
-        {item.icon && <span className="flex size-4 shrink-0 items-center justify-center text-muted">{item.icon}</span>}
-        <span className="min-w-0 flex-1">
-          <span className="block truncate">{item.label}</span>
-          {item.description && <span className="block truncate text-xs text-muted">{item.description}</span>}
-        </span>
-        {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
-        {item.keys && <Keys text={item.keys} />}
-      </div>
-    </>
+    >
+      {item.icon && <span className="flex size-4 shrink-0 items-center justify-center text-muted">{item.icon}</span>}
+      <span className="min-w-0 flex-1">
+        <span className="block truncate">{item.label}</span>
+        {item.description && <span className="block truncate text-xs text-muted">{item.description}</span>}
+      </span>
+      {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
+      {item.keys && <Keys text={item.keys} />}
+    </div>
   )
 }

@@ -9,6 +9,8 @@ export type Toast = {
   tone?: 'ok' | 'error'
   /** One action, such as `Undo`. */
   action?: { label: string; run: () => void }
+  /** A later toast with the same key replaces this one. */
+  key?: string
   /** The problems, one per line; `more`: the number of problems not listed. */
   problems?: { list: readonly { text: string; go: (() => void) | undefined }[]; more: number }
 }
@@ -19,6 +21,8 @@ type Toaster = {
   show(toast: Toast): void
   /** Shows the error of a failed action. */
   fail(error: unknown): void
+  /** Removes the toast with this key. */
+  dismiss(key: string): void
 }
 
 const Context = createContext<Toaster | undefined>(undefined)
@@ -32,9 +36,11 @@ export function Toasts({ children }: { children: ReactNode }) {
     const show = (toast: Toast) => {
       counter.current += 1
       const id = counter.current
-      setShown((all) => [...all.slice(-(shownMax - 1)), { ...toast, id }])
+      const isSame = (one: Toast) => (toast.key === undefined ? one.text === toast.text : one.key === toast.key)
+      setShown((all) => [...all.filter((one) => !isSame(one)).slice(-(shownMax - 1)), { ...toast, id }])
     }
-    return { show, fail: (error) => show({ text: messageOf(error), tone: 'error' }) }
+    const dismiss = (key: string) => setShown((all) => all.filter((one) => one.key !== key))
+    return { show, fail: (error) => show({ text: messageOf(error), tone: 'error' }), dismiss }
   }, [])
   return (
     <Context value={toaster}>
@@ -42,7 +48,7 @@ export function Toasts({ children }: { children: ReactNode }) {
       <section
         aria-label="Notifications"
         aria-live="polite"
-        className="pointer-events-none fixed right-4 bottom-4 z-70 flex w-90 max-w-[calc(100vw-32px)] flex-col gap-2"
+        className="pointer-events-none fixed right-[calc(16px+var(--panel-width,0px))] bottom-4 z-70 flex w-90 max-w-[calc(100vw-32px)] flex-col gap-2"
       >
         {shown.map((toast) => (
           <ToastCard key={toast.id} toast={toast} onDone={() => remove(toast.id)} />
@@ -109,6 +115,6 @@ function ToastCard({ toast, onDone }: { toast: Shown; onDone: () => void }) {
   )
 }
 
-const shownMax = 4
+const shownMax = 2
 const shortMs = 4_000
 const longMs = 10_000

@@ -1,6 +1,8 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
-import { hasMod } from '../parts/keys.tsx'
-import { CommandPalette } from './command-palette.tsx'
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { hasMod, useSingleKeys } from '../parts/keys.tsx'
+import { CommandPalette } from './palette/command-palette.tsx'
+
+const KeysDialog = lazy(async () => ({ default: (await import('./palette/keys-dialog.tsx')).KeysDialog }))
 
 /** A command of the palette, available while its owner is mounted. */
 export type Command = {
@@ -16,14 +18,22 @@ export type Command = {
   run: () => void
 }
 
-type Registry = { register(commands: readonly Command[]): () => void; open: () => void }
+type Source = () => readonly Command[]
+type Registry = {
+  register(commands: readonly Command[]): () => void
+  registerSource(source: Source): () => void
+  open: () => void
+  openKeys: () => void
+}
 
 const Context = createContext<Registry | undefined>(undefined)
 
-/** Collects the commands of all mounted components and shows them on Ctrl+K or ⌘K. */
+/** Collects the commands of all mounted components and shows them on Ctrl+K or ⌘K. `?` shows all keys. */
 export function Commands({ children }: { children: ReactNode }) {
   const [groups, setGroups] = useState<ReadonlySet<readonly Command[]>>(new Set())
   const [isOpen, setIsOpen] = useState(false)
+  const [showsKeys, setShowsKeys] = useState(false)
+  const sources = useRef(new Set<Source>())
   const registry = useMemo<Registry>(
     () => ({
       register(commands) {
@@ -35,7 +45,12 @@ export function Commands({ children }: { children: ReactNode }) {
             return left
           })
       },
+      registerSource(source) {
+        sources.current.add(source)
+        return () => sources.current.delete(source)
+      },
       open: () => setIsOpen(true),
+      openKeys: () => setShowsKeys(true),
     }),
     [],
   )
@@ -48,10 +63,20 @@ export function Commands({ children }: { children: ReactNode }) {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
+  useSingleKeys({ '?': () => setShowsKeys(true) })
   return (
     <Context value={registry}>
       {children}
-      <CommandPalette open={isOpen} onClose={() => setIsOpen(false)} commands={[...groups].flat()} />
+      <CommandPalette
+        open={isOpen}
+        onClose={() => setIsOpen(false)}
+        commands={() => [...[...groups].flat(), ...[...sources.current].flatMap((source) => source())]}
+      />
+      {showsKeys && (
+        <Suspense>
+          <KeysDialog onClose={() => setShowsKeys(false)} />
+        </Suspense>
+      )}
     </Context>
   )
 }
@@ -75,6 +100,18 @@ export function useCommands(commands: readonly Command[], key = ''): void {
       })),
     )
   }, [register, shape])
+}
+
+/** Offers commands that are listed when the palette opens, such as one for each block of a large workflow. */
+export function useCommandSource(source: Source): void {
+  const { registerSource } = useRegistry()
+  const latest = useRef(source)
+  latest.current = source
+  useEffect(() => registerSource(() => latest.current()), [registerSource])
+}
+
+export function useOpenKeys(): () => void {
+  return useRegistry().openKeys
 }
 
 export function useOpenPalette(): () => void {

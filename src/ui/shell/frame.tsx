@@ -1,15 +1,19 @@
-import { BookOpen, LogOut, Menu as MenuIcon, Moon, Sun, SunMoon } from 'lucide-react'
+import { BookOpen, Keyboard, LogOut, Menu as MenuIcon, Moon, Plus, Settings, Sun, SunMoon } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useMe, useSignOut } from '../api/session.ts'
 import { IconButton } from '../parts/button.tsx'
 import { openDocs } from '../parts/docs-link.tsx'
 import { useToast } from '../parts/toast.tsx'
-import { Commands, useCommands } from './commands.tsx'
+import { settingsPages } from '../screens/settings/settings-pages.ts'
+import { useNewWorkflow } from '../screens/workflows/new-workflow.ts'
+import { Commands, useCommands, useOpenKeys } from './commands.tsx'
+import { NewMemberships } from './new-memberships.tsx'
+import { keyOf } from './palette/key-table.ts'
 import { ScreenBoundary } from './screen-boundary.tsx'
 import { destinations, Sidebar } from './sidebar.tsx'
 import { chooseTheme } from './theme.ts'
-import { useChooseWorkspace, useWorkspace, WorkspaceProvider } from './workspace.tsx'
+import { useChooseWorkspace, useMayWrite, useWorkspace, WorkspaceProvider } from './workspace.tsx'
 
 /** The frame around every screen: sidebar, command palette, workspace. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -29,6 +33,7 @@ export function Frame({ children }: { children: ReactNode }) {
         >
           Skip to content
         </a>
+        {isEditor && <SkipToCanvas />}
         <div className="flex h-full">
           <Sidebar small={isEditor} open={isOpen} onClose={() => setIsOpen(false)} />
           <div className="flex min-w-0 flex-1 flex-col">
@@ -36,6 +41,7 @@ export function Frame({ children }: { children: ReactNode }) {
               <IconButton label="Menu" icon={<MenuIcon size={18} />} onClick={() => setIsOpen(true)} />
               <span className="font-semibold">Millrace</span>
             </div>
+            <NewMemberships />
             <main id="screen" tabIndex={-1} className="flex min-h-0 flex-1 flex-col outline-none">
               <ScreenBoundary key={isEditor ? path : 'screens'}>{children}</ScreenBoundary>
             </main>
@@ -43,6 +49,19 @@ export function Frame({ children }: { children: ReactNode }) {
         </div>
       </Commands>
     </WorkspaceProvider>
+  )
+}
+
+/** Leads past the lists and panels of the editor. The canvas moves the focus on to a block. */
+function SkipToCanvas() {
+  return (
+    <button
+      type="button"
+      onClick={() => document.getElementById('canvas')?.focus()}
+      className="sr-only z-80 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+    >
+      Skip to canvas
+    </button>
   )
 }
 
@@ -57,6 +76,9 @@ function FrameCommands() {
   const choose = useChooseWorkspace()
   const signOut = useSignOut()
   const toast = useToast()
+  const openKeys = useOpenKeys()
+  const mayWrite = useMayWrite()
+  const create = useNewWorkflow()
   const goTo = (id: string) => {
     choose(id)
     navigate(`/w/${id}/workflows`)
@@ -64,15 +86,45 @@ function FrameCommands() {
   useCommands([
     ...destinations.map(({ name, label, icon: Icon }) => ({
       id: `go-${name}`,
-      label,
+      label: name === 'gallery' ? 'Gallery of ready workflows' : label,
       group: 'Go to',
+      words: name === 'gallery' ? 'templates samples examples new workflow start' : '',
       icon: <Icon size={15} />,
       run: () => navigate(`/w/${workspace.id}/${name}`),
     })),
+    ...settingsPages.map(({ name, label, words }) => ({
+      id: `settings-${name}`,
+      label: `Settings: ${label}`,
+      group: 'Settings',
+      words: `${label} ${words}`,
+      icon: <Settings size={15} />,
+      run: () => navigate(`/w/${workspace.id}/settings/${name}`),
+    })),
+    ...(mayWrite
+      ? [
+          {
+            id: 'new-workflow',
+            label: 'New workflow',
+            group: 'Create',
+            words: 'create add',
+            icon: <Plus size={15} />,
+            run: () => create.mutate(),
+          },
+        ]
+      : []),
+    {
+      id: 'keys',
+      label: 'Show all keys',
+      group: 'Help',
+      keys: keyOf('keys'),
+      words: 'shortcuts keyboard help',
+      icon: <Keyboard size={15} />,
+      run: openKeys,
+    },
     {
       id: 'docs',
       label: 'Documentation',
-      group: 'Go to',
+      group: 'Help',
       words: 'help manual guide',
       icon: <BookOpen size={15} />,
       run: openDocs,

@@ -29,14 +29,20 @@ export function Page({
   )
 }
 
-/** The scrolling part of a screen. */
-export function PageBody({ children, wide }: { children: ReactNode; wide?: boolean }) {
+/**
+ * The scrolling part of a screen. On every screen, the content starts below the breadcrumbs and has the same greatest
+ * width.
+ */
+export function PageBody({ children, label }: { children: ReactNode; label?: string }) {
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto">
-      <div className={`mx-auto flex min-h-full w-full flex-col px-4 py-5 md:px-6 ${wide ? '' : 'max-w-280'}`}>
-        {children}
-      </div>
-    </div>
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="min-h-0 min-w-0 flex-1 overflow-y-auto -outline-offset-2"
+    >
+      <div className="flex min-h-full w-full max-w-280 flex-col px-4 py-5 md:px-6">{children}</div>
+    </section>
   )
 }
 

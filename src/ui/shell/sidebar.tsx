@@ -1,6 +1,7 @@
 import {
   BookOpen,
   ChartNoAxesGantt,
+  LayoutGrid,
   LogOut,
   Moon,
   Search,
@@ -22,6 +23,7 @@ import { Keys } from '../parts/keys.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { useToast } from '../parts/toast.tsx'
 import { useOpenPalette } from './commands.tsx'
+import { keyOf } from './palette/key-table.ts'
 import { chooseTheme, chosenTheme } from './theme.ts'
 import { useWorkspace } from './workspace.tsx'
 import { WorkspaceSwitcher } from './workspace-switcher.tsx'
@@ -29,6 +31,7 @@ import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 /** The entries of the sidebar; `name` is the part of the path after the workspace. */
 export const destinations = [
   { name: 'workflows', label: 'Workflows', icon: Workflow, also: '/workflows/' },
+  { name: 'gallery', label: 'Gallery', icon: LayoutGrid, also: '/gallery/' },
   { name: 'logs', label: 'Logs', icon: ChartNoAxesGantt, also: '/logs/' },
   { name: 'settings', label: 'Settings', icon: Settings, also: '/settings/' },
 ] as const
@@ -68,10 +71,10 @@ function Items({ small, onClose }: { small: boolean; onClose: (() => void) | und
       <Item
         small={small}
         label="Search"
-        keys="Mod+K"
+        keys={keyOf('palette')}
         icon={<Search size={16} />}
         onClick={openPalette}
-        after={<Keys text="Mod+K" />}
+        after={<Keys text={keyOf('palette')} />}
       />
       {destinations.map(({ name, label, icon: Icon, also }) => {
         const address = `/w/${workspace.id}/${name}`

@@ -9,7 +9,10 @@ type Chosen = { workspace: Workspace; choose: (id: string) => void }
 
 const Context = createContext<Chosen | undefined>(undefined)
 
-/** The current workspace: the one in the URL (`/w/<id>/…`), otherwise the latest one, otherwise the user's own. */
+/**
+ * The current workspace: the one in the URL (`/w/<id>/…`), otherwise the latest one in this browser, otherwise one that
+ * is shared with the user, otherwise the user's own. So a new member lands where the others work.
+ */
 export function WorkspaceProvider({ children }: { children: ReactNode }) {
   const { workspaces } = useMe()
   const [, addressed] = useRoute<{ workspaceId: string }>('/w/:workspaceId/*?')
@@ -22,7 +25,7 @@ export function WorkspaceProvider({ children }: { children: ReactNode }) {
   const workspace =
     workspaces.find(({ id }) => id === named) ??
     workspaces.find(({ id }) => id === chosen) ??
-    workspaces.find(({ role }) => role === 'owner') ??
+    workspaces.find(({ role }) => role !== 'owner') ??
     workspaces[0]
   const id = workspace?.id
   useEffect(() => {

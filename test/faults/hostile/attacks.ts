@@ -1,4 +1,6 @@
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
+import { worstDocuments } from './documents.ts'
+import { largeValueAttacks } from './large-values.ts'
 import type { Target } from './target.ts'
 
 const MB = 1024 * 1024
@@ -9,6 +11,8 @@ export type AttackRequest = {
   method?: string
   headers: Record<string, string>
   bytes?: Buffer<ArrayBuffer>
+  /** The request that follows a response. */
+  then?(response: string): Pick<AttackRequest, 'url' | 'method'>
 }
 
 /** Requests that are sent at once, `times` times in a row. */
@@ -22,6 +26,9 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...listAttacks(target),
     ...documentAttacks(target),
     ...expressionAttacks(target),
+    ...responseAttacks(target),
+    manyVisitors(target),
+    ...largeValueAttacks(target),
   ]
 }
 
@@ -79,7 +86,7 @@ function listAttacks(target: Target): Attack[] {
 }
 
 function documentAttacks(target: Target): Attack[] {
-  const { url, apiKey, cookie, ordinary } = target
+  const { url, apiKey, cookie, ordinary, filesEndpoint } = target
   const key = { 'x-api-key': apiKey }
   const session = { cookie, origin: url }
   const check = ordinary.replace('/api/workflows', '/api/editor/workflows').replace('/execute', '/check')
@@ -88,7 +95,13 @@ function documentAttacks(target: Target): Attack[] {
     const list = Array(count).fill('{"source":"a","target":"b"}').join(',')
     return json(`${count} equal edges`, `{"name":"x","blocks":{${blocks}},"edges":[${list}]}`)
   }
+  // Saving changes only the draft. The deployed version stays.
+  const draft = filesEndpoint.replace('/execute', '')
   return [
+    ...Object.entries(worstDocuments()).flatMap(([name, text]) => [
+      attack('check, 4 at once', check, sent(json(name, text), 'none'), session, 4),
+      putting(attack('save', draft, sent(json(name, text), 'none'), key)),
+    ]),
     ...[4_000, 8_000, 100_000, 300_000].flatMap((count) => [
       attack('save', `${url}/api/workflows`, sent(edges(count), 'zstd'), key),
       attack('check', check, sent(edges(count), 'zstd'), session),
@@ -115,9 +128,25 @@ function expressionAttacks({ expressions, apiKey }: Target): Attack[] {
   }))
 }
 
+/** Responses that are many times as large as the request. */
+function responseAttacks({ repeating, apiKey }: Target): Attack[] {
+  const body = sent(json('a text of 8 MB', JSON.stringify({ s: 'x'.repeat(8 * MB) })), 'none')
+  return Object.entries(repeating).map(([name, url]) => attack(`response ${name}`, url, body, { 'x-api-key': apiKey }))
+}
+
+/** Bodies that are small enough to be accepted, and that take much more memory when they are parsed. */
+function manyVisitors({ openWebhook }: Target): Attack {
+  const [, , strings] = admittedBodies({ values: 20_000, bytes: MB })
+  return attack('open webhook, 200 at once', openWebhook, sent(strings as PlainBody, 'none'), {}, 200)
+}
+
 function attack(name: string, url: string, body: SentBody, headers: Record<string, string>, atOnce = 1): Attack {
   const request = { url, headers: { ...body.headers, ...headers }, bytes: body.bytes }
   return { name: `${name}: ${body.name}`, requests: Array(atOnce).fill(request) as AttackRequest[] }
+}
+
+function putting({ requests, ...attack }: Attack): Attack {
+  return { ...attack, requests: requests.map((request) => ({ ...request, method: 'PUT' })) }
 }
 
 function json(name: string, text: string): PlainBody {

@@ -65,6 +65,7 @@ export function admittedBodies({ values, bytes }: { values: number; bytes: numbe
   return [
     json('as many numbers as allowed', list('0', values - 10)),
     json('as many objects as allowed', list('{"a":1}', Math.floor(values / 2) - 10)),
+    json('as many members as allowed', `{${Array.from({ length: values - 10 }, (_, n) => `"k${n}":0`).join()}}`),
     json('as many long strings as allowed', list(`"${long}"`, values - 10)),
     json('the longest text', text('x')),
     json('the longest text of percent signs', text('%')),

@@ -35,13 +35,16 @@ export type HostileOptions = {
   only?: RegExp
   environment?: Record<string, string>
   report?(report: AttackReport): void
+  /** Called after all attacks, while the service still runs. */
+  afterwards?(residentMb: () => number): Promise<void>
 }
 
 /** Sends every attack to the executable, and measures the effect on other clients. */
 export async function hostile(options: HostileOptions): Promise<AttackReport[]> {
   const { data, isShort, only = /./, report = () => undefined, environment } = options
-  const target = await startTarget(data, environment)
-  const bare = await startSink()
+  const upstream = await startServer('upstream.ts')
+  const target = await startTarget(data, upstream.url, environment)
+  const bare = await startServer('bare-sink.ts')
   const meters = { health: new Observer(`${target.url}/health/live`), noise: new Observer(bare.url) }
   const reports: AttackReport[] = []
   try {
@@ -50,10 +53,12 @@ export async function hostile(options: HostileOptions): Promise<AttackReport[]> 
       reports.push(measured)
       report(measured)
     }
+    await options.afterwards?.(() => residentMb(target.service.pid))
   } finally {
     meters.health.stop()
     meters.noise.stop()
     bare.stop()
+    upstream.stop()
     await target.service.kill('SIGKILL')
   }
   return reports
@@ -63,7 +68,7 @@ type Measuring = HostileOptions & { health: Observer; noise: Observer; bareUrl: 
 
 async function measure(target: Target, attack: Attack, measuring: Measuring): Promise<AttackReport> {
   const { health, noise, bareUrl } = measuring
-  const elsewhere = { ...attack, requests: attack.requests.map((request) => ({ ...request, url: bareUrl })) }
+  const elsewhere = { ...attack, requests: attack.requests.map(({ then, ...sent }) => ({ ...sent, url: bareUrl })) }
   // Without ordinary callers there is nothing to compare.
   const { p99: bareP99Ms } = measuring.callers > 0 ? await underAttack(target, elsewhere, measuring) : { p99: 0 }
   const before = residentMb(target.service.pid)
@@ -117,10 +122,11 @@ async function loadOf({ ordinary, apiKey }: Target, connections: number, ms: num
 
 type AttackResponse = { url: string; status: number; length: number }
 
-async function send({ url, method = 'POST', headers, bytes }: AttackRequest): Promise<AttackResponse> {
+async function send({ url, method = 'POST', headers, bytes, then }: AttackRequest): Promise<AttackResponse> {
   try {
     const signal = AbortSignal.timeout(60_000)
     const response = await fetch(url, { method, headers, signal, ...(bytes ? { body: bytes } : {}) })
+    if (then && response.ok) return { ...(await send({ headers, ...then(await response.text()) })), url }
     let length = 0
     for await (const chunk of response.body ?? []) length += (chunk as Uint8Array).byteLength
     return { url, status: response.status, length }
@@ -134,10 +140,11 @@ function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
 }
 
-async function startSink(): Promise<{ url: string; stop(): void }> {
-  const sink = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-sink.ts')], { stdout: 'pipe' })
-  const { value: port } = await linesOf(sink.stdout).next()
-  return { url: `http://127.0.0.1:${port}/`, stop: () => sink.kill() }
+/** Starts one of the servers of this folder. */
+async function startServer(file: string): Promise<{ url: string; stop(): void }> {
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, file)], { stdout: 'pipe' })
+  const { value: port } = await linesOf(server.stdout).next()
+  return { url: `http://127.0.0.1:${port}/`, stop: () => server.kill() }
 }
 
 /** The process of `observer.ts`. */

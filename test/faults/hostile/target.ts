@@ -1,5 +1,6 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
+import { deployLargeValues } from './large-values.ts'
 
 /** A running service with the workflows that the attacks use. */
 export type Target = {
@@ -22,19 +23,29 @@ export type Target = {
   filesEndpoint: string
   /** An endpoint that accepts any object. */
   anyEndpoint: string
+  /** Endpoints whose response repeats the text of the input 3, 20 and 50 times. */
+  repeating: Readonly<Record<string, string>>
   /** Endpoints with a condition that is expensive for a large input, by name. */
   expressions: Readonly<Record<string, string>>
+  /** Endpoints whose runs have large values, by name. */
+  large: Readonly<Record<string, string>>
 }
 
 /** Otherwise, most requests of an attack would be refused before anything else is checked. */
-const withoutVisitorLimits = {
+const openLimits = {
+  // For the server whose responses are large.
+  MILLRACE_OUTBOUND_ALLOW: 'loopback',
   MILLRACE_CHAT_VISITOR_PER_MINUTE: '1000000',
   MILLRACE_WEBHOOK_VISITOR_PER_MINUTE: '1000000',
 }
 
 /** Starts the executable in an empty folder, and deploys the workflows. */
-export async function startTarget(data: string, environment: Record<string, string> = {}): Promise<Target> {
-  const service = await serve(data, { MILLRACE_ACCESS_LOG: 'off', ...withoutVisitorLimits, ...environment })
+export async function startTarget(
+  data: string,
+  upstream: string,
+  environment: Record<string, string> = {},
+): Promise<Target> {
+  const service = await serve(data, { MILLRACE_ACCESS_LOG: 'off', ...openLimits, ...environment })
   const { url } = service
   const printed = (label: RegExp) => label.exec(service.output())?.[1] ?? ''
   const apiKey = printed(/API key +(\S+)/)
@@ -42,11 +53,13 @@ export async function startTarget(data: string, environment: Record<string, stri
   const signedIn = await fetch(printed(/Sign-in link +(\S+)/), { redirect: 'manual' })
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
   // A workspace with secrets: everything that is logged is searched for them.
-  for (const name of ['FIRST', 'SECOND', 'THIRD']) {
+  const secretOf = (name: string) => `a secret % value of ${name} "quoted"`
+  const secrets = Object.fromEntries(['FIRST', 'SECOND', 'THIRD'].map((name) => [name, secretOf(name)]))
+  for (const [name, value] of Object.entries({ ...secrets, SYMBOLS: '!@#$%^&*()', CYRILLIC: 'парольдлявсех' })) {
     await fetch(`${url}/api/workspaces/${workspaceId}/environment/${name}`, {
       method: 'PUT',
       headers: { 'x-api-key': apiKey },
-      body: JSON.stringify({ value: `a secret % value of ${name} "quoted"` }),
+      body: JSON.stringify({ value }),
     })
   }
   const condition = block('if', 'condition', { conditions: [{ id: 'yes', expression: '<start.n> > 3' }] })
@@ -83,8 +96,16 @@ export async function startTarget(data: string, environment: Record<string, stri
     const blocks = [start(...fields), block('if', 'condition', { conditions: [{ id: 'yes', expression }] })]
     expressions[name] = await make(blocks, ['start > if'], `expression ${name}`)
   }
+  const repeating: Record<string, string> = {}
+  for (const times of [3, 20, 50]) {
+    const repeat = block('reply', 'response', { data: { texts: Array(times).fill('<start.s>') } })
+    const blocks = [start({ name: 's', type: 'string' }), repeat]
+    repeating[`${times} times`] = await make(blocks, ['start > reply'], `repeated ${times} times`)
+  }
+  const large = await deployLargeValues(make, upstream.replace(/\/$/, ''))
   return {
-    ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions },
+    ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
+    repeating,
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,

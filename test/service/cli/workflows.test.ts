@@ -226,6 +226,33 @@ test('pushing exported documents changes nothing', async () => {
   expect(await contents()).toEqual(before)
 })
 
+describe('pinned outputs', () => {
+  const mocks = [{ block: 'answer', output: { said: 'Pinned' } }]
+
+  test('are exported only with --pins, and pinned again by a push', async () => {
+    using folder = temporaryFolder()
+    const [pushed] = await json<Pushed[]>('workflows', 'push', write(folder.path, { 'a.json': greeting('Held') }))
+    const exported = () => json<{ mocks?: unknown }>('workflows', 'export', 'Held', '--pins')
+    expect(await exported()).not.toHaveProperty('mocks')
+    await json<Pushed[]>('workflows', 'push', write(folder.path, { 'a.json': { ...greeting('Held'), mocks } }))
+    expect(await exported()).toMatchObject({ id: pushed!.id, mocks })
+    expect(await json<object>('workflows', 'export', 'Held')).not.toHaveProperty('mocks')
+  })
+
+  test('that cannot be read or pinned leave everything as it was', async () => {
+    using folder = temporaryFolder()
+    const before = await contents()
+    const refusedBy = async (bad: unknown) => {
+      const files = write(folder.path, { 'a.json': { ...greeting('Bad pins'), mocks: bad } })
+      const { code, words } = await call('workflows', 'push', files)
+      expect([code, await contents()]).toEqual([1, before])
+      return words
+    }
+    expect(await refusedBy([{ block: 'answer', output: 1 }])).toContain('mocks must be a list')
+    expect(await refusedBy([...mocks, { block: 'nowhere', output: {} }])).toContain('no block "nowhere"')
+  })
+})
+
 test('deploy, versions, status, activate and undeploy accept an ID or a name', async () => {
   using folder = temporaryFolder()
   const files = () => write(folder.path, { 'a.json': greeting('Life', String(Math.random())) })

@@ -1,11 +1,12 @@
 import { logIdOf, sequenceOf } from '../../../src/domain/ids.ts'
-import type { LogRow } from '../../../src/domain/run/log.ts'
+import type { LogRow, RunStatus } from '../../../src/domain/run/log.ts'
+import { searchable } from '../../../src/domain/text/searchable.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../../src/store/log-query.ts'
 import type { Store } from '../../../src/store/store.ts'
 
 /** A query without a filter, except the given members. */
 export function logQuery(workspaceId: string, more: Partial<Omit<LogQuery, 'workspaceId'>> = {}): LogQuery {
-  const show = { details: false, finalOutput: false, traceSpans: false }
+  const show = { details: false, finalOutput: false, traceSpans: false, failure: false }
   return { workspaceId, filter: logFilter(), order: 'asc', limit: 1_000, after: undefined, show, ...more }
 }
 
@@ -14,6 +15,7 @@ export function logFilter(more: Partial<LogFilter> = {}): LogFilter {
     ...{ workflowIds: undefined, folderIds: undefined, triggers: undefined, level: undefined, model: undefined },
     ...{ startDate: undefined, endDate: undefined, executionId: undefined, minCost: undefined, maxCost: undefined },
     ...{ minDurationMs: undefined, maxDurationMs: undefined },
+    ...{ statuses: undefined, search: undefined, labels: undefined },
     ...more,
   }
 }
@@ -40,7 +42,26 @@ export function listForm(row: LogRow): ParsedEntry {
     totalDurationMs: row.durationMs,
     cost: { total: row.costTotal },
     files: null,
+    version: row.version > 0 ? row.version : null,
+    versionName: null,
+    status: statusOf(row),
+    partial: row.partial ?? false,
+    labels: row.labels ?? {},
+    source: row.source ?? null,
   }
+}
+
+export function statusOf({ level, cancelled }: LogRow): RunStatus {
+  if (level === 'info') return 'success'
+  return cancelled ? 'cancelled' : 'error'
+}
+
+/** Whether a search finds a row. The workflows of these tests have names that equal their IDs. */
+function isFound(search: string, { failure, labels = {}, executionId, workflowId, sequence }: LogRow): boolean {
+  const texts = [failure?.message, failure?.code, failure?.blockName, ...Object.entries(labels).flat(), workflowId]
+  const wanted = searchable(search)
+  const isInId = /^[0-9a-f-]+$/.test(wanted) && executionId.replaceAll('-', '').includes(wanted.replaceAll('-', ''))
+  return isInId || logIdOf(sequence) === wanted || texts.some((text) => searchable(text ?? '').includes(wanted))
 }
 
 /** Whether a filter admits a row. `folderIds`: the folders of each workflow, including parent folders. */
@@ -51,6 +72,9 @@ export function admits(filter: LogFilter, row: LogRow, folderIds: ReadonlyMap<st
     (filter.workflowIds?.includes(row.workflowId) ?? true) &&
     (filter.folderIds?.some((id) => folderIds.get(row.workflowId)?.includes(id)) ?? true) &&
     (filter.triggers?.includes(row.trigger) ?? true) &&
+    (filter.statuses?.includes(statusOf(row)) ?? true) &&
+    (filter.labels?.every(([name, text]) => row.labels?.[name] === text) ?? true) &&
+    (filter.search === undefined || isFound(filter.search, row)) &&
     (filter.level === undefined || filter.level === row.level) &&
     (filter.executionId === undefined || filter.executionId === row.executionId) &&
     (filter.model === undefined || row.models.includes(filter.model)) &&

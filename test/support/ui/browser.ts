@@ -23,11 +23,11 @@ export type Visit = {
 export const timeoutMs = 60_000
 
 /** Debian's Chromium, without any background connections. */
-export async function launch(): Promise<Browser> {
+export async function launch(more: readonly string[] = []): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return await chromium.launch({
     executablePath: programPath('chromium'),
-    args: ['--headless', '--no-sandbox', '--disable-gpu', ...quiet, '--disable-sync'],
+    args: ['--headless', '--no-sandbox', '--disable-gpu', ...quiet, '--disable-sync', ...more],
   })
 }
 

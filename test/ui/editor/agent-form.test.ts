@@ -26,15 +26,19 @@ afterAll(() => visited.close())
 
 const inspector = () => visited.page.getByRole('complementary', { name: 'Block Ask' })
 const tools = () => inspector().getByRole('group', { name: 'Tools' })
+/** Leaves the field, which shows its problems. */
+const leave = () => inspector().getByLabel('Block name').focus()
 const paramsOf = async () => (await saved(visited, id)).blocks['ask']!.params
 
 describe('the form of an agent', () => {
   test('adds a workflow as a tool, and reports a missing workflow at its field', async () => {
     await tools().getByRole('button', { name: 'Add tool' }).click()
-    await tools().getByText('The tool "tool_1" has no workflow. Set its "workflowId".').waitFor()
+    await leave()
+    await tools().getByText('The tool "tool_1" has no workflow. Choose one.').waitFor()
     await tools().getByLabel('Name', { exact: true }).fill('order status')
     await tools().getByLabel('Description').fill('Says where an order is')
     await tools().getByRole('combobox', { name: 'Workflow', exact: true }).selectOption({ label: 'Order status' })
+    await leave()
     await tools().getByText('has no workflow').waitFor({ state: 'detached' })
     const tool = { type: 'workflow', name: 'order_status', description: 'Says where an order is', workflowId: helperId }
     expect((await paramsOf())['tools']).toEqual([tool])
@@ -84,9 +88,12 @@ describe('the form of an agent', () => {
     await inspector().locator('.cm-content').and(inspector().getByLabel('Response format')).click()
     await page.keyboard.press('Control+a')
     await page.keyboard.insertText('{ "type": "object", "properties": { "age": { "type": "numbr" } } }')
+    await leave()
     await inspector().getByText('Unknown type "numbr"').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
+    await inspector().locator('.cm-content').and(inspector().getByLabel('Response format')).focus()
     await page.keyboard.press('Control+z')
+    await leave()
     await inspector().getByText('Unknown type "numbr"').waitFor({ state: 'detached' })
     expect((await paramsOf())['responseFormat']).toMatchObject({ properties: mood })
     expect(visited.pageErrors).toEqual([])

@@ -62,8 +62,8 @@ describe('building the sample from an empty workflow', () => {
     const parameters = inspector.getByRole('group', { name: 'Query parameters' })
     await parameters.getByRole('button', { name: 'Add' }).click()
     await parameters.getByLabel('Name 1').fill('tag')
-    await parameters.getByLabel('Value 1').pressSequentially('<api.ta')
-    await page.getByRole('option', { name: '<api.tag>' }).click()
+    await parameters.getByLabel('Value 1').pressSequentially('<start.ta')
+    await page.getByRole('option', { name: '<start.tag>' }).click()
 
     await pull('Quotes', 'source', at(460, 420), 'Function')
     await rename('Pick')
@@ -111,7 +111,7 @@ describe('building the sample from an empty workflow', () => {
     const keys = async (...all: string[]) => {
       for (const key of all) await page.keyboard.press(key)
     }
-    const focused = (name: RegExp | string) =>
+    const focused = (name: string) =>
       until(() =>
         page.evaluate((wanted) => {
           let at = document.activeElement
@@ -121,8 +121,8 @@ describe('building the sample from an empty workflow', () => {
             (at as HTMLInputElement | null)?.labels?.[0]?.textContent ??
             at?.textContent ??
             ''
-          return label.includes(wanted)
-        }, String(name)),
+          return label.startsWith(wanted)
+        }, name),
       )
     const onNode = () => page.evaluate(() => document.activeElement?.classList.contains('react-flow__node') === true)
     /** Returns to the canvas. The first Escape may close a list of completions. */

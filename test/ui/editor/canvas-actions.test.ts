@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { block, type Draft, document } from '../../support/make.ts'
-import { call } from '../../support/running-service.ts'
+import { block, type Draft } from '../../support/make.ts'
 import { type Visit, visit } from '../../support/ui/browser.ts'
 import { node, openWorkflow, saved, until } from '../../support/ui/editor-page.ts'
 import { accessibilityFaults } from '../accessibility.ts'
@@ -126,7 +125,11 @@ describe('the canvas', () => {
     await drag('start', { x: box.x + 90, y: box.y + 90 })
     await until(async () => (await blocksOf(id))['start']?.position.x !== 0)
     expect(await page.getByRole('complementary', { name: /^Block / }).count()).toBe(0)
-  })
+    // The question what happens next does not cover the block, wherever it is.
+    await node(page, 'start').click()
+    await inspector('start').waitFor()
+    await page.keyboard.press('Escape')
+  }, 120_000)
 
   test('opens a wide workflow at its trigger on a phone, at a readable size', async () => {
     const { page } = visited
@@ -186,43 +189,4 @@ describe('runs and versions in the editor', () => {
     await notes.getByRole('button', { name: 'Go to block' }).click()
     await inspector('fetch').waitFor()
   })
-
-  test('versions can be named, activated, and loaded into the draft', async () => {
-    const { page, serving, apiKey } = visited
-    const coded = (code: string) => [blocks[0]!, block('draw', 'function', { code }, at(300, 0))]
-    const id = await open({ name: 'Versions', blocks: coded('return 1'), edges: ['start > draw'] })
-    const api = `${serving.url}/api/workflows/${id}`
-    await call(`${api}/deploy`, apiKey, 'POST')
-    const second = document({ name: 'Versions', blocks: coded('return 2'), edges: ['start > draw'] })
-    await call(api, apiKey, 'PUT', second)
-    await call(`${api}/deploy`, apiKey, 'POST')
-    await page.reload()
-    await page.getByRole('button', { name: 'More', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Versions' }).click()
-    const dialog = page.getByRole('dialog')
-    const row = dialog.getByRole('listitem').filter({ hasText: 'v1' })
-    await row.getByLabel('Name of version 1').fill('The first')
-    await row.getByLabel('Name of version 1').press('Enter')
-    const deployments = async () => {
-      const { body } = await call(`${api}/deployments`, apiKey)
-      return (body as { data: { version: number; name: string | null; isActive: boolean }[] }).data
-    }
-    await until(async () => (await deployments()).some(({ name }) => name === 'The first'))
-    await row.getByRole('button', { name: 'Make live' }).click()
-    await row.getByText('Live', { exact: true }).waitFor()
-    expect((await deployments()).find(({ isActive }) => isActive)?.version).toBe(1)
-    expect(await accessibilityFaults(page)).toEqual([])
-    await row.getByRole('button', { name: 'Load into draft' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    const code = async () => (await saved(visited, id)).blocks['draw']!.params['code']
-    await until(async () => (await code()) === 'return 1')
-    await page
-      .getByRole('region', { name: 'Notifications' })
-      .getByText('Version 1 was loaded into the draft.')
-      .locator('..')
-      .getByRole('button', { name: 'Undo' })
-      .click()
-    await until(async () => (await code()) === 'return 2')
-    expect(visited.pageErrors).toEqual([])
-  }, 120_000)
 })

@@ -11,10 +11,10 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('an empty canvas shows a hint, and accepts a block dropped on it', async () => {
+test('an empty canvas asks what starts the workflow, and accepts a block dropped on it', async () => {
   const { page } = visited
   await emptyWorkflow(visited, 'Empty')
-  const words = page.getByText('No blocks yet')
+  const words = page.getByRole('heading', { name: 'What starts it?' })
   await words.waitFor()
   expect(await accessibilityFaults(page)).toEqual([])
   const trigger = page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'API trigger' })

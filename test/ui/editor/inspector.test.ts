@@ -37,8 +37,8 @@ test('the outputs of a block include declared fields and assigned variables', as
     },
     'Start',
   )
-  await inspector.getByRole('button', { name: '<api.customer>' }).waitFor()
-  await inspector.getByRole('button', { name: '<api.input>' }).waitFor()
+  await inspector.getByRole('button', { name: '<start.customer>' }).waitFor()
+  await inspector.getByRole('button', { name: '<start.input>' }).waitFor()
   await node(page, 'Keep').click()
   await page.getByRole('complementary', { name: 'Block Keep' }).getByRole('button', { name: '<keep.total>' }).waitFor()
 })
@@ -82,7 +82,10 @@ test('the webhook trigger shows only the fields of the selected authentication',
   const proof = inspector.getByRole('group', { name: 'Authentication' })
   const way = inspector.getByLabel('Authentication', { exact: true }).and(inspector.getByRole('combobox'))
   expect(await proof.getByRole('textbox').count()).toBe(0)
+  await way.focus()
   await way.selectOption('Bearer token')
+  // A problem is shown after the field was left.
+  await inspector.getByLabel('Block name').focus()
   await proof.getByText(/needs "token"/).waitFor()
   await proof.getByLabel('Token').fill('{{HOOK_TOKEN}}')
   const stored = async () => (await saved(visited, id)).blocks['Hook']?.params['authentication']
@@ -93,19 +96,4 @@ test('the webhook trigger shows only the fields of the selected authentication',
   await proof.getByLabel('Signature scheme').selectOption('Stripe')
   expect(await stored()).toEqual({ type: 'signature', scheme: 'stripe', secret: '{{SECRET}}' })
   expect(await accessibilityFaults(page)).toEqual([])
-}, 120_000)
-
-test('typing braces offers to create an environment variable when there is none', async () => {
-  const { page, workspaceId } = visited
-  const { inspector } = await inspect(
-    { name: 'Braces', blocks: [block('Fetch', 'api', { url: '' }, { position: { x: 0, y: 0 } })] },
-    'Fetch',
-  )
-  await inspector.getByLabel('URL').pressSequentially('{{BASE')
-  await inspector.getByText('No environment variable is named BASE.').waitFor()
-  expect(await accessibilityFaults(page)).toEqual([])
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Enter')
-  await page.waitForURL(new RegExp(`/w/${workspaceId}/settings/environment$`))
-  await page.getByRole('heading', { name: 'Environment variables', level: 1 }).waitFor()
 }, 120_000)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { sizesOf } from '../../../src/ui/editor/canvas/geometry.ts'
+import { portPlaces } from '../../../src/ui/editor/canvas/port-places.ts'
 import type { Document } from '../../../src/ui/editor/document/document.ts'
 import { call } from '../../support/running-service.ts'
 import { timeoutMs, type Visit, visit } from '../../support/ui/browser.ts'
@@ -84,7 +85,7 @@ test('when the service is unavailable, the workflow is retried, then the error i
   expect([3, 4]).toContain(asked)
 }, 120_000)
 
-test('cards have the height that the editor computes before drawing them', async () => {
+test('cards have the size and the ports that the editor computes before drawing them', async () => {
   const { page, serving, context } = visited
   const response = await context.request.get(`${serving.url}/api/editor/blocks`)
   const types = ((await response.json()) as { data: { type: string }[] }).data.map(({ type }) => type)
@@ -93,50 +94,126 @@ test('cards have the height that the editor computes before drawing them', async
     router: { routes: [{ id: 'a', description: 'One' }] },
   }
   const blocks = types.map((type, at) => {
-    const position = { x: (at % 4) * 500, y: Math.floor(at / 4) * 300 }
+    const position = { x: (at % 5) * 260, y: Math.floor(at / 5) * 200 }
     return [type, { id: type, type, name: type, position, ...(params[type] ? { params: params[type] } : {}) }] as const
   })
-  const document = { name: 'All blocks', blocks: Object.fromEntries(blocks), edges: [] }
+  const document: Document = { name: 'All blocks', blocks: Object.fromEntries(blocks), edges: [] }
   await page.goto(await make(document))
   const nodes = page.locator('.react-flow__node')
   await until(async () => (await nodes.count()) === types.length)
   const seen = await nodes.evaluateAll((all) =>
     all.map((one) => {
       const { dataset, offsetWidth: width, offsetHeight: height } = one as HTMLElement
-      return [dataset['id'], { width, height }]
+      const box = one.getBoundingClientRect()
+      const zoom = box.width / width
+      const ports = [...one.querySelectorAll<HTMLElement>('.react-flow__handle')].map((port) => {
+        const { x, y, width: size } = port.getBoundingClientRect()
+        const middle = { x: (x + size / 2 - box.x) / zoom, y: (y + size / 2 - box.y) / zoom }
+        return { id: port.dataset['handleid']!, ...middle }
+      })
+      return { id: dataset['id']!, size: { width, height }, ports }
     }),
   )
-  expect(new Map(seen as [string, { width: number; height: number }][])).toEqual(sizesOf(document))
+  const sizes = sizesOf(document)
+  expect(new Map(seen.map(({ id, size }) => [id, size]))).toEqual(sizes)
+  const wrong = seen.flatMap(({ id, ports }) => {
+    const places = new Map(portPlaces(document.blocks[id]!, sizes.get(id)!).map((port) => [port.id!, port]))
+    const ids = ports.map((port) => port.id).toSorted()
+    if (ids.join() !== [...places.keys()].toSorted().join()) return [`${id}: ${ids}`]
+    return ports.flatMap((port) => {
+      const { x, y, width, height } = places.get(port.id)!
+      const distance = Math.hypot(port.x - x - width! / 2, port.y - y - height! / 2)
+      return distance > 1 ? [`${id} ${port.id}: ${distance}`] : []
+    })
+  })
+  expect(wrong).toEqual([])
 }, 120_000)
 
-test('a large workflow is drawn completely, and fits into view when asked before it is complete', async () => {
+/** The blocks that are drawn, and those of them that are out of view. */
+async function drawn(page: Page): Promise<{ ids: string[]; away: string[] }> {
+  return await page.evaluate(() => {
+    const view = document.querySelector('.react-flow')!.getBoundingClientRect()
+    const nodes = [...document.querySelectorAll<HTMLElement>('.react-flow__node')]
+    const isAway = (node: HTMLElement) => {
+      const { left, right, top, bottom } = node.getBoundingClientRect()
+      return right < view.left || left > view.right || bottom < view.top || top > view.bottom
+    }
+    const idOf = (node: HTMLElement) => node.dataset['id']!
+    return { ids: nodes.map(idOf), away: nodes.filter(isAway).map(idOf) }
+  })
+}
+
+test('of 500 blocks, only those in view are drawn, and all of them when they fit into view', async () => {
   const { page } = visited
-  await page.goto(await make(grid(150, 'Shown')))
+  await page.goto(await make(grid(500, 'Large')))
   const nodes = page.locator('.react-flow__node')
   await nodes.first().waitFor()
+  const first = await drawn(page)
+  expect(first.ids).toContain('b0')
+  expect(first.ids.length).toBeLessThan(80)
+  expect(first.away).toEqual([])
+  expect(await page.locator('.react-flow__edge').count()).toBeLessThan(100)
   await page.keyboard.press('f')
-  await until(async () => (await nodes.count()) === 150)
-  await until(async () => (await page.locator('.react-flow__edge').count()) === 149)
+  await until(async () => (await nodes.count()) === 500)
+  await until(async () => (await page.locator('.react-flow__edge').count()) === 499)
   const box = (await page.locator('.react-flow__pane').boundingBox())!
   // The canvas moves with an animation.
   await until(async () => {
     const last = await nodes.last().boundingBox()
     return last && last.x + last.width <= box.x + box.width && last.y + last.height <= box.y + box.height
   })
-  expect(await nodes.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset['id']))).toEqual(
-    Array.from({ length: 150 }, (_, at) => `b${at}`),
-  )
+  expect((await drawn(page)).ids).toEqual(Array.from({ length: 500 }, (_, at) => `b${at}`))
+  const sizes = await page.locator('.card-name').evaluateAll((names) => {
+    const { a } = new DOMMatrixReadOnly(getComputedStyle(document.querySelector('.react-flow__viewport')!).transform)
+    return [...new Set(names.map((name) => Number.parseFloat(getComputedStyle(name).fontSize) * a))]
+  })
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11)
 }, 120_000)
 
-test('an edit made before all blocks are drawn applies to all of them', async () => {
+test('keys and commands reach blocks that are not drawn', async () => {
+  const { page } = visited
+  await page.goto(await make(grid(500, 'Reached')))
+  const nodes = page.locator('.react-flow__node')
+  await nodes.first().waitFor()
+  // Tab brings the next block into view, in the order of the workflow.
+  const inView = await drawn(page)
+  const last = inView.ids.findLast((id, at) => Number(id.slice(1)) === at)!
+  const next = `b${Number(last.slice(1)) + 1}`
+  expect(inView.ids).not.toContain(next)
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset['id'])
+  await page.locator(`.react-flow__node[data-id="${last}"]`).focus()
+  await page.keyboard.press('Tab')
+  await until(async () => (await focused()) === next)
+  await until(async () => (await drawn(page)).away.length === 0)
+  // A block that left the view with the focus is where Tab continues.
+  const box = (await page.locator('.react-flow__pane').boundingBox())!
+  // The canvas may still be moving by itself.
+  const leave = async (id: string) => {
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height - 20)
+    await page.mouse.wheel(0, 1_000)
+    return !(await drawn(page)).ids.includes(id)
+  }
+  await until(() => leave(next))
+  await page.keyboard.press('Shift+Tab')
+  await until(async () => (await focused()) === last)
+  // Walking along a line.
+  await page.locator(`.react-flow__node[data-id="${last}"]`).click({ position: { x: 20, y: 10 } })
+  await until(() => leave(last))
+  await page.keyboard.press('Alt+ArrowRight')
+  await until(async () => (await focused()) === next)
+}, 120_000)
+
+test('edits apply to blocks that are not drawn', async () => {
   const { page } = visited
   await page.goto(await make(grid(150, 'Emptied')))
-  await page.locator('.react-flow__node').first().waitFor()
+  const nodes = page.locator('.react-flow__node')
+  await nodes.first().waitFor()
   await page.keyboard.press('Control+a')
   await page.keyboard.press('Delete')
-  await until(async () => (await page.locator('.react-flow__node').count()) === 0)
+  await until(async () => (await nodes.count()) === 0)
   await page.keyboard.press('Control+z')
-  await until(async () => (await page.locator('.react-flow__node').count()) === 150)
+  await page.keyboard.press('f')
+  await until(async () => (await nodes.count()) === 150)
   await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
 }, 120_000)
 

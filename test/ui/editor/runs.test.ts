@@ -80,8 +80,9 @@ describe('a block that failed in one iteration of a loop', () => {
     await card('score').getByLabel('Failed', { exact: true }).waitFor()
     expect(await card('score').getByTitle('Failed in 1 of 3 iterations').count()).toBe(1)
     await card('score').click()
-    const error = inspector('score').getByRole('region', { name: 'Error in the latest run, iteration #2' })
+    const error = inspector('score').locator('.cm-failure')
     await error.getByText('the second is bad').waitFor()
+    expect(await inspector('score').getByLabel('Iteration').locator('option:checked').textContent()).toContain('#2')
     expect(await accessibilityFaults(page)).toEqual([])
   }, 120_000)
 })
@@ -210,7 +211,7 @@ describe('a workflow that is opened again', () => {
     const { page } = visited
     const streams = new Set<unknown>()
     page.on('request', (request) => {
-      if (request.url().endsWith('/events')) streams.add(request)
+      if (/\/runs\/[^/]+\/events$/.test(request.url())) streams.add(request)
     })
     const isOver = (request: unknown) => void streams.delete(request)
     page.on('requestfinished', isOver)

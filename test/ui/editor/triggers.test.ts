@@ -15,7 +15,7 @@ test('a webhook trigger shows its URL once saved, and the displayed command gets
   const { page, serving, pageErrors } = visited
   const id = await emptyWorkflow(visited, 'Hooked')
   const inspector = page.getByRole('complementary', { name: 'Block Webhook' })
-  await page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'Webhook' }).click()
+  await page.getByRole('complementary', { name: 'Blocks' }).getByRole('button', { name: 'Webhook trigger' }).click()
   const path = inspector.getByLabel('Path')
   const given = await until(async () => (await path.inputValue()) || undefined)
   const url = `${serving.url}/api/webhooks/trigger/${given}`

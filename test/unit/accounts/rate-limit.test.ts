@@ -17,6 +17,17 @@ describe('a window', () => {
     expect(limiter.take('a', 2)).toEqual({ allowed: true, limit: 2, remaining: 1, resetAt: clock.now() + 60_000 })
   })
 
+  test('can last an hour', () => {
+    const clock = new ManualClock(1_000_000)
+    const limiter = new RateLimiter({ clock, windowMs: 3_600_000 })
+    expect(limiter.peek('a', 1).resetAt).toBe(clock.now() + 3_600_000)
+    expect(limiter.take('a', 1).allowed).toBe(true)
+    clock.advance(3_599_999)
+    expect(limiter.take('a', 1).allowed).toBe(false)
+    clock.advance(1)
+    expect(limiter.take('a', 1).allowed).toBe(true)
+  })
+
   test('belongs to one account', () => {
     const limiter = new RateLimiter({ clock: new ManualClock() })
     expect(limiter.take('a', 1).allowed).toBe(true)

@@ -37,6 +37,16 @@ describe('a secret box', () => {
     expect(box.open(box.seal(new Uint8Array(), 'x'), 'x')).toEqual(new Uint8Array())
   })
 
+  test('opens a large value that was sealed in pieces, whatever its characters are', async () => {
+    const box = await open()
+    for (const shift of [0, 1]) {
+      const text = `${'a'.repeat(262_143 + shift)}${'😀'.repeat(300_000)}\ud800${'é'.repeat(9)}`
+      expect(textOf(box.open(box.seal(text, 'x'), 'x'))).toBe(text.toWellFormed())
+      const bytes = Buffer.from(text)
+      expect(Buffer.compare(box.open(box.seal(bytes, 'x'), 'x'), bytes)).toBe(0)
+    }
+  })
+
   test('can seal equal values alike, and different values or contexts never', async () => {
     const box = await open({ secretKey })
     fc.assert(

@@ -21,8 +21,13 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
     ...['store', 'events', 'webhooks', 'triggers'],
   ],
-  ui: ['type:http'],
-  'config.ts': ['domain'],
+  ui: [
+    ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],
+    ...['domain/edits/change.ts', 'domain/edits/merge.ts', 'domain/edits/deep-map.ts', 'domain/edits/same-value.ts'],
+    ...['domain/edits/rename-references.ts', 'domain/edits/repair.ts', 'language/preview.ts'],
+  ],
+  'setting-schemas.ts': ['domain'],
+  'config.ts': ['domain', 'setting-schemas.ts'],
   'sync-folder.ts': [],
   'main.ts': ['cli', 'config.ts'],
   'app.ts': ['*'],
@@ -36,6 +41,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
  */
 export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'src/domain': {
+    edits: [],
     text: [],
     redaction: [],
     schedule: [],
@@ -73,13 +79,19 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     commands: ['support'],
   },
   'src/ui/editor': {
-    document: ['canvas'],
-    save: ['document'],
+    document: ['canvas', 'type:save'],
+    save: ['document', 'together/together-context.tsx'],
     palette: ['canvas', 'document'],
     run: ['canvas', 'document', 'inspector/code-editor.tsx', 'type:save'],
-    canvas: ['document', 'palette', 'run', 'save'],
-    inspector: ['canvas', 'document', 'run'],
-    deploy: ['canvas', 'document', 'type:save'],
+    values: ['document', 'run', 'canvas/block-icon.tsx'],
+    pins: ['run', 'inspector/code-editor.tsx', 'type:save'],
+    canvas: ['document', 'palette', 'pins', 'run', 'save', 'together/block-visitors.tsx'],
+    together: ['run/read-events.ts', 'type:save'],
+    listen: ['pins', 'type:run', 'type:save'],
+    inspector: ['canvas', 'document', 'listen', 'pins', 'run', 'values'],
+    diff: ['canvas', 'document'],
+    find: ['canvas', 'document'],
+    deploy: ['canvas', 'diff', 'document', 'pins', 'type:run', 'type:save'],
   },
 }
 
@@ -113,6 +125,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@tanstack/react-query': ['ui'],
   wouter: ['ui'],
   minisearch: ['ui'],
+  diff: ['ui'],
   'lucide-react': ['ui'],
   '@codemirror/autocomplete': ['ui'],
   '@codemirror/commands': ['ui'],

@@ -18,7 +18,7 @@ test('the project follows its architecture rules', () => {
   expect(Object.keys(sources)).toContain('src/main.ts')
   const lines = breaches(sources).map(({ file, line, rule, message }) => `${file}:${line}: ${rule}: ${message}`)
   expect(lines).toEqual([])
-})
+}, 60_000)
 
 describe('the architecture check', () => {
   const of = (sources: Record<string, string>) =>

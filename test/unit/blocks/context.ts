@@ -4,6 +4,7 @@ import { newId } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
 import { type FileStore, fileKey } from '../../../src/domain/run/file.ts'
 import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
+import { finish } from '../../../src/domain/slices.ts'
 import type { BlockContext, BlockDefinition, BlockResult } from '../../../src/engine/block.ts'
 import { RunFiles } from '../../../src/engine/run/run-files.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
@@ -29,6 +30,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     limits: defaultLimits,
     input: { input: {}, fields: {} },
     fetch: outbound.fetch,
+    inSlices: async (slices) => finish(slices),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     idempotencyKey: () => 'key-of-b1',
@@ -49,6 +51,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     chunk: (text) => void chunks.push(text),
     files: new RunFiles({ workspaceId: 's1', workflowId: 'w1', executionId: 'e1' }, memoryFiles()),
     variables: new Map(),
+    label: () => undefined,
     body: undefined,
     ...overrides,
     notes,

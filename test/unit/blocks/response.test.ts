@@ -43,7 +43,7 @@ describe('a response', () => {
       expect(record.failure).toMatchObject({ code: 'EXECUTION_FAILED', blockId: 'answer' })
     }
     const { record } = await world.run(responding({ status: '<api.input.status>' }), { status: 99 })
-    expect(record.failure?.message).toContain('status')
+    expect(record.failure?.message).toContain('Status')
   })
 
   test('reads the status from a reference to a number or its text', async () => {

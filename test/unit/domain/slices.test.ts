@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { jsonInSlices, type Slices } from '../../../src/domain/slices.ts'
+import { jsonInSlices, jsonStartInSlices, type Slices } from '../../../src/domain/slices.ts'
 
 function finish<Result>(slices: Slices<Result>): { result: Result; pauses: number } {
   for (let pauses = 0; ; pauses += 1) {
@@ -43,4 +43,16 @@ test('a circular value fails as it does in JSON.stringify', () => {
   const value: Record<string, unknown> = { text: 'x'.repeat(200_000) }
   value['self'] = [value]
   expect(() => finish(jsonInSlices(value))).toThrow()
+})
+
+test('the beginning of a JSON text comes with the size of the whole text', () => {
+  const value = { a: Array(50).fill('é'.repeat(100_000)), b: { c: Array(30_000).fill({ d: 1 }), e: undefined } }
+  const whole = JSON.stringify(value)
+  const { result } = finish(jsonStartInSlices(value, 300_000))
+  expect(result).toMatchObject({ isWhole: false, bytes: Buffer.byteLength(whole) })
+  expect(whole.startsWith(result?.text ?? '')).toBe(true)
+  expect(result?.text.length).toBeGreaterThan(300_000)
+  expect(result?.text.length).toBeLessThan(700_000)
+  expect(finish(jsonStartInSlices(value, whole.length)).result).toMatchObject({ text: whole, isWhole: true })
+  expect(finish(jsonStartInSlices(undefined, 1)).result).toBeUndefined()
 })

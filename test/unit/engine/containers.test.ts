@@ -56,7 +56,7 @@ describe('a loop', () => {
   test('refuses JSON text that is nested too deep', async () => {
     const each = looping({ loopType: 'forEach', forEachItems: '<api.input.items>' })
     const { record } = await world.run(each, { items: `${'['.repeat(50_000)}${']'.repeat(50_000)}` })
-    expect(record.failure?.message).toStartWith('The value is not a list: "[[[')
+    expect(record.failure?.message).toStartWith('Items must be a list or an object, not "[[[')
   })
 
   test('repeats while its condition is true, and reads the blocks of the latest iteration', async () => {

@@ -15,10 +15,10 @@ class Disk {
   }
 }
 
-const jobOf = (n: number, workflow: number): JobFacts => ({
+const jobOf = (n: number, workflow: number, workspaceId = 'w'): JobFacts => ({
   executionId: `job ${n}`,
   workflowId: `workflow ${workflow}`,
-  workspaceId: 'w',
+  workspaceId,
   createdAt: n,
   startedAt: null,
 })
@@ -57,7 +57,7 @@ test('every job gets exactly one turn, in the order of its workflow, however few
         for (const each of steps) {
           if (each === 'take') await take()
           else if ('put' in each) {
-            const job = jobOf(made++, each.put)
+            const job = jobOf(made++, each.put, `w${each.put % 2}`)
             queue.announce(job.executionId)
             disk.jobs.push(job)
             queue.put(job)
@@ -137,6 +137,43 @@ test('a single job gets its turn soon when more workflows have jobs than fit in 
   expect(order.indexOf('workflow 99')).toBeLessThan(50)
   expect(new Set(order.slice(0, 50)).size).toBe(21)
   expect(queue.size).toBe(0)
+})
+
+test('workspaces take turns first, so that one with many workflows does not crowd out another one', () => {
+  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  let made = 0
+  for (let n = 0; n < 1_000; n += 1) queue.put(jobOf(made++, n % 200, 'crowded'))
+  for (let n = 0; n < 6; n += 1) queue.put(jobOf(made++, 900 + (n % 2), 'quiet'))
+  const order: JobFacts[] = []
+  for (let job = queue.take(); job; job = queue.take()) order.push(job)
+  expect(order).toHaveLength(made)
+  const turns = order.slice(0, 12).map(({ workspaceId }) => workspaceId)
+  expect(turns).toEqual(Array.from({ length: 12 }, (_, turn) => (turn % 2 === 0 ? 'crowded' : 'quiet')))
+  // Within each workspace, its workflows take turns.
+  const workflowsOf = (workspace: string) =>
+    order.filter(({ workspaceId }) => workspaceId === workspace).map(({ workflowId }) => workflowId)
+  expect(workflowsOf('quiet').slice(0, 4)).toEqual(['workflow 900', 'workflow 901', 'workflow 900', 'workflow 901'])
+  expect(new Set(workflowsOf('crowded').slice(0, 200)).size).toBe(200)
+})
+
+test('a workspace gets its turn after a restart, although another one has more workflows than fit in one list', async () => {
+  const disk = new Disk()
+  for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 100 + (n % 40), 'crowded'))
+  for (let n = 0; n < 5; n += 1) disk.jobs.push(jobOf(1_000 + n, 999, 'quiet'))
+  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100, workflowsMax: 5 })
+  queue.addOnDisk(disk.jobs.length)
+  const order: string[] = []
+  while (order.length < 60) {
+    if (queue.isUneven || queue.hasMore) await queue.refill()
+    const job = queue.take()
+    if (!job) continue
+    disk.jobs.splice(disk.jobs.indexOf(job), 1)
+    order.push(job.workspaceId)
+  }
+  const turns = order.flatMap((workspaceId, turn) => (workspaceId === 'quiet' ? [turn] : []))
+  expect(turns).toHaveLength(5)
+  // The list reaches it in at most nine parts. From then on, it gets every other turn while its jobs are in memory.
+  expect(turns[0]).toBeLessThan(10)
 })
 
 test('workflows take turns, and interrupted jobs go first', () => {

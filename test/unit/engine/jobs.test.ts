@@ -4,6 +4,8 @@ import { noEnvironment } from '../../../src/domain/account/environment.ts'
 import { AppError } from '../../../src/domain/errors.ts'
 import { LogSequence } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
+import { SliceQueue } from '../../../src/domain/slice-queue.ts'
+import { CompileQueue } from '../../../src/engine/compile/compile-queue.ts'
 import { Deployments } from '../../../src/engine/deployments.ts'
 import { Jobs } from '../../../src/engine/jobs/jobs.ts'
 import { LogWriter } from '../../../src/events/writer.ts'
@@ -53,6 +55,7 @@ class JobWorld {
     const deployments = new Deployments({
       registry,
       limits: defaultLimits,
+      work: new CompileQueue({ slices: new SliceQueue(this.clock), shareFactor: 4 }),
       plansMax: 10,
       getActive: (id) => store.getActive(id),
       getVersion: (id, version) => store.getVersion(id, version),

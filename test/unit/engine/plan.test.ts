@@ -31,9 +31,7 @@ describe('the check at deployment', () => {
       ...['INVALID_PARAMETER .0.name', 'INVALID_PARAMETER .2.name', 'INVALID_PARAMETER .3'],
       ...['INVALID_PARAMETER .4.type', 'RESERVED_FIELD .1.name'],
     ])
-    expect(findings[0]?.message).toBe(
-      'The parameter "inputFormat" of "start" does not fit: [0].name must be text, not 5.',
-    )
+    expect(findings[0]?.message).toBe('Input format › 1 › Name must be text, not 5.')
   })
 
   const wrong: [code: string, draft: Draft][] = [
@@ -252,6 +250,6 @@ test('reports every error in a list of fields, with its place', () => {
   const inputFormat = types.map((type, index) => ({ name: `f${index}`, type }))
   const draft = document({ blocks: [block('start', 'api_trigger', { inputFormat })] })
   const { findings } = compilePlan(draft, registry, defaultLimits)
-  const places = findings.map(({ message }) => /\[(\d)\]\.type/.exec(message)?.[1])
+  const places = findings.map(({ path }) => /\.(\d)\.type$/.exec(path)?.[1])
   expect(places.filter((place) => place !== undefined)).toEqual(['0', '1', '3', '4', '5'])
 })

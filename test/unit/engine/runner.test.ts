@@ -43,6 +43,31 @@ describe('the runner', () => {
     await small.stop()
   })
 
+  test('the parameters and outputs of a block hold at most the allowed bytes, and an error edge handles more', async () => {
+    const small = new World({ limits: { blockBytesMax: 100_000 } })
+    const reply = (id: string, data: unknown) => block(id, 'response', { data })
+    const text = '<start.input.text>'
+    const large = [
+      reply('large', { text: text.repeat(50) }),
+      reply('large', { texts: Array(50).fill(text) }),
+      reply('large', Array(50).fill(`the list: <start.input.list>`)),
+      block('large', 'function', { code: `return [${`"${text}", `.repeat(50)}]` }),
+      block('large', 'function', { code: 'return "x".repeat(200_000)' }),
+    ]
+    for (const each of large) {
+      const blocks = [trigger, each, reply('sorry', '<large.error>')]
+      const edges = ['start > large', 'large:error > sorry']
+      const input = { text: 'x'.repeat(5_000), list: Array(500).fill('123') }
+      const { record, response } = await small.run(document({ blocks, edges }), input)
+      expect(record.root.children[1]?.error).toMatchObject({
+        code: 'VALUE_TOO_LARGE',
+        message: expect.stringContaining('MILLRACE_BLOCK_BYTES_MAX'),
+      })
+      expect(response?.data).toMatchObject({ code: 'VALUE_TOO_LARGE' })
+    }
+    await small.stop()
+  })
+
   test('a run whose log entry is being written can be found but not cancelled', async () => {
     const written = Promise.withResolvers<void>()
     const gated = new World({ record: () => written.promise })

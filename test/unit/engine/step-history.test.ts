@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { systemClock } from '../../../src/domain/clock.ts'
 import type { OutboundFetch } from '../../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../../src/domain/redaction/redactor.ts'
 import type { Span } from '../../../src/domain/run/log.ts'
+import { SliceQueue } from '../../../src/domain/slice-queue.ts'
 import { StepHistory } from '../../../src/engine/run/step-history.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { block, document } from '../../support/make.ts'
@@ -198,4 +200,31 @@ test('a recorded secret stays hidden after its variable has changed', async () =
   expect(changed?.redact(text)).toBe('["{{TOKEN}}","{{TOKEN}}"]')
   const gone = new StepHistory(steps, write).hide(undefined)
   expect(gone?.redact(text)).toBe('["{{TOKEN}}","the new value"]')
+})
+
+test('a large step is written in slices, and numbers have no gaps meanwhile', async () => {
+  const steps: string[] = []
+  const write = async (number: number, text: string) => {
+    expect(number).toBe(steps.length + 1)
+    steps.push(text)
+  }
+  const span: Omit<Span, 'output'> = {
+    ...{ id: 's2', name: 'f', type: 'function', blockId: 'f', status: 'success', input: null, error: null },
+    ...{ startTime: 0, endTime: 0, durationMs: 0, attempts: null, children: [] },
+  }
+  const large = { result: [...Array.from({ length: 200_000 }, (_, n) => n), '!@#$%^&*()'] }
+  const history = new StepHistory([], write, undefined, new SliceQueue(systemClock).run)
+  const redactor = createRedactor([{ name: 'SYMBOLS', value: '!@#$%^&*()' }])
+  history.hide(redactor)
+  const records = [large, { result: 'small' }].map((output, index) =>
+    history.recordBlock(String(index), { span: { ...span, output }, port: 'source', error: null }),
+  )
+  // The small one is written at once.
+  expect(steps.length).toBe(1)
+  await Promise.all(records)
+  expect(steps.length).toBe(2)
+  const resumed = new StepHistory(steps, write)
+  expect(resumed.block('0')?.span.output).toEqual(large)
+  expect(resumed.block('1')?.span.output).toEqual({ result: 'small' })
+  expect(resumed.hide(undefined)?.secrets).toEqual(redactor!.secrets)
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { finish } from '../../../src/domain/slices.ts'
 import { readPath } from '../../../src/domain/workflow/reference.ts'
 import { compileJson, compileValue, getterOf, type Resolve } from '../../../src/engine/compile/template.ts'
 import type { Frame, Getter } from '../../../src/engine/run/frame.ts'
 
-const noFrame = undefined as unknown as Frame
+const noFrame = { run: { filledChars: 0, blockBytesMax: 1_000_000 } } as unknown as Frame
 
 /** Resolves `<x.…>` to members of `values`. */
 function binding(values: unknown): Resolve {
@@ -14,9 +15,14 @@ function binding(values: unknown): Resolve {
   }
 }
 
-const fill = (template: unknown, values: unknown) => getterOf(compileValue(template, binding(values)))(noFrame)
-const fillJson = (template: unknown, values: unknown) =>
-  getterOf(compileJson(template, binding(values)).compiled)(noFrame)
+const fill = (template: unknown, values: unknown) => {
+  noFrame.run.filledChars = 0
+  return getterOf(finish(compileValue(template, binding(values))))(noFrame)
+}
+const fillJson = (template: unknown, values: unknown) => {
+  noFrame.run.filledChars = 0
+  return getterOf(finish(compileJson(template, binding(values))).compiled)(noFrame)
+}
 
 describe('a template', () => {
   test('with exactly one reference and nothing else keeps the type of the value', () => {
@@ -46,9 +52,15 @@ describe('a template', () => {
     expect(written).toBe(1)
   })
 
+  test('does not write more JSON than a block may hold', () => {
+    const value = { v: 'x'.repeat(90_000) }
+    expect(fill(Array(10).fill('a <x> b'), value)).toHaveLength(10)
+    expect(() => fill(Array(20).fill('an object: <x.o>'), { o: value })).toThrow('MILLRACE_BLOCK_BYTES_MAX')
+  })
+
   test('without references is a constant, the same object each time', () => {
     const value = { a: [1, 'x', '<y.z>'] }
-    expect(compileValue(value, binding({}))).toEqual({ constant: true, value })
+    expect(finish(compileValue(value, binding({})))).toEqual({ constant: true, value })
   })
 })
 
@@ -76,16 +88,16 @@ describe('a JSON template', () => {
 
   test('with invalid JSON fails when it is filled in, and says why', () => {
     for (const text of ['Hello', '{"a": <x.v> <x.v>}', '{', '<y.z>', '{a: 1}']) {
-      expect(compileJson(text, binding({})).problem).toContain('not JSON')
+      expect(finish(compileJson(text, binding({}))).problem).toContain('not JSON')
       expect(() => fillJson(text, { v: 1 })).toThrow('not JSON')
     }
   })
 
   test('nested deeper than the limit is refused, as in a request', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
-    expect(compileJson(nested(200), binding({})).problem).toBeUndefined()
+    expect(finish(compileJson(nested(200), binding({}))).problem).toBeUndefined()
     for (const levels of [201, 100_000]) {
-      expect(compileJson(nested(levels), binding({})).problem).toContain('deeper than 200 levels')
+      expect(finish(compileJson(nested(levels), binding({}))).problem).toContain('deeper than 200 levels')
     }
   })
 

@@ -11,7 +11,7 @@ afterAll(() => world.stop())
 
 const hook = (params: Record<string, unknown> = {}) => block('hook', 'webhook_trigger', params)
 const checked = (params: Record<string, unknown>) =>
-  checkOf(compilePlan(document({ blocks: [hook(params)] }), registry, defaultLimits), 0)
+  checkOf(compilePlan(document({ blocks: [hook(params)] }), registry, defaultLimits), 0, new Set())
 
 describe('a workflow with several triggers', () => {
   const code = 'return { hook: <webhook.body>, call: <api.n>, mine: <hook.method> }'
@@ -65,7 +65,7 @@ describe('a schedule', () => {
     const draft = document({
       blocks: [block('it', 'schedule', { intervalMs: '60000', endAt: '1970-01-01T00:03:00Z' })],
     })
-    const { registrations, nextTimes } = checkOf(compilePlan(draft, registry, defaultLimits), 5)
+    const { registrations, nextTimes } = checkOf(compilePlan(draft, registry, defaultLimits), 5, new Set())
     const rule = {
       ...{ cron: null, intervalMs: 60_000, timezone: 'UTC', startAt: null, endAt: 180_000 },
       ...{ overlap: 'skip', missed: 'once', missedMax: 10, jitterMs: 0 },
@@ -91,14 +91,14 @@ describe('a webhook trigger', () => {
     const address = { kind: 'webhook' as const, name: 'orders' }
     expect(checked({ path: 'orders' }).registrations.addresses).toEqual([address])
     const disabled = document({ blocks: [block('x', 'api_trigger'), { ...hook({ path: 'orders' }), enabled: false }] })
-    expect(checkOf(compilePlan(disabled, registry, defaultLimits), 0).registrations.addresses).toEqual([])
+    expect(checkOf(compilePlan(disabled, registry, defaultLimits), 0, new Set()).registrations.addresses).toEqual([])
     expect(checked({ path: 'or ders' }).registrations.addresses).toEqual([])
     // Errors in other blocks do not affect the address: authors can set up senders while they finish the workflow.
     const unfinished = document({
       blocks: [hook({ path: 'orders' }), block('x', 'api', { url: '' })],
       edges: ['hook > x'],
     })
-    const { findings, registrations } = checkOf(compilePlan(unfinished, registry, defaultLimits), 0)
+    const { findings, registrations } = checkOf(compilePlan(unfinished, registry, defaultLimits), 0, new Set())
     expect(findings.filter(({ level }) => level === 'error').length).toBe(1)
     expect(registrations.addresses).toEqual([address])
   })

@@ -8,6 +8,7 @@ import type { Price } from '../../../src/domain/run/cost.ts'
 import { inputOf, readInput } from '../../../src/domain/run/input.ts'
 import type { Span } from '../../../src/domain/run/log.ts'
 import { type PriceOf, pricesWith } from '../../../src/domain/run/model-prices.ts'
+import { SliceQueue } from '../../../src/domain/slice-queue.ts'
 import type { TriggerKind, WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { compilePlan, type Plan } from '../../../src/engine/compile/plan.ts'
 import type { Deployment } from '../../../src/engine/deployments.ts'
@@ -66,6 +67,7 @@ export class World {
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
+        inSlices: new SliceQueue(systemClock).run,
         files: noFiles,
         models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
         priceOf: this.#priceOf,

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRedactor } from '../../../src/domain/redaction/redactor.ts'
 import type { RunRecord } from '../../../src/domain/run/log.ts'
+import { SliceQueue } from '../../../src/domain/slice-queue.ts'
 import type { Slices } from '../../../src/domain/slices.ts'
 import { createFold, type RecordTexts } from '../../../src/events/batch.ts'
 import { isLarge, textsInSlices } from '../../../src/events/large-record.ts'
-import { SliceQueue } from '../../../src/events/slice-queue.ts'
 import { runRecord, span } from '../../support/events/run-record.ts'
 
 const secrets = createRedactor([{ name: 'KEY', value: 'sk_live_12345678' }])

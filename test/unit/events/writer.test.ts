@@ -171,7 +171,7 @@ describe('group commit', () => {
 
   test('large runs are divided into several commits', async () => {
     await using it = await world()
-    const output = 'x'.repeat(3_000_000)
+    const output = 'x'.repeat(750_000)
     await Promise.all(Array.from({ length: 6 }, () => it.append({ output })))
     expect(it.gate.groups).toEqual([2, 2, 2])
   })

@@ -32,6 +32,35 @@ describe('the memory for bodies', () => {
     expect(budget.bytes).toBe(1_600)
   })
 
+  test('counts values, because they cost more than their text', () => {
+    const budget = new BodyBudget({ ...limit, max: 10_000 })
+    const [first, second] = [request(), request()]
+    budget.add(first, 100)
+    budget.addValues(first, 80)
+    budget.add(second, 100)
+    expect(() => budget.addValues(second, 80)).toThrow(limit.setting)
+  })
+
+  test('is never filled by one visitor: others always find as much as the visitor holds', () => {
+    const budget = new BodyBudget(limit)
+    const send = (visitor?: string) => budget.add(request(), 100, visitor)
+    for (let body = 0; body < 5; body += 1) send('10.0.0.1')
+    expect(() => send('10.0.0.1')).toThrow(limit.setting)
+    send('10.0.0.2')
+    for (let body = 0; body < 4; body += 1) send()
+    expect(() => send()).toThrow(limit.setting)
+  })
+
+  test('gives a visitor room again when a body ends, and tells how much is free', () => {
+    const released: number[] = []
+    const budget = new BodyBudget(limit, (bytes) => released.push(bytes))
+    const bodies = Array.from({ length: 5 }, request)
+    for (const body of bodies) budget.add(body, 100, '10.0.0.1')
+    budget.release(bodies[0]!)
+    budget.add(request(), 100, '10.0.0.1')
+    expect(released).toEqual([100])
+  })
+
   test('is never exceeded by several bodies, and is empty when all have ended', () => {
     const step = fc.record({ body: fc.nat(4), bytes: fc.integer({ min: 1, max: 600 }), ends: fc.boolean() })
     fc.assert(

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { finish } from '../../../src/domain/slices.ts'
 import { compileCode } from '../../../src/language/code.ts'
 
 /** Runs compiled code here, with one value for every reference. */
 async function run(source: string, value: unknown): Promise<unknown> {
-  const compiled = compileCode(source, () => true)
+  const compiled = finish(compileCode(source, () => true))
   if (!compiled.ok) throw new SyntaxError(`${compiled.problem.message} at ${compiled.problem.line}`)
   const { program, slots } = compiled
   const AsyncFunction = (async () => {}).constructor as new (
@@ -64,9 +65,9 @@ describe('code', () => {
   })
 
   test('keeps its line numbers, and reports the line of a syntax error', () => {
-    const compiled = compileCode('const a = 1\nconst b = \nreturn <a.b>', () => true)
+    const compiled = finish(compileCode('const a = 1\nconst b = \nreturn <a.b>', () => true))
     expect(compiled).toMatchObject({ ok: false, problem: { line: 3 } })
-    const kept = compileCode('\n\nreturn <a.b>', () => true)
+    const kept = finish(compileCode('\n\nreturn <a.b>', () => true))
     expect(kept.ok && kept.program.source.split('\n').length).toBe(3)
   })
 
@@ -82,16 +83,16 @@ describe('code', () => {
       ],
       ...['function <a.b>() {}'],
     ]) {
-      const compiled = compileCode(source, () => true)
+      const compiled = finish(compileCode(source, () => true))
       expect({ source, ok: compiled.ok }).toEqual({ source, ok: false })
       if (!compiled.ok) expect(compiled.problem.message).toContain('<a.b>')
     }
-    expect(compileCode('return { [<a.b>]: o[<a.b>], x: <a.b>.y }', () => true).ok).toBe(true)
+    expect(finish(compileCode('return { [<a.b>]: o[<a.b>], x: <a.b>.y }', () => true)).ok).toBe(true)
   })
 
   test('cannot close the function around it', () => {
     for (const source of ['} evil() {', '})(); (() => {', 'return 1 }']) {
-      expect(compileCode(source, () => true).ok).toBe(false)
+      expect(finish(compileCode(source, () => true)).ok).toBe(false)
     }
   })
 
@@ -101,7 +102,7 @@ describe('code', () => {
 
   test('has an id that depends only on its text', () => {
     const id = (source: string) => {
-      const compiled = compileCode(source, () => true)
+      const compiled = finish(compileCode(source, () => true))
       return compiled.ok ? compiled.program.id : ''
     }
     expect(id('return <a.b>')).toBe(id('return <a.b>'))

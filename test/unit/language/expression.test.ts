@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { finish } from '../../../src/domain/slices.ts'
 import type { Segment } from '../../../src/domain/workflow/reference.ts'
 import { compileExpression } from '../../../src/language/expression.ts'
 import { NotNative } from '../../../src/language/work.ts'
@@ -8,7 +9,7 @@ const everything = () => true
 
 /** Evaluates natively; `values` by reference as written. Throws when the expression is outside the subset. */
 function evaluate(source: string, values: Record<string, unknown> = {}, workMax = 1_000_000): unknown {
-  const compiled = compileExpression(source, everything)
+  const compiled = finish(compileExpression(source, everything))
   if (!compiled.ok) throw new Error(`no expression: ${compiled.problem.message}`)
   if (!compiled.native) throw new Error('outside of the subset')
   return compiled.native(
@@ -122,7 +123,7 @@ describe('an expression', () => {
       'process',
       'this',
     ]) {
-      const compiled = compileExpression(source, everything)
+      const compiled = finish(compileExpression(source, everything))
       if (!compiled.ok) continue
       const value = settle(() =>
         compiled.native?.(
@@ -145,7 +146,7 @@ describe('an expression', () => {
       'parseInt("5")',
       'a = 1',
     ]) {
-      const compiled = compileExpression(source, everything)
+      const compiled = finish(compileExpression(source, everything))
       expect(compiled.ok).toBe(true)
       if (compiled.ok) expect(compiled.program?.source).toStartWith('return (')
     }
@@ -153,7 +154,7 @@ describe('an expression', () => {
 
   test('that is invalid is refused with the reason', () => {
     for (const source of ['', '  ', '1 +', '<a.v> ) + (1', 'if (1) {}', 'return 1', '1; 2', '{', '"open']) {
-      expect({ source, ok: compileExpression(source, everything).ok }).toEqual({ source, ok: false })
+      expect({ source, ok: finish(compileExpression(source, everything)).ok }).toEqual({ source, ok: false })
     }
   })
 
@@ -247,14 +248,17 @@ describe('an expression', () => {
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     expect(() => evaluate('JSON.stringify(JSON.parse(<a.v>))', { '<a.v>': nested })).toThrow(NotNative)
     expect(evaluate('JSON.parse(<a.v>).length', { '<a.v>': '[[1], 2]' })).toBe(2)
-    expect(compileExpression(`[${'1,'.repeat(40_000)}1].length`, everything)).toMatchObject({ ok: true, native: null })
-    expect(compileExpression(`1${'+1'.repeat(200_000)}`, everything)).toMatchObject({ ok: true, native: null })
+    expect(finish(compileExpression(`[${'1,'.repeat(40_000)}1].length`, everything))).toMatchObject({
+      ok: true,
+      native: null,
+    })
+    expect(finish(compileExpression(`1${'+1'.repeat(200_000)}`, everything))).toMatchObject({ ok: true, native: null })
   })
 
   test('uses text that only looks like a reference as text', () => {
     const recognise = (segment: Exclude<Segment, { kind: 'text' }>) =>
       segment.kind === 'reference' && segment.name === 'a'
-    const compiled = compileExpression('"<b.c> <a.v>"', recognise)
+    const compiled = finish(compileExpression('"<b.c> <a.v>"', recognise))
     expect(compiled.ok && compiled.native?.(['1'], 1_000)).toBe('<b.c> 1')
   })
 })

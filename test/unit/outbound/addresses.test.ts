@@ -48,6 +48,24 @@ describe('the kind of an address', () => {
     }
   })
 
+  test('is never public for IPv6 forms that translators turn into an internal IPv4 address', () => {
+    const forms = [
+      '::ffff:0:7f00:1',
+      '::ffff:0:a00:1',
+      '::5efe:7f00:1',
+      '::5efe:a9fe:a9fe',
+      'fe80::5efe:a00:1',
+      '::7f00:1',
+    ]
+    for (const form of [...forms, '64:ff9b::7f00:1', '64:ff9b:1::a00:1', '2002:7f00:1::1', '2001:0:7f00:1::']) {
+      expect([form, kindOf(form) === 'public']).toEqual([form, false])
+    }
+    for (const host of ['[::ffff:0:127.0.0.1]', '[::5efe:127.0.0.1]', '[::ffff:0:169.254.169.254]']) {
+      const { hostname } = new URL(`http://${host}/`)
+      expect([host, kindOf(hostname.slice(1, -1)) === 'public']).toEqual([host, false])
+    }
+  })
+
   test('is known for every IPv4 address, and is the same for the mapped IPv6 form', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (number) => {

@@ -37,6 +37,20 @@ async function readAll(response: Response): Promise<Buffer> {
 const text = Buffer.from('hello '.repeat(1000))
 
 describe('a body', () => {
+  test.each(Object.keys(compressors))(
+    'in %s that arrives at once is decompressed in small portions',
+    async (encoding) => {
+      const random = crypto.getRandomValues(new Uint8Array(65_536))
+      const body = Buffer.concat(Array.from({ length: 16 }, (_, at) => random.map((byte) => byte ^ at)))
+      const reader = bodyReaderOf(responseWith(compressors[encoding]!(body), encoding, Number.POSITIVE_INFINITY))
+      const first = await reader.read()
+      expect(first!.byteLength).toBeLessThan(200_000)
+      const parts = [first!]
+      for (let part = await reader.read(); part; part = await reader.read()) parts.push(part)
+      expect(Buffer.concat(parts).equals(body)).toBe(true)
+    },
+  )
+
   test.each(Object.keys(compressors))('in %s is decoded correctly, in parts of any size', async (encoding) => {
     await fc.assert(
       fc.asyncProperty(

@@ -6,16 +6,19 @@ afterAll(() => sandboxes.stop())
 
 const endless = 'for (;;);'
 
-test('endless code of one workspace delays the code of another one by less than one run', async () => {
+test('endless code of one workspace does not make another one wait until all of it has ended', async () => {
   const sandbox = sandboxes.start()
   expect(await run(sandbox, 'return 1')).toEqual(ok(1))
-  const loops = Array.from({ length: 12 }, () => run(sandbox, endless, null, { timeoutMs: 1_000, workspaceId: 'bob' }))
+  let ended = 0
+  const loops = Array.from({ length: 12 }, async () => {
+    const outcome = await run(sandbox, endless, null, { timeoutMs: 1_000, workspaceId: 'bob' })
+    ended += 1
+    return outcome
+  })
   await Bun.sleep(200)
-  for (let time = 0; time < 3; time++) {
-    const startedAt = performance.now()
-    expect(await run(sandbox, 'return a', time, { workspaceId: 'alice' })).toEqual(ok(time))
-    expect(performance.now() - startedAt).toBeLessThan(900)
-  }
+  expect(await run(sandbox, 'return a', 7, { workspaceId: 'alice' })).toEqual(ok(7))
+  // Four workers take four loops at a time. In one line, nine of them would have ended before a worker is free.
+  expect(ended).toBeLessThan(9)
   for (const outcome of await Promise.all(loops)) expect(outcome).toMatchObject({ code: 'TIMEOUT' })
 }, 60_000)
 

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { ProgramOutcome } from '../../../src/domain/run/program.ts'
+import { finish, type InSlices } from '../../../src/domain/slices.ts'
 import { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { ok, patience, run, Sandboxes } from '../../support/sandbox/sandboxes.ts'
 
@@ -192,6 +193,35 @@ test('five megabytes pass through a worker and back', async () => {
     list: Array.from({ length: 20_000 }, (_, index) => ({ index })),
   }
   expect(await run(sandbox, 'return a', value)).toEqual(ok(value))
+})
+
+test('large values are written and read in slices', async () => {
+  let works = 0
+  const inSlices: InSlices = async (slices) => {
+    works += 1
+    return finish(slices)
+  }
+  const sandbox = sandboxes.start({ inSlices })
+  const large = 'x'.repeat(1_000_000)
+  expect(await run(sandbox, 'return a.length', large)).toEqual(ok(1_000_000))
+  expect(works).toBe(1)
+  expect(await run(sandbox, 'return "x".repeat(a)', 1_000_000)).toEqual(ok(large))
+  expect(works).toBe(2)
+  expect(await run(sandbox, 'return a', 'small')).toEqual(ok('small'))
+  expect(works).toBe(2)
+})
+
+test('a run whose caller leaves while its values are written does not start', async () => {
+  const written = Promise.withResolvers<void>()
+  const inSlices: InSlices = async (slices) => {
+    await written.promise
+    return finish(slices)
+  }
+  const sandbox = sandboxes.start({ inSlices })
+  const outcome = run(sandbox, 'return 1', 'x'.repeat(1_000_000))
+  await sandbox.stop()
+  written.resolve()
+  expect(await outcome).toMatchObject({ code: 'CANCELLED' })
 })
 
 test('stopping cancels running, waiting and later runs', async () => {

@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/domain/errors.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
+import { queryLogs } from '../../../src/store/sqlite/logs/log-page.ts'
 import { migrate, migrations, schemaVersionOf } from '../../../src/store/sqlite/migrations/migrations.ts'
 import { databasePath, openConnection } from '../../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
@@ -15,6 +16,7 @@ import {
 } from '../../../src/store/sqlite/writes/deliveries.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { install } from '../../support/store/installed.ts'
+import { entriesOf, logFilter, logQuery } from '../../support/store/log-model.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
 const refusal = (directory: string, mode: 'direct' | 'workers') =>
@@ -140,6 +142,33 @@ describe('migrations', () => {
     expect(measureDeliveries(connection)).toEqual({ pending: 1, oldestDueAt: 99 })
     expect(sendAgain(connection, { sequence: 5, subscription: 8 }, 50)).toBe(true)
     expect(pendingSubscriptions(connection)).toEqual([7, 8])
+    connection.close()
+  })
+
+  test('keep log entries from the time before run facts, with the status that their level says', () => {
+    using folder = temporaryFolder()
+    const connection = new Connection(join(folder.path, 'x.db'))
+    migrate(connection, migrations.slice(0, 2))
+    connection.script(`
+      INSERT INTO users (id, email, created_at) VALUES ('u', 'a@example.org', 1);
+      INSERT INTO workspaces (number, id, name, owner_id, created_at) VALUES (1, 'home', 'Home', 'u', 1);
+      INSERT INTO workflows (number, id, workspace, name, document, created_at, updated_at)
+        VALUES (1, 'w', 1, 'Orders', '{}', 1, 1);
+      INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, started_at, ended_at,
+        duration_ms, cost_total, models) VALUES (1, 1, 1, 'a', 4, 0, 0, 1, 2, 1, 0, 0), (1, 2, 1, 'b', -1, 1, 3, 1, 2, 1, 0, 0);
+      INSERT INTO log_zones VALUES (1, 1, 2, 2, 3, 9, 1, 1, 1, 1, 0, 0)`)
+    migrate(connection)
+    const entries = (filter: Parameters<typeof logFilter>[0]) =>
+      entriesOf(queryLogs(connection, logQuery('home', { filter: logFilter(filter) }))).map(
+        ({ executionId, version, status, partial, labels }) => ({ executionId, version, status, partial, labels }),
+      )
+    const facts = { partial: false, labels: {} }
+    const failed = { executionId: 'b', version: null, status: 'error', ...facts }
+    expect(entries({})).toEqual([{ executionId: 'a', version: 4, status: 'success', ...facts }, failed])
+    expect(entries({ statuses: ['error'] })).toEqual([failed])
+    expect(entries({ statuses: ['cancelled'] })).toEqual([])
+    expect(entries({ search: 'ORDERS' })).toHaveLength(2)
+    expect(entries({ labels: [['a', 'b']] })).toEqual([])
     connection.close()
   })
 })

@@ -9,7 +9,7 @@ import { plainSchema } from '../../openapi/plain-schema.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { listOf, maybe } from '../../responses/schema-parts.ts'
 
-const modes = ['template', 'json', 'literal', 'code', 'expressions', 'tools'] as const
+const modes = ['template', 'json', 'literal', 'code', 'expressions', 'own', 'tools'] as const
 
 const parametersSchema = t.Unsafe<ParametersSchema>({
   type: 'object',
@@ -71,6 +71,8 @@ export type ParameterSchema = {
   maxLength?: number
   minItems?: number
   maxItems?: number
+  /** A secret, or a list of headers, some of which are secrets. */
+  secret?: true | 'headers'
 }
 export type ParametersSchema = { properties: Readonly<Record<string, ParameterSchema>>; required?: readonly string[] }
 

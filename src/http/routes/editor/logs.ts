@@ -17,7 +17,13 @@ import type { Services } from '../../services.ts'
 
 const Histogram = t.Object({
   data: t.Array(
-    t.Object({ at: Time, info: t.Integer(), error: t.Integer(), cost: t.Number({ description: 'USD.' }) }),
+    t.Object({
+      at: Time,
+      success: t.Integer(),
+      error: t.Integer(),
+      cancelled: t.Integer(),
+      cost: t.Number({ description: 'USD.' }),
+    }),
     { description: 'Counts by start time, oldest first, including empty buckets.' },
   ),
   isComplete: t.Boolean({
@@ -34,7 +40,7 @@ export function editorLogRoutes(services: Services, door: Door) {
     .get(
       '',
       async ({ request, set }) =>
-        respondWithLogs(services, door, { request, set }, await door.requireSession(request, set)),
+        respondWithLogs(services, door, { request, set }, await door.requireSession(request, set), true),
       editorRoute({
         name: 'listEditorLogs',
         summary: 'Query log entries',
@@ -105,17 +111,18 @@ async function histogram({ store, clock }: Services, wanted: HistogramRequest, s
   while (sum.position !== null && clock.monotonic() < endAt && !signal.aborted) {
     add(sum, await store.countLogs({ ...query, before: sum.position }))
   }
-  const data = sum.info.map((info, index) => ({
+  const data = sum.success.map((success, index) => ({
     at: isoTime(from + index * bucketMs),
-    info,
+    success,
     error: sum.error[index]!,
+    cancelled: sum.cancelled[index]!,
     cost: sum.cost[index]!,
   }))
   return { data, isComplete: sum.position === null }
 }
 
 function add(sum: LogCounts, part: LogCounts): void {
-  for (const name of ['info', 'error', 'cost'] as const) {
+  for (const name of ['success', 'error', 'cancelled', 'cost'] as const) {
     for (const [index, value] of part[name].entries()) sum[name][index]! += value
   }
   sum.position = part.position

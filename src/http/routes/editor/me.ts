@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { oneOf } from '../../../domain/one-of.ts'
-import { assertCurrentPassword, findAccount } from '../../access/confirmation.ts'
+import { assertConfirmed, assertCurrentPassword, findAccount } from '../../access/confirmation.ts'
 import type { Door } from '../../access/door.ts'
 import { tokenOf } from '../../access/session-cookie.ts'
 import { editorRoute } from '../../openapi/route.ts'
@@ -116,17 +116,21 @@ export function meRoutes(services: Services, door: Door) {
           NewPassword,
           withBytesMax(settings.body, passwordBytesMax),
         )
-        await assertCurrentPassword(services, { userId, currentPassword, request, server })
+        // A first password outlives the session like a key does. Where sign-in is off, only a change is confirmed.
+        const confirm = sessions.isOpen ? assertCurrentPassword : assertConfirmed
+        await confirm(services, { userId, currentPassword, request, server })
         await sessions.setPassword({ userId, password, keptToken: tokenOf(request.headers) })
         set.status = 204
       },
       editorRoute({
         name: 'setPassword',
         summary: 'Set or change the password',
-        description: 'Ends all other sessions of the account, and its sign-in link.',
+        description:
+          'Ends all other sessions of the account, and its sign-in link. The first password of an account needs a ' +
+          'sign-in that is at most 10 minutes old.',
         body: NewPassword,
         responses: { 204: t.Void() },
-        errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
       }),
     )
 }

@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { logIdOf } from '../../../domain/ids.ts'
 import { oneOf } from '../../../domain/one-of.ts'
+import { runStatuses } from '../../../domain/run/log.ts'
 import type { EntryFacts } from '../../../domain/run/log-entry.ts'
 import { triggerKinds } from '../../../domain/workflow/workflow.ts'
 import type { WorkflowOverview } from '../../../store/dashboard-store.ts'
@@ -29,6 +30,7 @@ const Overview = t.Object({
       logId: t.String(),
       executionId: t.String(),
       level: oneOf(['info', 'error']),
+      status: oneOf(runStatuses),
       trigger: oneOf(triggerKinds),
       startedAt: Time,
       endedAt: Time,
@@ -38,7 +40,7 @@ const Overview = t.Object({
   runs: t.Array(t.Integer(), {
     description: 'Runs per hour of their start, oldest first; the last hour is the current one.',
   }),
-  errors: t.Array(t.Integer(), { description: 'Failed runs per hour.' }),
+  errors: t.Array(t.Integer(), { description: 'Failed runs per hour, without cancelled ones.' }),
 })
 
 /** Hours in the overview. */
@@ -78,7 +80,7 @@ function overviewOf({ createdAt, updatedAt, activeVersion, deployedAt, lastRun, 
   }
 }
 
-function runOf({ sequence, executionId, level, trigger, startedAt, endedAt, durationMs }: EntryFacts) {
+function runOf({ sequence, executionId, level, status, trigger, startedAt, endedAt, durationMs }: EntryFacts) {
   const times = { startedAt: isoTime(startedAt), endedAt: isoTime(endedAt), durationMs }
-  return { logId: logIdOf(sequence), executionId, level, trigger, ...times }
+  return { logId: logIdOf(sequence), executionId, level, status, trigger, ...times }
 }

@@ -1,7 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
-import { readDocument } from '../../../domain/workflow/document.ts'
 import { assertDocumentSize } from '../../../domain/workflow/document-size.ts'
 import { folderProblem } from '../../../domain/workflow/folders.ts'
 import { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
@@ -53,6 +52,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const facts = await readShape(request, Facts, settings.body)
         const save = { by: caller.userId, ifRevision: revision }
         const row = await store.updateWorkflow(id, withFacts(document, facts), clock.now(), undefined, save)
+        await services.editors.saved(row)
         return namedOf(row.document, id, row.revision)
       },
       editorRoute({
@@ -72,9 +72,9 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const wanted = await readShape(request, Copy, settings.body)
         const taken = (await store.listWorkflows(workspaceId)).map((row) => row.document.name)
         const facts = { ...wanted, name: wanted.name ?? nameOfCopy(document.name, taken) }
-        const fresh = withFacts(freshCopy(services.secrets.shown(document, workspaceId, true)), facts)
-        const { document: copy } = services.completeDocument(fresh, undefined, workspaceId)
-        const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now() }
+        const fresh = withFacts(freshCopy(await services.secrets.shown(document, workspaceId, true)), facts)
+        const { document: copy } = await services.completeDocument(fresh, undefined, workspaceId)
+        const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now(), pinsOf: id }
         const row = await store.createWorkflow(made)
         set.status = 201
         return namedOf(row.document, row.id, row.revision)
@@ -82,7 +82,8 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       editorRoute({
         name: 'duplicateWorkflow',
         summary: 'Copy a workflow',
-        description: 'Copies the draft, with addresses of its own and without webhooks. The copy is not deployed.',
+        description:
+          'Copies the draft, with addresses of its own and without webhooks, and the pinned outputs. The copy is not deployed.',
         body: Copy,
         responses: { 201: Named },
         errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],
@@ -95,9 +96,9 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const { workspaceId, document: stored } = await findWorkflow(services, caller, id, 'read')
         const body = await readJsonBody(request, settings.documentBody)
         assertDocumentSize(body, settings.document)
-        const reading = readDocument(body)
+        const reading = await services.readDocument(body, workspaceId)
         if ('details' in reading) throw unreadable(reading.details)
-        const { document, warnings } = services.secrets.restored(reading.document, stored)
+        const { document, warnings } = await services.secrets.restored(reading.document, stored, workspaceId)
         const check = await services.checkWorkflow(document, workspaceId)
         return {
           findings: boundedFindings([...check.findings, ...reading.warnings, ...warnings]),

@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { RateWindow } from '../../../accounts/rate-limit.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { oneOf } from '../../../domain/one-of.ts'
@@ -81,15 +82,18 @@ export function workspaceRoutes(services: Services, door: Door) {
         const caller = await door.requireSession(request, set)
         assertOwner(caller, id)
         const { email, role } = await readShape(request, NewMember, settings.body)
-        // The response reveals whether an account exists, so guesses are limited.
-        const guesses = `members ${caller.userId}`
-        assertAllowed(limits.peekWrongPassword(guesses), clock.now(), 'unknown e-mail addresses')
+        // The response reveals whether an account exists, so guesses are limited. Checked again after the look-up, so
+        // that concurrent requests cannot exceed the limit.
+        const assertMayGuess = (window: RateWindow) =>
+          assertAllowed(window, clock.now(), 'unknown addresses', 'an hour')
+        assertMayGuess(limits.peekUnknownEmail(caller.userId))
         // By e-mail only: the accounts of an installation cannot be listed.
         const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
         if (!user) {
-          limits.takeWrongPassword(guesses)
+          assertMayGuess(limits.takeUnknownEmail(caller.userId))
           throw noAccount(email)
         }
+        assertMayGuess(limits.peekUnknownEmail(caller.userId))
         await store.setMember(id, user.id, role)
         sessions.invalidate(user.id)
         set.status = 201
@@ -98,6 +102,9 @@ export function workspaceRoutes(services: Services, door: Door) {
       editorRoute({
         name: 'addMember',
         summary: 'Add a member to a workspace, by e-mail',
+        description:
+          'The account needs no invitation. Its dashboard shows a notice, and it may leave. An owner may try 10 unknown ' +
+          'addresses an hour.',
         body: NewMember,
         responses: { 201: Member },
         errors: [...inBody, 'NOT_FOUND', 'CONFLICT', 'RATE_LIMIT_EXCEEDED'],

@@ -1,6 +1,7 @@
+import { runStatuses } from '../../../domain/run/log.ts'
 import type { LogCountQuery, LogCounts } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
-import { levels } from '../tables/rows.ts'
+import { statusColumn } from '../tables/rows.ts'
 import { compileFilter } from './log-filter.ts'
 import { rowsReadMin, scanRangesOf, searchMsMax } from './log-search.ts'
 
@@ -11,7 +12,7 @@ import { rowsReadMin, scanRangesOf, searchMsMax } from './log-search.ts'
 export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => performance.now()): LogCounts {
   const { workspaceId, from, bucketMs, count, before } = query
   const empty = () => Array.from({ length: count }, () => 0)
-  const counts: LogCounts = { info: empty(), error: empty(), cost: empty(), position: null }
+  const counts: LogCounts = { success: empty(), error: empty(), cancelled: empty(), cost: empty(), position: null }
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
   if (workspace === undefined) return counts
   const filter = {
@@ -29,8 +30,8 @@ export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => perf
     sql.yieldIfDue?.()
     if (entries >= rowsReadMin && monotonic() >= endAt) return { ...counts, position: scanRange.to + 1 }
     for (const row of sql.all<Counted>(text, from, bucketMs, workspace, scanRange.from, scanRange.to, ...values)) {
-      const level = levels[row.level]
-      if (level !== undefined) counts[level][row.bucket]! += row.entries
+      const status = runStatuses[row.status]
+      if (status !== undefined) counts[status][row.bucket]! += row.entries
       counts.cost[row.bucket]! += row.cost
     }
     entries += scanRange.entries
@@ -38,9 +39,9 @@ export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => perf
   return counts
 }
 
-type Counted = { bucket: number; level: number; entries: number; cost: number }
+type Counted = { bucket: number; status: number; entries: number; cost: number }
 
 function selectCounts(admitted: string): string {
-  return `SELECT CAST((started_at - ?) / ? AS INTEGER) AS bucket, level, count(*) AS entries, sum(cost_total) AS cost
-    FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?${admitted} GROUP BY 1, 2`
+  return `SELECT CAST((started_at - ?) / ? AS INTEGER) AS bucket, ${statusColumn} AS status, count(*) AS entries,
+    sum(cost_total) AS cost FROM logs WHERE workspace = ? AND sequence BETWEEN ? AND ?${admitted} GROUP BY 1, 2`
 }

@@ -1,7 +1,10 @@
+import { sequenceOf } from '../../../domain/ids.ts'
+import { runStatuses } from '../../../domain/run/log.ts'
+import { searchable } from '../../../domain/text/searchable.ts'
 import { liesIn } from '../../../domain/workflow/folders.ts'
 import type { LogFilter } from '../../log-query.ts'
 import type { Sql, Value } from '../connection.ts'
-import { levels, triggers } from '../tables/rows.ts'
+import { levels, notesBit, statusColumn, triggers } from '../tables/rows.ts'
 import { indexedColumns } from './zone-maps.ts'
 
 /** A filter compiled for the search. */
@@ -14,8 +17,8 @@ export type SqlFilter = {
 
 /**
  * One condition on rows of `logs`, and the condition on the zone map of a zone that may contain such a row. Both take
- * the same values. The texts are few and constant: a filter is one of 64 combinations of them, so statements are
- * compiled once.
+ * the same values. The texts are few and constant: a filter is one of some hundred combinations of them, so statements
+ * are compiled once.
  */
 export type Condition = { row: string; zone: string | undefined; values: readonly Value[] }
 
@@ -27,15 +30,18 @@ export function compileFilter(sql: Sql, workspace: number, filter: LogFilter): S
   const workflows = workflowsOf(sql, workspace, filter)
   const modelSets = modelSetsOf(sql, filter)
   if (workflows?.length === 0 || modelSets?.length === 0) return undefined
-  const { level, startDate, endDate, minDurationMs, maxDurationMs, minCost, maxCost } = filter
+  const { level, statuses, search, labels, startDate, endDate, minDurationMs, maxDurationMs, minCost, maxCost } = filter
   const conditions = [
     level && bits('level', 'levels', maskOf(levels, [level])),
+    statuses && bits(statusColumn, 'coalesce(statuses, levels)', maskOf(runStatuses, statuses)),
     filter.triggers && bits('trigger', 'triggers', maskOf(triggers, filter.triggers)),
     between('started_at', 'started', startDate, endDate),
     between('duration_ms', 'duration', minDurationMs, maxDurationMs),
     between('cost_total', 'cost', minCost, maxCost),
     workflows && among('workflow', workflows),
     modelSets && among('models', modelSets),
+    labels && labelled(labels),
+    search !== undefined ? containing(sql, workspace, search) : undefined,
   ]
   const indexed = [
     workflows && { column: indexedColumns.workflow, values: JSON.stringify(workflows), count: workflows.length },
@@ -72,6 +78,47 @@ function among(column: string, numbers: readonly number[]): Condition {
     values: [JSON.stringify(numbers)],
   }
 }
+
+/** Entries with all of these labels. */
+function labelled(labels: NonNullable<LogFilter['labels']>): Condition {
+  return {
+    row: `(facts & ${notesBit} AND NOT EXISTS (${selectMissing}))`,
+    zone: undefined,
+    values: [JSON.stringify(labels)],
+  }
+}
+
+/** The wanted labels that an entry lacks. */
+const selectMissing = `
+  SELECT 1 FROM json_each(?) wanted WHERE NOT EXISTS (
+    SELECT 1 FROM log_notes n, json_each(n.labels) l
+    WHERE n.workspace = logs.workspace AND n.sequence = logs.sequence AND l.key = wanted.value ->> 0
+      AND l.value = wanted.value ->> 1)`
+
+/**
+ * Entries that contain a text: in their notes, in an ID, or in the name of their workflow. Names are compared once per
+ * request, notes only where an entry has them.
+ */
+function containing(sql: Sql, workspace: number, search: string): Condition {
+  const text = searchable(search)
+  const digits = /^[0-9a-f-]+$/.test(text) ? text.replaceAll('-', '') : ''
+  const workflows = sql
+    .all<{ number: number; id: string; name: string }>(selectNames, workspace)
+    .filter(({ id, name }) => searchable(`${id}\n${name}`).includes(text))
+    .map(({ number }) => number)
+  // An empty text would be found in every ID, so a text that is never part of one takes its place.
+  const values = [JSON.stringify(workflows), sequenceOf(text) ?? -1, digits || '-', text, text]
+  return { row: contains, zone: undefined, values }
+}
+
+const selectNames = 'SELECT number, id, name FROM workflows WHERE workspace = ?'
+/** Most execution IDs are stored as bytes. */
+const contains = `(workflow IN (SELECT value FROM json_each(?)) OR sequence = ?
+  OR (typeof(execution_id) = 'blob' AND instr(lower(hex(execution_id)), ?))
+  OR (typeof(execution_id) = 'text' AND instr(lower(execution_id), ?))
+  OR (facts & ${notesBit} AND EXISTS (
+    SELECT 1 FROM log_notes n
+    WHERE n.workspace = logs.workspace AND n.sequence = logs.sequence AND instr(n.search, ?))))`
 
 /** The workflows that match `workflowIds` and `folderIds`, including deleted ones; undefined when neither is given. */
 function workflowsOf(sql: Sql, workspace: number, { workflowIds, folderIds }: LogFilter): number[] | undefined {

@@ -2,7 +2,8 @@ import { type EntryExtras, type EntryWorkflow, entryText } from '../../../domain
 import { createIsoTime } from '../../../domain/text/iso-time.ts'
 import type { EntryShow, LogPage, LogQuery } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
-import { factsOf } from '../tables/rows.ts'
+import { findLogNotes, noNotes, VersionNames } from '../tables/log-notes.ts'
+import { factsOf, notesBit } from '../tables/rows.ts'
 import { RunFilesFinder } from '../tables/run-files.ts'
 import { type SqlRow, searchLogs } from './log-search.ts'
 import { LongTexts } from './long-texts.ts'
@@ -21,7 +22,7 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
   if (!workspace) return { entries: '', count: 0, files: [], position: null, end: 'last' }
   const { rows, position, end } = searchLogs(sql, workspace.number, query, monotonic)
   const runFiles = new RunFilesFinder(sql, workspace.number, query.order)
-  const write = entryWriter(sql, query.show)
+  const write = entryWriter(sql, workspace.number, query.show)
   const files: string[] = []
   let entries = ''
   let count = 0
@@ -38,15 +39,19 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
   return { entries, count, files, position, end }
 }
 
-function entryWriter(sql: Sql, show: EntryShow): (row: SqlRow, files: string | undefined) => string {
+function entryWriter(sql: Sql, workspace: number, show: EntryShow): (row: SqlRow, files: string | undefined) => string {
   const iso = createIsoTime()
   const workflows = new Map<number, EntryWorkflow>()
+  const names = new VersionNames(sql)
   const longs = new LongTexts(sql)
   const needsLong = show.details || show.finalOutput || show.traceSpans
   return (row, files) => {
     const workflow = workflows.get(row.workflow) ?? readWorkflow(sql, row.workflow)
     workflows.set(row.workflow, workflow)
-    const extras: EntryExtras = { files }
+    const hasNotes = row.facts !== null && (row.facts & notesBit) !== 0
+    const { failure, labels } = hasNotes ? findLogNotes(sql, workspace, row.sequence) : noNotes
+    const extras: EntryExtras = { files, labels, versionName: names.find(row.workflow, row.version) }
+    if (show.failure) extras.failure = failure ?? 'null'
     if (needsLong) {
       // Retention may have deleted the long texts but not yet the row.
       const long = longs.find(row.sequence)

@@ -1,6 +1,6 @@
 import type { WorkflowOverview } from '../../dashboard-store.ts'
 import type { Sql } from '../connection.ts'
-import { factColumns, factsOf, type SqlFacts } from '../tables/rows.ts'
+import { factColumns, factsOf, type SqlFacts, statusColumn } from '../tables/rows.ts'
 
 const hourMs = 3_600_000
 
@@ -37,7 +37,8 @@ export function countHours(sql: Sql, workspace: number, from: number, to: number
 }
 
 const selectHours = `
-  SELECT workflow, started_at / ${hourMs} AS hour, count(*) AS runs, sum(level) AS errors, max(sequence) AS last FROM logs`
+  SELECT workflow, started_at / ${hourMs} AS hour, count(*) AS runs, sum(${statusColumn} = 1) AS errors,
+    max(sequence) AS last FROM logs`
 const putLastRun = 'INSERT OR REPLACE INTO last_runs (workflow, sequence) VALUES (?, ?)'
 const addHour = `
   INSERT INTO run_hours (workspace, hour, workflow, runs, errors) VALUES (?, ?, ?, ?, ?)

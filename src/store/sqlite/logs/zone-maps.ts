@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts'
+import { statusColumn } from '../tables/rows.ts'
 import { countHours } from './workflow-overviews.ts'
 
 /**
@@ -56,9 +57,10 @@ const selectLastZone = 'SELECT last_sequence FROM log_zones WHERE workspace = ? 
 const selectEnd = `
   SELECT sequence FROM logs WHERE workspace = ? AND sequence > ? ORDER BY sequence LIMIT 1 OFFSET ${zoneRows - 1}`
 const insertZone = `
-  INSERT INTO log_zones (workspace, first_sequence, last_sequence, entries, levels, triggers, started_min, started_max,
+  INSERT INTO log_zones (workspace, first_sequence, last_sequence, entries, levels, statuses, triggers, started_min, started_max,
     duration_min, duration_max, cost_min, cost_max)
-  SELECT workspace, min(sequence), max(sequence), count(*), sum(DISTINCT 1 << level), sum(DISTINCT 1 << trigger),
+  SELECT workspace, min(sequence), max(sequence), count(*), sum(DISTINCT 1 << level),
+    sum(DISTINCT 1 << ${statusColumn}), sum(DISTINCT 1 << trigger),
     min(started_at), max(started_at), min(duration_ms), max(duration_ms), min(cost_total), max(cost_total)
   FROM logs WHERE workspace = ? AND sequence > ? AND sequence <= ?
   RETURNING first_sequence`

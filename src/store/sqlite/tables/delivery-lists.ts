@@ -97,9 +97,10 @@ function expect(sql: Sql, key: DeliveryKey): DeliveryRow {
   return getDelivery(sql, key)!
 }
 
-type SqlDelivery = Omit<DeliveryRow, 'state' | 'executionId' | 'endedAt' | 'lastAttempt'> & {
+type SqlDelivery = Omit<DeliveryRow, 'state' | 'executionId' | 'version' | 'endedAt' | 'lastAttempt'> & {
   state: number
   executionId: string | Uint8Array | null
+  version: number | null
   endedAt: number | null
 }
 
@@ -115,9 +116,10 @@ function deliveryOf(sql: Sql, row: SqlDelivery): Delivery & { lastAttempt: Deliv
 }
 
 /** The entry exists as long as the delivery: retention deletes them together. */
-function runOf({ workflowId, subscriptionId, url, executionId, endedAt }: SqlDelivery) {
+function runOf({ workflowId, subscriptionId, url, executionId, version, versionName, endedAt }: SqlDelivery) {
   return {
-    ...{ workflowId, subscriptionId, url },
+    ...{ workflowId, subscriptionId, url, versionName },
+    version: version ?? 0,
     executionId: executionId === null ? '' : executionIdOf(executionId),
     endedAt: endedAt ?? 0,
   }
@@ -138,10 +140,11 @@ const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ seque
 const selectFrom = (deliveries: string) => `
   SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before AS attemptsBefore,
     d.due_at AS dueAt, s.id AS subscriptionId, s.url, f.id AS workflowId, l.execution_id AS executionId,
-    l.ended_at AS endedAt
+    l.ended_at AS endedAt, l.version, v.name AS versionName
   FROM ${deliveries} d CROSS JOIN subscriptions s ON s.number = d.subscription
     CROSS JOIN workflows f ON f.number = d.workflow
-    LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence`
+    LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence
+    LEFT JOIN deployments v ON v.workflow = d.workflow AND v.version = l.version`
 const selectDelivery = selectFrom('deliveries')
 const selectFromFanOut = selectFrom(fanOutRecordsAsRows)
 const byKey = 'WHERE d.sequence = ? AND d.subscription = ?'

@@ -8,9 +8,9 @@ import { deploymentOf, documentOf, documentText, type SqlDeployment } from './ro
 import { noteChanges } from './workflows.ts'
 
 const selectDeployments = `
-  SELECT f.id AS workflowId, d.version, d.document, d.created_at AS createdAt, d.created_by AS createdBy, d.name,
-    d.description, d.version IS f.active_version AS active
-  FROM deployments d JOIN workflows f ON f.number = d.workflow
+  SELECT f.id AS workflowId, d.version, d.document, d.created_at AS createdAt, d.created_by AS createdBy,
+    u.email AS author, d.name, d.description, d.version IS f.active_version AS active
+  FROM deployments d JOIN workflows f ON f.number = d.workflow LEFT JOIN users u ON u.id = d.created_by
   WHERE f.id = ?`
 
 export function deploy(
@@ -20,6 +20,7 @@ export function deploy(
   at: number,
   userId: string,
   registrations: Registrations = noRegistrations,
+  { name = null, description = null }: DeploymentTexts = {},
 ): DeploymentRow {
   const workflow = sql.get<{ number: number }>(
     'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
@@ -32,12 +33,15 @@ export function deploy(
   ) ?? { latest: null }
   const version = (latest ?? 0) + 1
   sql.run(
-    'INSERT INTO deployments (workflow, version, document, created_at, created_by) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO deployments (workflow, version, document, created_at, created_by, name, description)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     workflow.number,
     version,
     documentText(document),
     at,
     userId,
+    name,
+    description,
   )
   makeActive(sql, { workflow: workflow.number, version, at, registrations })
   noteChanges(sql, workflowId)

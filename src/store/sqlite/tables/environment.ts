@@ -41,7 +41,7 @@ export function unsetVariable(sql: Sql, workspaceId: string, name: string): bool
   return changed > 0
 }
 
-/** There are only a few, one per key. To stay fast, reads only the oldest and the newest of the jobs and chat turns. */
+/** There are few, one per key. To stay fast, reads only the oldest and the newest of the jobs, chat turns and pins. */
 export function sealHeads(sql: Sql, length: number): Uint8Array[] {
   return sql.all<{ head: Uint8Array }>(selectSealHeads, length).map(({ head }) => head)
 }
@@ -55,6 +55,7 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
     gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
     sql.run('DELETE FROM chat_turns WHERE substr(content, 1, ?) = ?', length, head)
+    sql.run('DELETE FROM pins WHERE substr(content, 1, ?) = ?', length, head)
     // Empty instead of NULL: a receiver that checks signatures must never get an unsigned request.
     gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
     sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
@@ -70,7 +71,9 @@ export const selectSealHeads = `
   UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)`
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number DESC LIMIT 1)`
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const { variablesMax, bytesMax } = environmentBounds

@@ -1,6 +1,6 @@
 import type { Role } from '../../../domain/account/role.ts'
-import type { Level, LogRow } from '../../../domain/run/log.ts'
-import type { EntryFacts } from '../../../domain/run/log-entry.ts'
+import { type Level, type LogRow, runSources, runStatuses } from '../../../domain/run/log.ts'
+import type { EntryFacts, EntryNotes } from '../../../domain/run/log-entry.ts'
 import type { TriggerKind, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { KeyRow } from '../../account-store.ts'
 import type { LogDetailRow } from '../../run-store.ts'
@@ -44,8 +44,12 @@ export function documentOf(id: string, text: string): WorkflowDocument {
   return { id, ...(JSON.parse(text) as WorkflowDocument) }
 }
 
-export type SqlFacts = Omit<EntryFacts, 'workflowId' | 'executionId' | 'level' | 'trigger'> & {
+export type SqlFacts = Omit<
+  EntryFacts,
+  'workflowId' | 'executionId' | 'level' | 'trigger' | 'status' | 'partial' | 'source'
+> & {
   executionId: string | Uint8Array
+  facts: number | null
   level: number
   trigger: number
 }
@@ -53,13 +57,23 @@ export type SqlFacts = Omit<EntryFacts, 'workflowId' | 'executionId' | 'level' |
 /** The columns of `SqlFacts`. */
 export const factColumns =
   'sequence, execution_id AS executionId, level, trigger, started_at AS startedAt, ended_at AS endedAt, ' +
-  'duration_ms AS durationMs, cost_total AS costTotal'
+  'duration_ms AS durationMs, cost_total AS costTotal, version, facts'
+
+/** The index of a row's status. Rows of earlier versions have no facts. */
+export const statusColumn = `coalesce(facts & 3, level)`
+
+/** The bit of `facts` for a row with notes. */
+export const notesBit = 8
 
 export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   sequence: row.sequence,
   executionId: executionIdOf(row.executionId),
   workflowId,
+  version: row.version,
   level: levels[row.level]!,
+  status: runStatuses[row.facts === null ? row.level : row.facts & 3]!,
+  partial: ((row.facts ?? 0) & partialBit) !== 0,
+  source: runSources[((row.facts ?? 0) >> sourceShift) - 1] ?? null,
   trigger: triggers[row.trigger]!,
   startedAt: row.startedAt,
   endedAt: row.endedAt,
@@ -85,18 +99,31 @@ export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNum
   row.durationMs,
   row.costTotal,
   modelSet,
+  factsNumber(row),
 ]
 
+function factsNumber({ level, cancelled, partial, source, failure, labels }: LogRow): number {
+  const status = cancelled ? 2 : levels.indexOf(level)
+  const origin = source === undefined ? 0 : (runSources.indexOf(source) + 1) << sourceShift
+  return status | (partial ? partialBit : 0) | (failure || labels ? notesBit : 0) | origin
+}
+
+const partialBit = 4
+const sourceShift = 4
+
 export type SqlLogDetail = SqlFacts &
-  Pick<LogDetailRow, 'workflowId' | 'workspaceId' | 'version' | 'createdAt'> & {
+  Pick<LogDetailRow, 'workflowId' | 'workspaceId' | 'createdAt'> & {
     workflowName: string
     workflowDescription: string | null
   }
 
-export const logDetailOf = (row: SqlLogDetail, long: Long, files: string | null): LogDetailRow => ({
+/** The parts of a log entry that are read from elsewhere. */
+export type LogParts = { long: Long; files: string | null; notes: EntryNotes }
+
+export const logDetailOf = (row: SqlLogDetail, { long, files, notes }: LogParts): LogDetailRow => ({
   ...factsOf(row, row.workflowId),
+  ...notes,
   workspaceId: row.workspaceId,
-  version: row.version,
   createdAt: row.createdAt,
   cost: long.cost,
   finalOutput: long.finalOutput,
@@ -105,7 +132,7 @@ export const logDetailOf = (row: SqlLogDetail, long: Long, files: string | null)
   workflow: { id: row.workflowId, name: row.workflowName, description: row.workflowDescription },
 })
 
-// The database stores the index of a level or trigger: only ever append.
+// The database stores the index of a level, trigger, status or source: only ever append.
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 

@@ -6,6 +6,7 @@ import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
+import { copyPins, deletePins } from './pins.ts'
 import { unregister } from './registrations.ts'
 import { documentOf, documentText, type SqlWorkflow, workflowOf } from './rows.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
@@ -17,7 +18,10 @@ const selectWorkflows = `
   FROM workflows f JOIN workspaces w ON w.number = f.workspace
   WHERE f.deleted_at IS NULL`
 
-export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, by, at }: NewWorkflow): WorkflowRow {
+export function createWorkflow(
+  sql: Sql,
+  { id, workspaceId, document, webhooks, by, at, pinsOf }: NewWorkflow,
+): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
   if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
   // The ID of a deleted workflow is not free: its log entries still refer to it.
@@ -37,6 +41,7 @@ export function createWorkflow(sql: Sql, { id, workspaceId, document, webhooks, 
     ),
   )
   if (webhooks) replaceSubscriptions(sql, given, webhooks, at)
+  if (pinsOf !== undefined) copyPins(sql, pinsOf, given)
   return expectWorkflow(sql, given)
 }
 
@@ -109,6 +114,7 @@ export function listWorkflows(sql: Sql, workspaceId: string): WorkflowRow[] {
 
 export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
   unregister(sql, id)
+  deletePins(sql, id)
   return (
     sql.run(
       `UPDATE workflows

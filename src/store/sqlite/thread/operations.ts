@@ -1,3 +1,4 @@
+import type { PresenceStore } from '../../presence-store.ts'
 import type { Store } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { countLogs } from '../logs/log-counts.ts'
@@ -10,6 +11,7 @@ import * as drafts from '../tables/drafts.ts'
 import * as environment from '../tables/environment.ts'
 import * as installation from '../tables/installation.ts'
 import * as keys from '../tables/keys.ts'
+import * as pins from '../tables/pins.ts'
 import * as rateWindows from '../tables/rate-windows.ts'
 import * as registrations from '../tables/registrations.ts'
 import * as runFiles from '../tables/run-files.ts'
@@ -27,8 +29,8 @@ import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
 
-/** Calls about the store itself: the executor has a method for each. */
-export type OwnCall = 'retain' | 'probe' | 'close'
+/** Calls about the store itself: the executor has a method for each. Presence is not in the database. */
+export type OwnCall = 'retain' | 'probe' | 'close' | keyof PresenceStore
 /** All other calls of the port. */
 export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
@@ -122,6 +124,10 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getVersion: { writes: false, run: deployments.getVersion },
   keepDraft: { writes: true, run: drafts.keepDraft },
   getDocument: { writes: false, run: drafts.getDocument },
+
+  listPins: { writes: false, run: pins.listPins },
+  setPin: { writes: true, run: pins.setPin },
+  deletePin: { writes: true, run: pins.deletePin },
 
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },

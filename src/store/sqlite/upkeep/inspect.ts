@@ -60,3 +60,24 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
     database?.close()
   }
 }
+
+/** The documents with sealed secrets among the newest ones, as JSON. Empty when the database cannot be read. */
+export function sealedDocumentsIn(path: string): string[] {
+  let database: Database | undefined
+  try {
+    database = new Database(path, { readonly: true, strict: true })
+    const rows = database.prepare(selectSealedDocuments).all(sampleMax)
+    return (rows as { document: string }[]).map(({ document }) => document)
+  } catch {
+    return []
+  } finally {
+    database?.close()
+  }
+}
+
+const sampleMax = 1_000
+const selectSealedDocuments = `
+  SELECT document FROM (
+    SELECT document FROM (SELECT document FROM workflows WHERE deleted_at IS NULL ORDER BY number DESC LIMIT ?1)
+    UNION ALL SELECT document FROM (SELECT document FROM deployments ORDER BY rowid DESC LIMIT ?1)
+  ) WHERE instr(document, '"$sealed"') > 0`

@@ -3,6 +3,7 @@ import type { RetentionBounds } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { chunkCharsMax, chunkText, type SqlChunk, workspacesIn } from '../logs/chunk.ts'
 import { deleteZoneMaps, hasGoneZoneMaps } from '../logs/zone-maps.ts'
+import { deleteLogNotes } from '../tables/log-notes.ts'
 import { retainRunFiles } from '../tables/run-files.ts'
 import { forgetTurns } from '../writes/chats.ts'
 import { hasPending, retainDeliveries } from '../writes/deliveries.ts'
@@ -114,9 +115,10 @@ const pagesPerCommit = 16
  */
 function beforeEntries(sql: Sql): readonly string[] {
   // Few jobs leave outputs, and finding them takes a sixth of the time for the entries.
-  return sql.get(selectJobOutput) ? [deleteJobOutputs, ...retainRunFiles] : retainRunFiles
+  return sql.get(selectJobOutput) ? [deleteJobOutputs, ...retained] : retained
 }
 
+const retained = [...retainRunFiles, deleteLogNotes]
 const selectJobOutput = 'SELECT 1 FROM job_outputs LIMIT 1'
 const deleteJobOutputs = `
   DELETE FROM job_outputs WHERE execution_id IN (

@@ -148,13 +148,17 @@ function sourceOf(
   { cost, finalOutput, traceSpans }: Long,
   files: string | null,
 ): DeliverySource {
-  const { costTotal: _, ...facts } = factsOf(row, row.workflowId)
+  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = factsOf(
+    row,
+    row.workflowId,
+  )
+  const facts = { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs }
   // A copy, because a slice would keep the whole entry's text in memory.
   const ownCost = cost === null ? null : Buffer.from(cost).toString()
   const source: DeliverySource = { ...facts, cost: ownCost, files, facts: null }
   if (bits & include.finalOutput) source.finalOutput = finalOutput
   if (bits & include.traceSpans) source.traceSpans = traceSpans
-  if (bits & (include.rateLimits | include.usage)) source.facts = readFacts(sql, row.sequence)
+  if (bits & (include.rateLimits | include.usage)) source.facts = readFacts(sql, sequence)
   return source
 }
 

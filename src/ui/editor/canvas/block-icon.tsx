@@ -20,7 +20,8 @@ import {
 } from 'lucide-react'
 import { classes } from '../../parts/class-names.ts'
 
-type Look = { icon: LucideIcon; tile: string }
+type Kind = keyof typeof tiles
+type Look = { icon: LucideIcon; kind: Kind }
 
 const tiles = {
   trigger: 'bg-trigger/12 text-trigger',
@@ -28,38 +29,48 @@ const tiles = {
   model: 'bg-model/12 text-model',
   logic: 'bg-logic/12 text-logic',
   code: 'bg-code/12 text-code',
-  container: 'bg-container/14 text-container',
+  loop: 'bg-loop/14 text-loop',
+  parallel: 'bg-parallel/14 text-parallel',
+  other: 'bg-other/14 text-other',
   response: 'bg-response/12 text-response',
 }
 
 const looks: Readonly<Record<string, Look>> = {
-  api_trigger: { icon: Zap, tile: tiles.trigger },
-  manual_trigger: { icon: Play, tile: tiles.trigger },
-  schedule: { icon: CalendarClock, tile: tiles.trigger },
-  webhook_trigger: { icon: Webhook, tile: tiles.trigger },
-  chat_trigger: { icon: MessageCircle, tile: tiles.trigger },
-  api: { icon: Globe, tile: tiles.call },
-  workflow: { icon: Workflow, tile: tiles.call },
-  agent: { icon: Bot, tile: tiles.model },
-  router: { icon: Route, tile: tiles.model },
-  condition: { icon: GitBranch, tile: tiles.logic },
-  wait: { icon: Clock, tile: tiles.logic },
-  function: { icon: FunctionSquare, tile: tiles.code },
-  variables: { icon: Variable, tile: tiles.code },
-  loop: { icon: Repeat, tile: tiles.container },
-  parallel: { icon: Split, tile: tiles.container },
-  response: { icon: CornerDownLeft, tile: tiles.response },
+  api_trigger: { icon: Zap, kind: 'trigger' },
+  manual_trigger: { icon: Play, kind: 'trigger' },
+  schedule: { icon: CalendarClock, kind: 'trigger' },
+  webhook_trigger: { icon: Webhook, kind: 'trigger' },
+  chat_trigger: { icon: MessageCircle, kind: 'trigger' },
+  api: { icon: Globe, kind: 'call' },
+  workflow: { icon: Workflow, kind: 'call' },
+  agent: { icon: Bot, kind: 'model' },
+  router: { icon: Route, kind: 'model' },
+  condition: { icon: GitBranch, kind: 'logic' },
+  wait: { icon: Clock, kind: 'logic' },
+  function: { icon: FunctionSquare, kind: 'code' },
+  variables: { icon: Variable, kind: 'code' },
+  loop: { icon: Repeat, kind: 'loop' },
+  parallel: { icon: Split, kind: 'parallel' },
+  response: { icon: CornerDownLeft, kind: 'response' },
+}
+
+export function kindOf(type: string): Kind {
+  return looks[type]?.kind ?? 'other'
+}
+
+export function typeIcon(type: string): LucideIcon {
+  return looks[type]?.icon ?? Blocks
 }
 
 /** The icon of a block type. Its colour shows the category. */
 export function BlockIcon({ type, size = 'normal' }: { type: string; size?: 'small' | 'normal' }) {
-  const { icon: Icon, tile } = looks[type] ?? { icon: Blocks, tile: tiles.container }
+  const Icon = typeIcon(type)
   return (
     <span
       aria-hidden="true"
       className={classes(
         'flex shrink-0 items-center justify-center rounded-md',
-        tile,
+        tiles[kindOf(type)],
         size === 'small' ? 'size-5' : 'size-8',
       )}
     >

@@ -1,16 +1,29 @@
 import { Handle, type NodeProps, Position } from '@xyflow/react'
-import { memo } from 'react'
+import { memo, useContext } from 'react'
 import { classes } from '../../parts/class-names.ts'
 import { type Block, isTrigger, portsOf } from '../document/document.ts'
 import { useEditing, useWorkflowNames } from '../editing.tsx'
-import { branchText, summaryOf } from './block-summary.ts'
+import { BlockVisitors } from '../together/block-visitors.tsx'
+import { branchText, lineChars, summaryOf } from './block-summary.ts'
 import type { BlockNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
+import { CompactCard } from './compact-card.tsx'
 import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
+import { shortExpression } from './text/short-text.ts'
+import { IsFar } from './view/zoom-level.ts'
 
 /** A block on the canvas: its name, summary, state in the run, and ports. */
-export const BlockCard = memo(function BlockCard({ id, data: { block }, selected }: NodeProps<BlockNode>) {
+export const BlockCard = memo(function BlockCard({ data: { block, size }, selected }: NodeProps<BlockNode>) {
+  return useContext(IsFar) ? (
+    <CompactCard block={block} size={size} selected={selected} />
+  ) : (
+    <FullCard block={block} selected={selected} />
+  )
+})
+
+function FullCard({ block, selected }: { block: Block; selected: boolean }) {
+  const { id } = block
   const { types } = useEditing()
   const run = useBlockRun(id)
   const ports = portsOf(block)
@@ -19,7 +32,7 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
   return (
     <div
       className={classes(
-        'group relative w-56 rounded-xl bg-raised shadow-card transition-shadow',
+        'group relative w-56 rounded-xl bg-raised shadow-block transition-shadow',
         cardLook(run, selected, isOff),
       )}
     >
@@ -30,17 +43,21 @@ export const BlockCard = memo(function BlockCard({ id, data: { block }, selected
         (port) =>
           port.kind === 'branch' && (
             <div key={port.handle} className="relative flex h-7 items-center border-t border-line px-3">
-              <span className="near-only min-w-0 flex-1 truncate font-mono text-2xs text-muted">
-                {branchText(block, port.handle)}
+              <span
+                title={branchText(block, port.handle)}
+                className="min-w-0 flex-1 truncate font-mono text-2xs text-muted"
+              >
+                {shortExpression(branchText(block, port.handle), lineChars)}
               </span>
               <PortHandle blockId={id} port={port} className="top-1/2!" />
             </div>
           ),
       )}
       <OutputPorts blockId={id} ports={ports} />
+      <BlockVisitors blockId={id} />
     </div>
   )
-})
+}
 
 /** Loads workflow names only when the canvas contains a Workflow block. */
 function NamedSummary({ block }: { block: Block }) {
@@ -50,11 +67,13 @@ function NamedSummary({ block }: { block: Block }) {
 
 function SummaryRow({ block, nameOf }: { block: Block; nameOf: (workflowId: string) => string | undefined }) {
   const { draft } = useEditing()
-  const { text, mono } = summaryOf(block, draft.state().document, nameOf)
+  const { text, mono, whole } = summaryOf(block, draft.state().document, nameOf)
   if (text === '') return null
   return (
     <div className="border-t border-line px-3 py-1.5">
-      <div className={classes('near-only truncate text-xs text-muted', mono && 'font-mono text-2xs')}>{text}</div>
+      <div title={whole} className={classes('truncate text-xs text-muted', mono && 'font-mono text-2xs')}>
+        {text}
+      </div>
     </div>
   )
 }

@@ -1,7 +1,16 @@
 import type { Block, Document } from '../document/document.ts'
+import { shortUrl } from './text/short-text.ts'
 
 /** One line that says what a block does, shown on its card. `mono`: the text is code or a URL. */
-export type Summary = { text: string; mono?: boolean }
+export type Summary = {
+  text: string
+  mono?: boolean
+  /** The text in full, when it was shortened. */
+  whole?: string
+}
+
+/** The characters of code that fit into one line of a card. */
+export const lineChars = 27
 
 /** `nameOf` returns the name of another workflow. */
 export function summaryOf(
@@ -20,8 +29,12 @@ export function summaryOf(
       return { text: `${listText(params['methods']) || 'POST'} /${textOf(params['path']) || '…'}`, mono: true }
     case 'chat_trigger':
       return { text: textOf(params['identifier']) ? `/chat/${textOf(params['identifier'])}` : 'Chat page', mono: true }
-    case 'api':
-      return { text: `${textOf(params['method']) || 'GET'} ${textOf(params['url']) || '…'}`, mono: true }
+    case 'api': {
+      const method = textOf(params['method']) || 'GET'
+      const url = textOf(params['url']) || '…'
+      const text = `${method} ${shortUrl(url, Math.max(16, lineChars - 1 - method.length))}`
+      return { text, whole: `${method} ${url}`, mono: true }
+    }
     case 'agent':
     case 'router':
       return {

@@ -1,5 +1,6 @@
 import { LayoutGrid, Map as MapIcon, Maximize, Plus, Redo2, StickyNote, Undo2, ZoomIn, ZoomOut } from 'lucide-react'
 import { IconButton } from '../../parts/button.tsx'
+import { keyOf } from '../../shell/palette/key-table.ts'
 import type { Actions } from '../document/actions.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 
@@ -27,20 +28,26 @@ export function CanvasControls({
         <div className="absolute top-3 left-3 z-10 flex flex-col gap-0.5 rounded-lg bg-surface p-1 shadow-card">
           <IconButton
             label="Add block"
-            keys="/"
+            keys={keyOf('add-block')}
             side="right"
             icon={<Plus size={17} />}
             onClick={onPalette ?? onQuick}
-            className="bg-accent! text-on-accent! hover:bg-accent-hover!"
+            className="text-accent-text!"
           />
           <IconButton
             label="Add note"
-            keys="N"
+            keys={keyOf('note')}
             side="right"
             icon={<StickyNote size={16} />}
-            onClick={actions.addNote}
+            onClick={() => actions.addNote()}
           />
-          <IconButton label="Tidy up" keys="L" side="right" icon={<LayoutGrid size={16} />} onClick={actions.tidy} />
+          <IconButton
+            label="Tidy up"
+            keys={keyOf('tidy')}
+            side="right"
+            icon={<LayoutGrid size={16} />}
+            onClick={actions.tidy}
+          />
         </div>
       )}
       <div className="absolute bottom-3 left-3 z-10 flex gap-0.5 rounded-lg bg-surface p-1 shadow-card">
@@ -48,7 +55,7 @@ export function CanvasControls({
           <>
             <IconButton
               label="Undo"
-              keys="Mod+Z"
+              keys={keyOf('undo')}
               side="top"
               icon={<Undo2 size={16} />}
               disabled={!canUndo}
@@ -56,7 +63,7 @@ export function CanvasControls({
             />
             <IconButton
               label="Redo"
-              keys="Mod+Shift+Z"
+              keys={keyOf('redo')}
               side="top"
               icon={<Redo2 size={16} />}
               disabled={!canRedo}
@@ -65,9 +72,27 @@ export function CanvasControls({
             <span className="mx-1 my-1.5 w-px bg-line" />
           </>
         )}
-        <IconButton label="Zoom out" keys="-" side="top" icon={<ZoomOut size={16} />} onClick={actions.zoomOut} />
-        <IconButton label="Zoom in" keys="+" side="top" icon={<ZoomIn size={16} />} onClick={actions.zoomIn} />
-        <IconButton label="Fit to view" keys="F" side="top" icon={<Maximize size={15} />} onClick={actions.fit} />
+        <IconButton
+          label="Zoom out"
+          keys={keyOf('zoom-out')}
+          side="top"
+          icon={<ZoomOut size={16} />}
+          onClick={actions.zoomOut}
+        />
+        <IconButton
+          label="Zoom in"
+          keys={keyOf('zoom-in')}
+          side="top"
+          icon={<ZoomIn size={16} />}
+          onClick={actions.zoomIn}
+        />
+        <IconButton
+          label="Fit to view"
+          keys={keyOf('fit')}
+          side="top"
+          icon={<Maximize size={15} />}
+          onClick={actions.fit}
+        />
         <IconButton label="Minimap" side="top" icon={<MapIcon size={15} />} pressed={showMap} onClick={onMap} />
       </div>
     </>

@@ -11,15 +11,16 @@ import {
 } from '@xyflow/react'
 import { type Dispatch, type DragEvent, type SetStateAction, useMemo, useRef } from 'react'
 import { useToast } from '../../parts/toast.tsx'
-import { isContainer } from '../document/document.ts'
+import { isContainer, type Point } from '../document/document.ts'
 import { freshId } from '../document/fresh-id.ts'
 import type { Place } from '../document/new-block.ts'
-import { canConnect, connectionError } from '../document/wiring.ts'
+import { canConnect, connectionError, isLoose } from '../document/wiring.ts'
 import { useEditing } from '../editing.tsx'
-import { dragType } from '../palette/palette.tsx'
-import { dropTarget, moveEdits } from './canvas-moves.ts'
+import { dragType, triggerDragType } from '../palette/palette.tsx'
+import { dropTarget, moveEdits, spliceEdits } from './canvas-moves.ts'
 import { type CanvasEdge, type CanvasNode, measuredSizes, nodesOf } from './canvas-nodes.ts'
 import { cardWidth, containerAt, sizesOf } from './geometry.ts'
+import { lineUnder } from './lines/line-under.ts'
 
 /** The current state that the handlers work on. */
 export type CanvasNow = {
@@ -29,6 +30,8 @@ export type CanvasNow = {
   setEdges: Dispatch<SetStateAction<CanvasEdge[]>>
   /** Highlights the container that a dragged block would be dropped into. */
   setTarget: (id: string | null) => void
+  /** Highlights the line that a dragged block would be put into. */
+  setLine: (id: string | undefined) => void
   onOffer: (place: Place, at: { x: number; y: number }) => void
   onAdd: (type: string, place: Place) => void
   onBlock: ((id: string) => void) | undefined
@@ -54,6 +57,21 @@ export function useCanvasHandlers(now: CanvasNow) {
       const { right, top } = element.getBoundingClientRect()
       if (!readOnly) latest.current.onOffer(place, { x: right + 12, y: top - 12 })
     }
+    /** The line under a dragged unconnected block: under the pointer, or under the middle of its header. */
+    const lineBelow = (id: string, pointer: Point): string | undefined => {
+      const { document } = draft.state()
+      const header = isLoose(document, id) && globalThis.document.querySelector(`[data-id="${CSS.escape(id)}"]`)
+      if (readOnly || !header) return undefined
+      const { x, y, width } = header.getBoundingClientRect()
+      const found = lineUnder([pointer, { x: x + width / 2, y: y + 26 * flow.getZoom() }])
+      return document.edges.some((edge) => edge.id === found) ? found : undefined
+    }
+    let line: string | undefined
+    const aim = (found: string | undefined) => {
+      if (found === line) return
+      line = found
+      latest.current.setLine(found)
+    }
     return {
       isDragging: () => isDragging,
       onNodeDragStart: start,
@@ -75,10 +93,15 @@ export function useCanvasHandlers(now: CanvasNow) {
         )
         if (moved.length === 0 || readOnly) return
         const wasDragged = isDragging
+        const [onEdge, [only, ...others]] = [line, moved]
         isDragging = false
         setTarget(null)
+        aim(undefined)
         const { document } = draft.state()
-        const edits = moveEdits(document, sizes(), next, moved, wasDragged)
+        const known = sizes()
+        const intoLine =
+          wasDragged && onEdge && only && others.length === 0 ? spliceEdits(document, known, next, only, onEdge) : []
+        const edits = intoLine.length > 0 ? intoLine : moveEdits(document, known, next, moved, wasDragged)
         draft.perform(edits, wasDragged ? undefined : `push ${moved.join()}`)
         // Nodes that did not move in the end return to their position in the document.
         setNodes((before) => nodesOf(draft.state().document, before, draft.state().selected))
@@ -92,8 +115,12 @@ export function useCanvasHandlers(now: CanvasNow) {
         draft.select(draft.state().selected, ids)
       },
       onNodeClick: (_: unknown, { id }: Node) => latest.current.onBlock?.(id),
-      onNodeDrag(_: unknown, node: Node) {
+      onNodeDrag(event: { clientX?: number; clientY?: number; touches?: TouchList }, node: Node, dragged: Node[]) {
         const { document } = draft.state()
+        const { clientX = 0, clientY = 0 } = event.touches?.[0] ?? event
+        const onEdge = dragged.length === 1 ? lineBelow(node.id, { x: clientX, y: clientY }) : undefined
+        aim(onEdge)
+        if (onEdge) return latest.current.setTarget(null)
         if (!Object.values(document.blocks).some(isContainer)) return
         const known = new Map(latest.current.nodes.map((one) => [one.id, one]))
         const found = dropTarget(document, sizes(), known, node.id)
@@ -125,14 +152,31 @@ export function useCanvasHandlers(now: CanvasNow) {
         if (!event.dataTransfer.types.includes(dragType)) return
         event.preventDefault()
         event.dataTransfer.dropEffect = 'copy'
+        const at = { x: event.clientX, y: event.clientY }
+        const isTriggerType = event.dataTransfer.types.includes(triggerDragType)
+        aim(isTriggerType || readOnly ? undefined : lineUnder([at]))
+        const point = flow.screenToFlowPosition(at)
+        const into = isTriggerType || line ? null : containerAt(draft.state().document, sizes(), point, new Set())
+        latest.current.setTarget(into)
+      },
+      onDragLeave(event: DragEvent) {
+        if (event.relatedTarget instanceof Element && event.currentTarget.contains(event.relatedTarget)) return
+        aim(undefined)
+        latest.current.setTarget(null)
       },
       onDrop(event: DragEvent) {
         const type = event.dataTransfer.getData(dragType)
+        const onEdge = line
+        aim(undefined)
+        latest.current.setTarget(null)
         if (!type || readOnly) return
         event.preventDefault()
         const pointer = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })
-        const parentId = containerAt(draft.state().document, sizes(), pointer, new Set())
-        latest.current.onAdd(type, { point: { x: pointer.x - cardWidth / 2, y: pointer.y - 26 }, parentId })
+        const point = { x: pointer.x - cardWidth / 2, y: pointer.y - 26 }
+        if (onEdge) return latest.current.onAdd(type, { point, onEdge })
+        const isTriggerType = event.dataTransfer.types.includes(triggerDragType)
+        const parentId = isTriggerType ? null : containerAt(draft.state().document, sizes(), pointer, new Set())
+        latest.current.onAdd(type, { point, parentId })
       },
       onPaneClick: () => draft.select([]),
       onPort: (from: { source: string; sourceHandle: string }, element: HTMLElement) => offer({ from }, element),

@@ -1,7 +1,10 @@
-import { type Document, isTrigger, type Point, withInner } from '../document/document.ts'
+import { absolutePosition, type Document, isTrigger, type Point, withInner } from '../document/document.ts'
 import type { Edit } from '../document/edit.ts'
+import { freshId } from '../document/fresh-id.ts'
+import { placeInLine } from '../document/make-room.ts'
+import { parentOfEdge } from '../document/wiring.ts'
 import type { CanvasNode } from './canvas-nodes.ts'
-import { cardWidth, containerAt, containerPadding, type Sizes, snap } from './geometry.ts'
+import { cardWidth, clampInside, containerAt, type Sizes, snap } from './geometry.ts'
 
 /** The position of a node on the canvas during a drag, before the document is updated. */
 export function placeOnCanvas(nodes: ReadonlyMap<string, CanvasNode>, id: string): Point {
@@ -47,13 +50,13 @@ export function moveEdits(
     const parent = document.blocks[id]?.parentId ?? null
     const target = mayNest && document.blocks[id] ? dropTarget(document, sizes, known, id) : parent
     if (target === parent) {
-      kept[id] = within(node.position, parent)
+      kept[id] = clampInside(node.position, parent)
       continue
     }
     const at = placeOnCanvas(known, id)
     const origin = target === null ? { x: 0, y: 0 } : placeOnCanvas(known, target)
     const places = nested.get(target) ?? {}
-    places[id] = within({ x: snap(at.x - origin.x), y: snap(at.y - origin.y) }, target)
+    places[id] = clampInside({ x: snap(at.x - origin.x), y: snap(at.y - origin.y) }, target)
     nested.set(target, places)
   }
   return [
@@ -62,8 +65,26 @@ export function moveEdits(
   ]
 }
 
-/** Blocks in a container stay right of and below its corner, because a container grows only right and down. */
-function within({ x, y }: Point, parentId: string | null): Point {
-  if (parentId === null) return { x, y }
-  return { x: Math.max(x, 20), y: Math.max(y, containerPadding.top - 10) }
+/** The edits that put a dragged unconnected block into a line, with its old connections unchanged: it has none. */
+export function spliceEdits(
+  document: Document,
+  sizes: Sizes,
+  nodes: readonly CanvasNode[],
+  id: string,
+  onEdge: string,
+): Edit[] {
+  const size = sizes.get(id)
+  const line = document.edges.find((edge) => edge.id === onEdge)
+  if (!size || !line || withInner(document, [id]).has(line.target)) return []
+  const at = placeOnCanvas(new Map(nodes.map((node) => [node.id, node])), id)
+  const parentId = parentOfEdge(document, line)
+  const origin = parentId === null ? { x: 0, y: 0 } : absolutePosition(document, parentId)
+  const wanted = { x: at.x - origin.x, y: at.y - origin.y }
+  const place = placeInLine(document, sizes, onEdge, size, { wanted, id })
+  if (!place) return []
+  return [
+    { kind: 'nest', parentId, to: { [id]: place.position } },
+    ...(Object.keys(place.moves).length > 0 ? [{ kind: 'move', to: place.moves } as const] : []),
+    { kind: 'splice', id, onEdge, edgeId: freshId() },
+  ]
 }

@@ -3,15 +3,19 @@ import {
   type Block,
   type Document,
   handleOf,
+  homeOf,
   isContainer,
   type Note,
   type Point,
+  portsOf,
   positionOf,
 } from '../document/document.ts'
-import { type Sizes, sizeOfNote, sizesOf } from './geometry.ts'
+import { type Size, type Sizes, sizeOfNote, sizesOf } from './geometry.ts'
+import { portPlaces } from './port-places.ts'
 
-export type BlockNode = Node<{ block: Block; document: Document | undefined }, 'block'>
-export type ContainerNode = Node<{ block: Block; document: Document | undefined }, 'container'>
+type Data = { block: Block; document: Document | undefined; size: Size }
+export type BlockNode = Node<Data, 'block'>
+export type ContainerNode = Node<Data, 'container'>
 export type NoteNode = Node<{ note: Note }, 'note'>
 export type CanvasNode = BlockNode | ContainerNode | NoteNode
 export type CanvasEdge = FlowEdge<{ handle: string }, 'flow'>
@@ -23,7 +27,10 @@ export function nodesOf(
   selected: ReadonlySet<string>,
 ): CanvasNode[] {
   const known = new Map(before.map((node) => [node.id, node]))
-  const sizes = sizesOf(document, measuredSizes(before))
+  // A card that is out of view is not measured again when its outputs change.
+  const isOutdated = ({ type, id, data }: CanvasNode) => type === 'block' && isReshaped(data.block, document.blocks[id])
+  const sizes = sizesOf(document, measuredSizes(before.filter((node) => !isOutdated(node))))
+  const home = homeOf(document, selected)
   const blocks = outermostFirst(document).map((block): CanvasNode => {
     const old = known.get(block.id)
     const type = isContainer(block) ? ('container' as const) : ('block' as const)
@@ -32,20 +39,25 @@ export function nodesOf(
       parent: block.parentId ?? undefined,
       size: isContainer(block) ? sizes.get(block.id) : undefined,
     }
+    const size = sizes.get(block.id)!
     // A node with a known size is shown without being measured first.
-    const measured = old?.measured ?? sizes.get(block.id)
+    const measured = old && !isOutdated(old) ? (old.measured ?? size) : size
     const isSelected = selected.has(block.id)
+    // Tab stops at one block; keys lead from there to the others.
+    const tabIndex = block.id === home ? 0 : -1
     // The settings of a container are stored in the document, not in its block.
-    const data = { block, document: isContainer(block) ? document : undefined }
+    const data: Data = { block, document: isContainer(block) ? document : undefined, size }
     if (
       old?.type === type &&
       sameData(old.data, data) &&
       samePlace(old, place) &&
-      (old.selected ?? false) === isSelected
+      (old.selected ?? false) === isSelected &&
+      old.domAttributes?.tabIndex === tabIndex
     )
       return old
     return {
-      ...(measured ? { measured } : {}),
+      measured,
+      handles: portPlaces(block, size),
       ...(place.parent === undefined ? {} : { parentId: place.parent }),
       ...(place.size ? { width: place.size.width, height: place.size.height } : {}),
       ...(type === 'container' ? { zIndex: 0 } : {}),
@@ -53,6 +65,7 @@ export function nodesOf(
       type,
       position: place.position,
       selected: isSelected,
+      domAttributes: { tabIndex },
       data,
     } as CanvasNode
   })
@@ -67,13 +80,16 @@ export function nodesOf(
       id: note.id,
       type: 'note',
       position: note.position,
-      zIndex: -1,
+      zIndex: noteLayer,
       selected: isSelected,
       data: { note },
     }
   })
   return [...notes, ...blocks]
 }
+
+/** Notes are above blocks, also above a selected one, which React Flow raises by 1000. */
+const noteLayer = 1500
 
 export function edgesOf(
   document: Document,
@@ -124,11 +140,14 @@ function outermostFirst(document: Document): Block[] {
   return Object.values(document.blocks).toSorted((a, b) => depth(a) - depth(b))
 }
 
-type Data = { block: Block; document: Document | undefined }
+/** Whether a change of a block may change the height of its card. */
+function isReshaped(before: Block, block: Block | undefined): boolean {
+  return block !== undefined && block !== before && portsOf(block).length !== portsOf(before).length
+}
 
 function sameData(a: unknown, b: Data): boolean {
   const old = a as Data
-  if (old.block !== b.block) return false
+  if (old.block !== b.block || old.size.width !== b.size.width || old.size.height !== b.size.height) return false
   const { id } = b.block
   return (
     old.document?.loops?.[id] === b.document?.loops?.[id] &&

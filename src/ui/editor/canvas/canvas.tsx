@@ -1,18 +1,30 @@
 import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
-import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  type CSSProperties,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { useEditing } from '../editing.tsx'
 import { BlockCard } from './block-node.tsx'
 import { type CanvasNow, useCanvasHandlers } from './canvas-handlers.ts'
 import { type CanvasEdge, type CanvasNode, edgesOf, nodesOf } from './canvas-nodes.ts'
 import { ContainerCard } from './container-node.tsx'
 import { DotGrid } from './dot-grid.tsx'
-import { EdgeClick } from './edge-click.ts'
-import { FlowLine } from './flow-edge.tsx'
 import { gridSize, type Size } from './geometry.ts'
-import { NoteCard } from './note-node.tsx'
+import { EdgeClick } from './lines/edge-click.ts'
+import { FlowLine } from './lines/flow-line.tsx'
+import { PointedLine, PointedLineContext } from './lines/pointed-line.ts'
+import { NoteCard } from './notes/note-node.tsx'
 import { openingView, zoomLeast } from './opening-view.ts'
 import { PortClick } from './port-handle.tsx'
-import { useProgressiveNodes } from './progressive-nodes.ts'
+import { useTabOrder } from './view/tab-order.ts'
+import { enlargementAt, IsFar, zoomLevelAt } from './view/zoom-level.ts'
 
 type CanvasProps = {
   /** Offers blocks for a place, at a point on the page. */
@@ -21,8 +33,10 @@ type CanvasProps = {
   /** Called when a block is clicked, but not when it is dragged. */
   onBlock?: (id: string) => void
   showMap: boolean
-  /** Called when the whole workflow is drawn. */
-  onWhole?: () => void
+  /** Called when the blocks in view are drawn. */
+  onDrawn?: () => void
+  /** Shown above the blocks, which can still be dropped there. */
+  children?: ReactNode
 }
 
 /** The canvas with the workflow. It changes the document only through edits of the draft. */
@@ -41,60 +55,82 @@ export function Canvas(props: CanvasProps) {
   )
 }
 
-function Flow({ onOffer, onAdd, onBlock, showMap, onWhole, size }: CanvasProps & { size: Size }) {
+function Flow({ onOffer, onAdd, onBlock, showMap, onDrawn, children, size }: CanvasProps & { size: Size }) {
   const { draft, readOnly } = useEditing()
   const { document, selected, selectedEdges } = useSyncExternalStore(draft.watch, draft.state)
   const [nodes, setNodes] = useState<CanvasNode[]>(() => nodesOf(document, [], selected))
   const [edges, setEdges] = useState<CanvasEdge[]>(() => edgesOf(document, [], selectedEdges))
   const [target, setTarget] = useState<string | null>(null)
+  const [line, setLine] = useState<string>()
+  const [pointed] = useState(() => new PointedLine())
   const root = useRef<HTMLDivElement>(null)
   const [view] = useState(() => openingView(document, size))
-  const isFar = useStore(({ transform }) => transform[2] < farBelow)
+  const level = useStore(({ transform }) => zoomLevelAt(transform[2]))
+  const enlargement = useStore(({ transform }) => enlargementAt(transform[2]))
+  const wantsFar = level !== 'near' && level !== 'middle'
+  // Many cards may come into view at once when the canvas becomes smaller: small cards at once, full ones in between.
+  const wasFar = useDeferredValue(wantsFar)
+  const isFar = wantsFar || wasFar
+  const scale = useMemo(() => ({ '--enlargement': enlargement }) as CSSProperties, [enlargement])
+  useTabOrder()
   const { isDragging, onPort, onInsert, ...handlers } = useCanvasHandlers({
-    ...{ nodes, edges, setNodes, setEdges, setTarget, onOffer, onAdd, onBlock },
+    ...{ nodes, edges, setNodes, setEdges, setTarget, setLine, onOffer, onAdd, onBlock },
   })
   useLayoutEffect(() => {
     if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))
     setEdges((before) => edgesOf(document, before, selectedEdges))
   }, [document, selected, selectedEdges, isDragging])
-  const drawn = useProgressiveNodes({ nodes, edges, document, selected }, view, size)
   useEffect(() => {
-    if (drawn.isDone) onWhole?.()
-  }, [drawn.isDone, onWhole])
+    const frame = requestAnimationFrame(() => onDrawn?.())
+    return () => cancelAnimationFrame(frame)
+  }, [onDrawn])
   const shown =
-    target === null
-      ? drawn.nodes
-      : drawn.nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+    target === null ? nodes : nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+  const lines = useMemo(
+    () =>
+      line === undefined ? edges : edges.map((edge) => (edge.id === line ? { ...edge, className: 'drop-line' } : edge)),
+    [line, edges],
+  )
   return (
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>
-        <ReactFlow
-          ref={root}
-          className={isFar ? 'far' : ''}
-          nodes={shown}
-          edges={drawn.edges}
-          {...handlers}
-          {...settings}
-          defaultViewport={view}
-          onMove={() => root.current?.classList.add('moving')}
-          onMoveEnd={() => root.current?.classList.remove('moving')}
-          nodesDraggable={!readOnly}
-          nodesConnectable={!readOnly}
-          aria-label="Canvas"
-        >
-          <DotGrid />
-          {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Minimap" />}
-        </ReactFlow>
+        <PointedLineContext value={pointed}>
+          <IsFar value={isFar}>
+            <ReactFlow
+              ref={root}
+              className={level}
+              style={scale}
+              nodes={shown}
+              edges={lines}
+              {...handlers}
+              {...settings}
+              defaultViewport={view}
+              onPaneMouseMove={({ target }) => {
+                if (target instanceof Element && !target.closest('.react-flow__edge, .line-tools'))
+                  pointed.enter(undefined)
+              }}
+              onMove={() => root.current?.classList.add('moving')}
+              onMoveEnd={() => root.current?.classList.remove('moving')}
+              nodesDraggable={!readOnly}
+              nodesConnectable={!readOnly}
+              aria-label="Canvas"
+            >
+              <DotGrid />
+              {showMap && <MiniMap pannable zoomable className="map" ariaLabel="Minimap" />}
+              {children}
+            </ReactFlow>
+          </IsFar>
+        </PointedLineContext>
       </EdgeClick>
     </PortClick>
   )
 }
 
-/** Below this zoom level, text on cards is unreadable and is not drawn. */
-const farBelow = 0.4
-
 /** Defined outside the component, because React Flow compares these objects by identity. */
 const settings = {
+  // Large workflows would be slow to draw and to move. Sizes and ports are computed, so that lines to blocks that are
+  // out of view are right.
+  onlyRenderVisibleElements: true,
   nodeTypes: { block: BlockCard, container: ContainerCard, note: NoteCard },
   edgeTypes: { flow: FlowLine },
   deleteKeyCode: null,

@@ -16,7 +16,7 @@ export function DotGrid() {
       className="pointer-events-none absolute -z-1 will-change-transform"
       style={{
         inset: -step,
-        backgroundImage: `radial-gradient(circle at 0 0, var(--line-strong) ${size}px, transparent ${size + 0.4}px)`,
+        backgroundImage: `radial-gradient(circle at 0 0, var(--dot) ${size}px, transparent ${size + 0.4}px)`,
         backgroundSize: `${step}px ${step}px`,
         transform: `translate(${x % step}px, ${y % step}px)`,
       }}

@@ -18,10 +18,12 @@ export type Box = Point & Size
  * enlarges the font.
  */
 export const cardWidth = 224
-const headHeight = 56
-const summaryHeight = 29
+export const headHeight = 56
+export const summaryHeight = 29
+/** The middle of a card's title, where its input and its output are. */
+export const titleMiddle = 26
 const cardHeight = headHeight + summaryHeight
-const portRowHeight = 28
+export const branchHeight = 28
 
 /** Space around the blocks in a container, including its title. */
 export const containerPadding = { left: 120, right: 40, top: 60, bottom: 40 }
@@ -64,13 +66,16 @@ function estimate(block: Pick<Block, 'type' | 'params'>): Size {
   const branches = portsOf(block).filter(({ kind }) => kind === 'branch').length
   // The expressions of a condition replace the summary line.
   const height = block.type === 'condition' ? headHeight : cardHeight
-  return { width: cardWidth, height: height + branches * portRowHeight }
+  return { width: cardWidth, height: height + branches * branchHeight }
 }
 
 /** The default size of a note. */
 export const noteSize: Size = { width: 220, height: 120 }
 
-export function sizeOfNote({ width, height }: Partial<Size>): Size {
+/** The smallest size of a note that a person can choose. */
+export const noteLeast: Size = { width: 120, height: 60 }
+
+export function sizeOfNote({ width, height }: { width?: number | undefined; height?: number | undefined }): Size {
   return { width: width ?? noteSize.width, height: height ?? noteSize.height }
 }
 
@@ -123,6 +128,58 @@ export function freePlace(document: Document, sizes: Sizes, parentId: string | n
     place.y = snap(hit.at.y + (hit.size?.height ?? cardHeight) + 30)
   }
   return place
+}
+
+/**
+ * The nearest place inside a container that covers neither its title nor its start: right of the start, or below it.
+ * On the canvas itself, every place is free.
+ */
+export function clampInside({ x, y }: Point, parentId: string | null): Point {
+  if (parentId === null) return { x, y }
+  const inside = { x: Math.max(x, 20), y: Math.max(y, containerPadding.top) }
+  return inside.y >= belowStart ? inside : { x: Math.max(inside.x, besideStart), y: inside.y }
+}
+
+/** Where the start of a container ends, with some space for its line. */
+const besideStart = 110
+const belowStart = 120
+
+/**
+ * The free place nearest to the wanted one for something of a size, among boxes that must not be covered. `least` is
+ * the top left limit inside a container.
+ */
+export function freeSpot(boxes: readonly Box[], wanted: Point, own: Size, least?: Point): Point {
+  const isFree = ({ x, y }: Point) =>
+    (!least || (x >= least.x && y >= least.y)) &&
+    !boxes.some(
+      (box) =>
+        x < box.x + box.width + 20 &&
+        box.x < x + own.width + 20 &&
+        y < box.y + box.height + 20 &&
+        box.y < y + own.height + 20,
+    )
+  const start = { x: snap(wanted.x), y: snap(wanted.y) }
+  for (let ring = 0; ring < ringsMax; ring += 1) {
+    for (const [dx, dy] of ringOf(ring)) {
+      const place = { x: start.x + dx * ringStep, y: start.y + dy * ringStep }
+      if (isFree(place)) return place
+    }
+  }
+  const bottom = Math.max(start.y, ...boxes.map((box) => box.y + box.height + 30))
+  return { x: Math.max(start.x, least?.x ?? start.x), y: snap(bottom) }
+}
+
+const ringStep = 40
+const ringsMax = 40
+
+/** The steps to the places of one ring around a point: nearest first, below and right before above and left. */
+function ringOf(ring: number): [number, number][] {
+  if (ring === 0) return [[0, 0]]
+  const steps: [number, number][] = []
+  for (let along = -ring; along <= ring; along += 1) {
+    steps.push([along, ring], [ring, along], [along, -ring], [-ring, along])
+  }
+  return steps.toSorted((a, b) => Math.hypot(...a) - Math.hypot(...b) || b[1] - a[1] || b[0] - a[0])
 }
 
 export function snap(value: number): number {

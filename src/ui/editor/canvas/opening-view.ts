@@ -15,17 +15,12 @@ export function openingView(document: Document, canvas: Size): Viewport {
   )
 }
 
-/** The viewport that shows all boxes; undefined when there are none. */
-export function viewOf(boxes: Iterable<Box>, { width, height }: Size): Viewport | undefined {
+/** The viewport that shows all boxes, if its zoom may be that small; undefined when there are none. */
+export function viewOf(boxes: Iterable<Box>, { width, height }: Size, zoomFrom = zoomLeast): Viewport | undefined {
   const around = boundsOf([...boxes])
   if (around.width < 0) return undefined
   const { maxZoom, padding } = fitOptions
-  return getViewportForBounds(around, width, height, zoomLeast, maxZoom, padding)
-}
-
-/** The part of the canvas visible in a viewport. */
-export function sightOf({ x, y, zoom }: Viewport, { width, height }: Size): Box {
-  return { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom }
+  return getViewportForBounds(around, width, height, zoomFrom, maxZoom, padding)
 }
 
 /**
@@ -64,5 +59,5 @@ function boundsOf(boxes: readonly Box[]): Box {
 /** The smallest zoom level at which cards are readable. */
 const zoomMin = 0.6
 
-/** The smallest zoom level. */
+/** The smallest zoom level, unless the whole workflow needs a smaller one. */
 export const zoomLeast = 0.1

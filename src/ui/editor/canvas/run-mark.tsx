@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, CircleSlash, LoaderCircle, RotateCcw } from 'lucide-react'
+import { CircleAlert, CircleCheck, CircleSlash, FlaskConical, LoaderCircle, Pin, RotateCcw } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { useEditing } from '../editing.tsx'
 import type { BlockRun } from '../run/block-run.ts'
@@ -13,21 +13,36 @@ export function useBlockRun(id: string): BlockRun | undefined {
 export function RunMark({ run }: { run: BlockRun | undefined }) {
   if (!run) return null
   const { icon, words } = marks[run.status]
-  const { executions, failures, status, duration: took } = run
+  const { executions, failures, status, duration: took, isAlone } = run
+  const isPinned = run.pinned && status !== 'running'
   const isReused = run.reused && status !== 'running'
   const isMixed = status === 'error' && failures < executions
   return (
     <span
       className="flex shrink-0 flex-col items-end gap-0.5 text-2xs text-muted tabular-nums"
       title={
-        isReused ? 'Reused from an earlier run' : isMixed ? `Failed in ${failures} of ${executions} iterations` : words
+        isPinned
+          ? 'Pinned: it did not run'
+          : isReused
+            ? 'Reused from an earlier run'
+            : isMixed
+              ? `Failed in ${failures} of ${executions} iterations`
+              : words
       }
+      data-alone={isAlone}
     >
       <span className="flex items-center gap-1">
+        {isAlone && <FlaskConical size={12} className="text-accent-text" aria-label="Tried alone" />}
         {executions > 1 && <span>×{executions}</span>}
-        {isReused ? <RotateCcw size={14} className="text-muted" aria-label="Reused from an earlier run" /> : icon}
+        {isPinned ? (
+          <Pin size={14} className="text-muted" aria-label="Pinned: it did not run" />
+        ) : isReused ? (
+          <RotateCcw size={14} className="text-muted" aria-label="Reused from an earlier run" />
+        ) : (
+          icon
+        )}
       </span>
-      {took !== undefined && status !== 'skipped' && status !== 'running' && <span>{duration(took)}</span>}
+      {took !== undefined && status !== 'skipped' && status !== 'running' && !isPinned && <span>{duration(took)}</span>}
     </span>
   )
 }

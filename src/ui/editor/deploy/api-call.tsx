@@ -1,5 +1,7 @@
-import { useState } from 'react'
+import { KeyRound } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { useMe } from '../../api/session.ts'
+import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/check.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { normaliseName } from '../document/document.ts'
@@ -8,6 +10,10 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { Snippet } from './snippet-box.tsx'
 import { type CallMode, callModes, languages, snippet } from './snippets.ts'
 
+const NewKeyDialog = lazy(async () => ({
+  default: (await import('../../screens/settings/new-key-dialog.tsx')).NewKeyDialog,
+}))
+
 /** How to call the API trigger: three modes in three languages, with the workflow's own input format. */
 export function ApiCall() {
   const { workflowId, types } = useEditing()
@@ -15,6 +21,7 @@ export function ApiCall() {
   const document = useDraft((state) => state.document)
   const [mode, setMode] = useState<CallMode>('plain')
   const [language, setLanguage] = useState<(typeof languages)[number]>('curl')
+  const [isAddingKey, setIsAddingKey] = useState(false)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const outputs = Object.values(document.blocks).flatMap((block) => {
     const type = types.get(block.type)
@@ -62,18 +69,28 @@ export function ApiCall() {
         </fieldset>
       )}
       <Snippet text={text} />
-      <p className="text-xs text-muted">
-        Create an API key under Settings, API keys. To generate a client, use the{' '}
-        <a
-          className="text-accent-text underline underline-offset-2"
-          href={`/api/workflows/${workflowId}/openapi.json`}
-          target="_blank"
-          rel="noreferrer"
-        >
-          OpenAPI document
-        </a>
-        .
-      </p>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <Button size="small" icon={<KeyRound size={13} />} onClick={() => setIsAddingKey(true)}>
+          Create an API key
+        </Button>
+        <p className="text-xs text-muted">
+          Callers send it in place of YOUR_API_KEY. To generate a client, use the{' '}
+          <a
+            className="text-accent-text underline underline-offset-2"
+            href={`/api/workflows/${workflowId}/openapi.json`}
+            target="_blank"
+            rel="noreferrer"
+          >
+            OpenAPI document
+          </a>
+          .
+        </p>
+      </div>
+      {isAddingKey && (
+        <Suspense>
+          <NewKeyDialog onClose={() => setIsAddingKey(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }

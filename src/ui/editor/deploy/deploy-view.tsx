@@ -1,20 +1,22 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Rocket } from 'lucide-react'
-import { useEffect, useSyncExternalStore } from 'react'
-import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
+import { Pin, Rocket } from 'lucide-react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { call } from '../../api/call.ts'
-import { messageOf } from '../../api/message-of.ts'
-import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Loading } from '../../parts/states.tsx'
+import { DialogActions } from '../../parts/dialog.tsx'
+import { Field, TextArea, TextField } from '../../parts/field.tsx'
+import { ErrorNote, Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
+import { DiffView } from '../diff/diff-view.tsx'
 import type { Actions } from '../document/actions.ts'
 import { useDraft, useEditing } from '../editing.tsx'
-import { FindingList } from '../editor-header.tsx'
+import { useStatus } from '../editor-queries.ts'
+import { FindingList } from '../finding-list.tsx'
+import { usePins } from '../pins/pins.tsx'
 import type { Autosave } from '../save/autosave.ts'
-import { type Change, changesBetween } from './changes.ts'
+import { refreshVersions, versionDocumentQuery, versionsQuery } from './version-queries.ts'
 
-/** Shows problems and changes since the live version, and deploys the draft. */
+/** Shows problems and the changes since the live version, and deploys the draft. */
 export function DeployView({
   autosave,
   actions,
@@ -27,110 +29,110 @@ export function DeployView({
   onClose: () => void
 }) {
   const { workflowId, readOnly } = useEditing()
-  const { save, findings } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { save, revision, findings } = useSyncExternalStore(autosave.watch, autosave.info)
   const document = useDraft((state) => state.document)
+  const pinned = usePins().outputs.size
   const queries = useQueryClient()
   const toast = useToast()
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the view opens
   useEffect(() => {
     void autosave.flush()
   }, [])
-  const status = useQuery({
-    queryKey: ['workflow-status', workflowId, 'deploy', save.phase],
-    queryFn: ({ signal }) => call('GET /api/workflows/:id/status', { params: { id: workflowId }, signal }),
-    placeholderData: (before) => before,
-  })
+  const status = useStatus(workflowId, revision)
   const version = status.data?.version ?? null
-  const active = useQuery({
-    queryKey: ['deployment', workflowId, version],
-    enabled: version !== null,
-    queryFn: async ({ signal }) => {
-      const params = { id: workflowId, version: String(version) }
-      const found = await call('GET /api/workflows/:id/deployments/:version', { params, signal })
-      return found.document as unknown as WorkflowResponse
-    },
-  })
+  const { data: versions } = useQuery(versionsQuery(workflowId))
+  const { data: live } = useQuery(versionDocumentQuery(workflowId, version))
   const deploy = useMutation({
     mutationFn: async () => {
       if (!(await autosave.flush())) throw new Error('The workflow could not be saved, so it was not deployed.')
-      return await call('POST /api/workflows/:id/deploy', { params: { id: workflowId } })
+      const body = { name: name.trim() || null, description: description.trim() || null }
+      return await call('POST /api/workflows/:id/deploy', { params: { id: workflowId }, body })
     },
     onSuccess: (deployed) => {
-      void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
-      void queries.invalidateQueries({ queryKey: ['deployments', workflowId] })
-      void queries.invalidateQueries({ queryKey: ['workflows'] })
+      refreshVersions(queries, workflowId)
       toast.show({ text: `Version ${deployed.version} is live.` })
       onView('endpoint')
     },
   })
-  if (!status.data) return <Loading lines={4} />
-  const changes = version === null || !active.data ? undefined : changesBetween(active.data, document)
+  if (!status.data || !versions) return <Loading lines={4} />
+  const next = (versions[0]?.version ?? 0) + 1
   const isSame = version !== null && !status.data.needsRedeployment && save.phase === 'saved'
   const errors = findings.filter(({ level }) => level === 'error')
   return (
-    <div className="flex flex-col gap-5 p-5">
-      <p className="text-sm">
-        {version === null
-          ? 'This workflow is not deployed. Deploying publishes the draft as a new live version.'
-          : isSame
-            ? `Version ${version} is live and matches the draft.`
-            : `Version ${version} is live. Deploying publishes the draft as version ${version + 1} for all new runs.`}
-      </p>
-      {changes && changes.length > 0 && (
-        <section>
-          <h3 className="mb-1.5 text-xs font-medium">Changes since version {version}</h3>
-          <ul className="flex flex-col gap-1">
-            {changes.map((change) => (
-              <ChangeRow key={`${change.kind} ${change.id}`} change={change} />
-            ))}
-          </ul>
-        </section>
-      )}
-      {[
-        { title: 'Errors to fix before deploying', list: errors },
-        { title: 'Warnings', list: findings.filter(({ level }) => level !== 'error') },
-      ].map(
-        ({ title, list }) =>
-          list.length > 0 && (
-            <section key={title} aria-label={title}>
-              <h3 className="mb-1.5 text-xs font-medium">{title}</h3>
-              <FindingList findings={list} actions={actions} onGo={onClose} />
-            </section>
-          ),
-      )}
-      {deploy.isError && (
-        <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm break-words text-error-text">
-          {messageOf(deploy.error)}
+    <>
+      <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto p-5">
+        <p className="text-sm">
+          {version === null
+            ? 'This workflow is not deployed. Deploying publishes the draft as a new live version.'
+            : isSame
+              ? `Version ${version} is live and matches the draft.`
+              : `Version ${version} is live. Deploying publishes the draft as version ${next} for all new runs.`}
         </p>
-      )}
-      <div className="flex items-center gap-3">
+        {pinned > 0 && (
+          <p className="flex items-center gap-2 text-sm text-muted">
+            <Pin size={14} aria-hidden="true" className="shrink-0" />
+            {pinned === 1 ? 'One block of the draft has a pinned output.' : `${pinned} blocks have pinned outputs.`}{' '}
+            Pins are not deployed: the new version runs {pinned === 1 ? 'this block' : 'these blocks'}.
+          </p>
+        )}
+        {[
+          { title: 'Errors to fix before deploying', list: errors },
+          { title: 'Warnings', list: findings.filter(({ level }) => level !== 'error') },
+        ].map(
+          ({ title, list }) =>
+            list.length > 0 && (
+              <section key={title} aria-label={title}>
+                <h3 className="mb-1.5 text-xs font-medium">{title}</h3>
+                <FindingList findings={list} actions={actions} onGo={onClose} />
+              </section>
+            ),
+        )}
+        {!readOnly && !isSame && version !== null && (
+          <section aria-label="Note" className="grid gap-3 md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+            <TextField
+              label="Name of the version"
+              optional
+              maxLength={200}
+              placeholder="Faster retries"
+              value={name}
+              onChange={setName}
+            />
+            <Field label="What changed, and why" optional>
+              {(tied) => (
+                <TextArea
+                  {...tied}
+                  rows={1}
+                  className="min-h-8!"
+                  maxLength={10_000}
+                  value={description}
+                  onChange={(event) => setDescription(event.target.value)}
+                />
+              )}
+            </Field>
+          </section>
+        )}
+        {version !== null && live && !isSame && (
+          <section aria-label={`Changes since version ${version}`}>
+            <h3 className="mb-1.5 text-xs font-medium">Changes since version {version}</h3>
+            <DiffView before={live} after={document} none="Nothing changed that affects runs." />
+          </section>
+        )}
+        <ErrorNote error={deploy.error} />
+      </div>
+      <DialogActions>
+        {isSame && <span className="mr-auto self-center text-sm text-muted">No changes to deploy.</span>}
         <Button
-          look="primary"
+          look={isSame ? 'plain' : 'primary'}
           icon={<Rocket size={14} />}
           busy={deploy.isPending}
           disabled={readOnly || errors.length > 0}
           onClick={() => deploy.mutate()}
         >
-          {version === null ? 'Deploy' : `Deploy version ${version + 1}`}
+          {version === null ? 'Deploy' : `Deploy version ${next}`}
         </Button>
-        {isSame && <span className="text-sm text-muted">No changes to deploy.</span>}
-      </div>
-    </div>
-  )
-}
-
-function ChangeRow({ change }: { change: Change }) {
-  const { kind, name, what } = change
-  const tone = { added: 'ok', removed: 'error', changed: 'accent' } as const
-  return (
-    <li className="flex items-baseline gap-2 text-sm">
-      <Badge tone={tone[kind]} className="w-18 justify-center">
-        {kind}
-      </Badge>
-      <span className="min-w-0 break-words">
-        <span className="font-medium">{name}</span>
-        {what.length > 0 && <span className="text-muted">: {what.join(', ')}</span>}
-      </span>
-    </li>
+      </DialogActions>
+    </>
   )
 }

@@ -11,9 +11,9 @@ import { entryPoints } from './entry-points.ts'
 /** The entry points of a workflow: how each trigger starts it. */
 export function EndpointView({ autosave }: { autosave: Autosave }) {
   const { workflowId } = useEditing()
-  const { save, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
+  const { revision, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
   const document = useDraft((state) => state.document)
-  const { data: status } = useStatus(workflowId, save.phase === 'saved')
+  const { data: status } = useStatus(workflowId, revision)
   const triggers = Object.values(document.blocks).filter(isTrigger)
   const enabled = triggers.filter((block) => block.enabled !== false)
   const api = enabled.find(({ type }) => type === 'api_trigger')

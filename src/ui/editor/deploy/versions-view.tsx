@@ -1,32 +1,90 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Layers } from 'lucide-react'
-import type { WorkflowResponse } from '../../../http/responses/workflow-schemas.ts'
+import { ArrowLeft, Layers } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { call } from '../../api/call.ts'
-import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
-import type { Document } from '../document/document.ts'
-import { openDocument } from '../document/edit.ts'
 import { useEditing } from '../editing.tsx'
-import { NameField } from '../name-field.tsx'
 import type { Autosave } from '../save/autosave.ts'
+import { CompareView, type Side } from './compare-view.tsx'
+import { refreshVersions, type Version, versionDocumentQuery, versionsQuery } from './version-queries.ts'
+import { VersionRow } from './version-row.tsx'
 
-/** All versions: which one is live, their names, and actions to activate or load them. */
+const VersionPreview = lazy(async () => ({ default: (await import('./version-preview.tsx')).VersionPreview }))
+
+type Shown = { kind: 'preview'; version: number } | { kind: 'compare'; before: Side; after: Side }
+
+/** All versions, who deployed them and why, and actions to view, compare, restore or activate them. */
 export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClose: () => void }) {
-  const { workflowId, draft, readOnly } = useEditing()
+  const { workflowId } = useEditing()
+  const [shown, setShown] = useState<Shown>()
+  const { data: versions, error, refetch } = useQuery(versionsQuery(workflowId))
+  const actions = useVersionActions(autosave, onClose)
+  const [undeploying, setUndeploying] = useState<Version>()
+  if (error) return <Failed error={error} retry={() => void refetch()} />
+  if (!versions) return <Loading lines={4} />
+  if (versions.length === 0) {
+    return (
+      <Empty icon={<Layers size={22} />} title="No versions yet">
+        Every deployment creates a version. You can make each version live again.
+      </Empty>
+    )
+  }
+  if (shown) {
+    return (
+      <div className="flex min-h-0 flex-1 flex-col">
+        <div className="px-3 pt-3">
+          <Button size="small" look="quiet" icon={<ArrowLeft size={14} />} onClick={() => setShown(undefined)}>
+            All versions
+          </Button>
+        </div>
+        {shown.kind === 'preview' ? (
+          <Suspense fallback={<Loading lines={4} />}>
+            <VersionPreview version={shown.version} />
+          </Suspense>
+        ) : (
+          <CompareView versions={versions} {...shown} onChange={(sides) => setShown({ kind: 'compare', ...sides })} />
+        )}
+      </div>
+    )
+  }
+  return (
+    <>
+      <ul className="divide-y divide-line">
+        {versions.map((version) => (
+          <VersionRow
+            key={version.version}
+            version={version}
+            actions={{
+              ...actions,
+              preview: () => setShown({ kind: 'preview', version: version.version }),
+              compare: () => setShown({ kind: 'compare', before: version.version, after: 'draft' }),
+              undeploy: () => setUndeploying(version),
+            }}
+          />
+        ))}
+      </ul>
+      <Confirm
+        open={undeploying !== undefined}
+        onClose={() => setUndeploying(undefined)}
+        title="Undeploy the workflow?"
+        action="Undeploy"
+        onConfirm={actions.undeployNow}
+      >
+        Version {undeploying?.version} stops: new calls are rejected. You can make it live again.
+      </Confirm>
+    </>
+  )
+}
+
+function useVersionActions(autosave: Autosave, onClose: () => void) {
+  const { workflowId, draft } = useEditing()
   const queries = useQueryClient()
   const toast = useToast()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['deployments', workflowId],
-    queryFn: ({ signal }) => call('GET /api/workflows/:id/deployments', { params: { id: workflowId }, signal }),
-  })
   const params = (version: number) => ({ id: workflowId, version: String(version) })
-  const refresh = () => {
-    void queries.invalidateQueries({ queryKey: ['deployments', workflowId] })
-    void queries.invalidateQueries({ queryKey: ['workflow-status', workflowId] })
-    void queries.invalidateQueries({ queryKey: ['workflows'] })
-  }
+  const refresh = () => refreshVersions(queries, workflowId)
   const activate = useMutation({
     mutationFn: (version: number) =>
       call('POST /api/workflows/:id/deployments/:version/activate', { params: params(version) }),
@@ -36,81 +94,32 @@ export function VersionsView({ autosave, onClose }: { autosave: Autosave; onClos
     },
     onError: toast.fail,
   })
-  const describe = useMutation({
-    mutationFn: ({ version, name }: { version: number; name: string }) =>
-      call('PATCH /api/workflows/:id/deployments/:version', { params: params(version), body: { name } }),
-    onSuccess: refresh,
-    onError: toast.fail,
-  })
-  const undeploy = useMutation({
-    mutationFn: () => call('DELETE /api/workflows/:id/deploy', { params: { id: workflowId } }),
-    onSuccess: () => {
-      refresh()
-      toast.show({ text: 'The workflow was undeployed. New calls are rejected.' })
-    },
-    onError: toast.fail,
-  })
-  const load = useMutation({
+  const describe = async (version: number, body: { name?: string | null; description?: string | null }) => {
+    await call('PATCH /api/workflows/:id/deployments/:version', { params: params(version), body })
+    refresh()
+  }
+  const restore = useMutation({
     mutationFn: async (version: number) => {
       await autosave.flush()
-      const found = await call('GET /api/workflows/:id/deployments/:version', { params: params(version) })
-      return found.document as unknown as WorkflowResponse & Document
+      return await queries.fetchQuery(versionDocumentQuery(workflowId, version))
     },
     onSuccess: (document, version) => {
-      const { id: _, ...whole } = document
-      // A regular edit, so it can be undone.
-      draft.perform({ kind: 'replace', document: openDocument({ ...whole, name: draft.state().document.name }) })
+      const { name, folder, description } = draft.state().document
+      const kept = { name, ...(folder && { folder }), ...(description && { description }) }
+      // A regular edit, so that it can be undone.
+      draft.perform({ kind: 'replace', document: { ...document, ...kept } })
       toast.show({
-        text: `Version ${version} was loaded into the draft.`,
+        text: `Version ${version} was restored into the draft.`,
         action: { label: 'Undo', run: () => draft.undo() },
       })
       onClose()
     },
     onError: toast.fail,
   })
-  if (error) return <Failed error={error} retry={() => void refetch()} />
-  if (!data) return <Loading lines={4} />
-  if (data.data.length === 0) {
-    return (
-      <Empty icon={<Layers size={22} />} title="No versions yet">
-        Every deployment creates a version. You can make each version live again.
-      </Empty>
-    )
+  const undeployNow = async () => {
+    await call('DELETE /api/workflows/:id/deploy', { params: { id: workflowId } })
+    refresh()
+    toast.show({ text: 'The workflow was undeployed. New calls are rejected.' })
   }
-  return (
-    <ul className="divide-y divide-line">
-      {data.data.map(({ version, name, createdAt, isActive }) => (
-        <li key={version} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-5 py-2.5">
-          <span className="w-8 text-sm font-semibold tabular-nums">v{version}</span>
-          <div className="min-w-40 flex-1">
-            <NameField
-              label={`Name of version ${version}`}
-              name={name ?? 'Unnamed'}
-              readOnly={readOnly}
-              onRename={(next) => describe.mutate({ version, name: next })}
-              className={name ? '' : 'text-muted'}
-            />
-            <div className="text-xs text-muted">{new Date(createdAt).toLocaleString()}</div>
-          </div>
-          {isActive && <Badge tone="ok">Live</Badge>}
-          {!readOnly && (
-            <span className="flex gap-1.5">
-              <Button size="small" onClick={() => load.mutate(version)}>
-                Load into draft
-              </Button>
-              {isActive ? (
-                <Button size="small" look="danger" busy={undeploy.isPending} onClick={() => undeploy.mutate()}>
-                  Undeploy
-                </Button>
-              ) : (
-                <Button size="small" onClick={() => activate.mutate(version)}>
-                  Make live
-                </Button>
-              )}
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
-  )
+  return { activate: activate.mutate, restore: restore.mutate, describe, undeployNow }
 }

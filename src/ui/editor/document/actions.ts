@@ -1,109 +1,124 @@
 import { useReactFlow, useStoreApi } from '@xyflow/react'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
+import { copyText } from '../../parts/clipboard.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { type CanvasNode, measuredSizes } from '../canvas/canvas-nodes.ts'
-import { fitOptions } from '../canvas/fit-options.ts'
-import { cardWidth, noteSize, placesOf, sizesOf } from '../canvas/geometry.ts'
-import { viewOf } from '../canvas/opening-view.ts'
+import { freeSpot, noteLeast, noteSize, placesOf, sizeOfNote, sizesOf } from '../canvas/geometry.ts'
+import { nodeElement } from '../canvas/view/show-node.ts'
 import type { BlockType } from '../editing.tsx'
 import { useEditing } from '../editing.tsx'
-import { autoLayout } from './auto-layout.ts'
-import { absolutePosition, type Document, isTrigger, type Point } from './document.ts'
-import { type Fragment, fragmentText, freshFragment, readFragment, takeFragment } from './fragment.ts'
+import { autoLayout, tidyBlocks } from './auto-layout.ts'
+import { clipboardActions } from './clipboard-actions.ts'
+import { isTrigger, type Note, type Point } from './document.ts'
 import { freshId } from './fresh-id.ts'
-import { newBlock, openPort, type Place } from './new-block.ts'
+import { wrapEdits } from './group-edits.ts'
+import { loneStart, newBlock, nextPort, openPort, type Place } from './new-block.ts'
+import { separate } from './separate-workflow.ts'
+import { viewActions } from './view-actions.ts'
 
 export type Actions = ReturnType<typeof useActions>
 
-/** All canvas actions, shared by keyboard shortcuts, menus and the command palette. */
+/** Everything that keys, menus, toolbars and commands do with the document and the selection. */
 export function useActions() {
-  const { draft, types, readOnly } = useEditing()
+  const { draft, types, held, readOnly } = useEditing()
   const flow = useReactFlow<CanvasNode>()
   const store = useStoreApi()
   const toast = useToast()
+  const pointer = useCanvasPointer()
+  /** The blocks copied last. A menu pastes them where the browser does not let a page read the clipboard. */
+  const copied = useRef<string>(undefined)
   return useMemo(() => {
     const now = () => draft.state()
     const measured = () => measuredSizes(flow.getNodes())
-    const sizes = (document: Document = now().document) => sizesOf(document, measured())
-    /** Fits the whole document into view, including blocks that are not drawn yet. */
-    const fit = () => {
-      const { width, height } = store.getState()
-      const places = placesOf(now().document, measured())
-      const view = viewOf(places.values(), { width, height })
-      if (flow.getNodes().length >= places.size) void flow.fitView(fitOptions)
-      else if (view) void flow.setViewport(view, { duration: fitOptions.duration })
-    }
-    const middle = (): Point => {
-      const box = document.querySelector('.react-flow')?.getBoundingClientRect()
-      if (!box) return { x: 0, y: 0 }
-      return flow.screenToFlowPosition({ x: box.x + box.width / 2 - cardWidth / 2, y: box.y + box.height / 2 - 40 })
-    }
-    /** Focuses a new node as soon as it is measured and nothing covers it. */
-    const focusNode = (id: string, tries = 30) => {
-      const node = document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
-      node?.focus({ preventScroll: true })
-      const isDone = node !== null && document.activeElement === node
-      if (!isDone && tries > 0) requestAnimationFrame(() => focusNode(id, tries - 1))
-    }
-    /** Scrolls the canvas just far enough to show a block. Waits two frames for the side panels to take their place. */
-    const reveal = (id: string) => {
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          const box = document.querySelector('.react-flow')?.getBoundingClientRect()
-          const node = document.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`)?.getBoundingClientRect()
-          if (!box || !node) return
-          const dx = shift(node.left, node.right, box.left, box.right)
-          const dy = shift(node.top, node.bottom, box.top, box.bottom)
-          const { x, y, zoom } = flow.getViewport()
-          if (dx !== 0 || dy !== 0) void flow.setViewport({ x: x + dx, y: y + dy, zoom }, { duration: 160 })
-        }),
-      )
-    }
-    const insert = (fragment: Fragment, by: Point) => {
-      const { document } = now()
-      const fresh = freshFragment(fragment, document, { newId: freshId, by })
-      const ids = [
-        ...Object.keys(fresh.blocks).filter((id) => !fresh.blocks[id]?.parentId),
-        ...Object.keys(fresh.notes),
-      ]
-      if (ids.length === 0)
-        return toast.show({ text: 'A workflow can have only one trigger of each type.', tone: 'error' })
-      draft.perform({ kind: 'insert', fragment: fresh })
-      draft.select(ids)
-      if (ids[0]) reveal(ids[0])
-    }
+    const sizes = () => sizesOf(now().document, measured())
+    const view = viewActions(draft, flow, store)
+    const { focusNode, reveal, middle } = view
+    const clipboard = clipboardActions({
+      ...{ draft, readOnly, sizes },
+      onInserted: ([first]) => first && reveal(first),
+      onNothing: () => toast.show({ text: 'A workflow can have only one trigger of each type.', tone: 'error' }),
+    })
     const chosen = () => [...now().selected]
     const chosenBlocks = () => chosen().filter((id) => now().document.blocks[id])
+    const pastePoint = (at?: Point) => {
+      const from = at ?? pointer.current
+      return from ? flow.screenToFlowPosition(from) : middle()
+    }
     return {
-      focusNode,
-      reveal,
+      ...view,
+      copyText: clipboard.copyText,
+      duplicate: clipboard.duplicate,
       add(type: Pick<BlockType, 'type' | 'label'>, place: Place): void {
         if (readOnly) return
         const { document } = now()
-        const { edit, id } = newBlock(type, place, document, sizes(document))
-        draft.perform(edit)
+        const isFree = !place.from && !place.onEdge && !place.parentId && !isTrigger(type)
+        const from = isFree ? nextPort(document, undefined) : undefined
+        const { edits, id } = newBlock(type, from ? { ...place, from } : place, document, sizes())
+        draft.perform(edits)
         if (!now().document.blocks[id]) return
+        held.hold(id)
         draft.select([id])
         focusNode(id)
         reveal(id)
       },
-      /** Where a block goes when it is added without a position: after the selected block, otherwise in the middle. */
+      /** Adds the first trigger. On a narrow page, its settings would cover the next question. */
+      start(type: Pick<BlockType, 'type' | 'label'>): void {
+        this.add(type, { point: view.beginning() })
+        if (isNarrow()) draft.select([])
+      },
+      /** Adds the block after the first trigger. */
+      continueStart(type: Pick<BlockType, 'type' | 'label'>): void {
+        const { document } = now()
+        const trigger = Object.values(document.blocks).find(isTrigger)
+        const from = trigger && openPort(document, trigger)
+        this.add(type, from ? { from } : {})
+      },
+      /** Where a block goes that is added without a position, and what it continues from. */
       nextPlace(isTriggerType: boolean): Place {
         const { document } = now()
         const [only, ...others] = chosenBlocks()
         const block = only === undefined || others.length > 0 ? undefined : document.blocks[only]
-        const from = block && !isTriggerType ? openPort(document, block) : undefined
-        return from ? { from } : { point: middle() }
+        const from = isTriggerType ? undefined : nextPort(document, block)
+        if (from) return { from }
+        const first = isTriggerType ? loneStart(document) : undefined
+        const at = first && placesOf(document, measured()).get(first.id)
+        return { point: at ? { x: at.x - 310, y: at.y } : middle() }
       },
       addByType(type: string, place: Place): void {
         const found = types.get(type)
         if (found) this.add(found, place)
       },
-      addNote(): void {
+      /** Adds a note in free space, near a point of the page or the middle of the view. */
+      addNote(at?: Point): void {
         if (readOnly) return
         const id = freshId()
-        draft.perform({ kind: 'note', note: { id, text: '', position: middle(), ...noteSize } })
+        const wanted = at ? flow.screenToFlowPosition(at) : middle()
+        const position = freeSpot([...placesOf(now().document, measured()).values()], wanted, noteSize)
+        draft.perform({ kind: 'note', note: { id, text: '', position, ...noteSize } })
         draft.select([id])
+        reveal(id)
+      },
+      setNote(id: string, change: Partial<Note>): void {
+        const note = now().document.notes?.[id]
+        if (!readOnly && note) draft.perform({ kind: 'note', note: { ...note, ...change } }, `note ${id}`)
+      },
+      /** Changes the size of a note by a step. */
+      resizeNote(id: string, { x, y }: Point): void {
+        const note = now().document.notes?.[id]
+        if (!note) return
+        const { width, height } = sizeOfNote(note)
+        const clamp = (size: number, least: number) => Math.min(Math.max(size, least), 10_000)
+        const size = { width: clamp(width + x, noteLeast.width), height: clamp(height + y, noteLeast.height) }
+        this.setNote(id, size)
+      },
+      /** Opens the text of a note for writing. */
+      editNote(id: string): void {
+        nodeElement(id)?.querySelector<HTMLElement>('[data-edit-note]')?.click()
+      },
+      /** The selected note, when nothing else is selected. */
+      onlyNote(): string | undefined {
+        const [only, ...others] = chosen()
+        return only !== undefined && others.length === 0 && now().document.notes?.[only] ? only : undefined
       },
       remove(): void {
         if (readOnly) return
@@ -111,26 +126,43 @@ export function useActions() {
         const notes = chosen().filter((id) => document.notes?.[id])
         draft.perform({ kind: 'remove', blocks: chosenBlocks(), edges: [...selectedEdges], notes })
       },
-      duplicate(): void {
-        if (!readOnly && chosen().length > 0) insert(takeFragment(now().document, chosen()), { x: 40, y: 60 })
+      removeEdge(id: string): void {
+        if (!readOnly) draft.perform({ kind: 'remove', edges: [id] })
       },
-      copyText(): string | undefined {
-        return chosen().length === 0 ? undefined : fragmentText(takeFragment(now().document, chosen()))
+      /** Copies the selection to the clipboard. */
+      copy(): void {
+        const text = clipboard.copyText()
+        if (text === undefined) return
+        copied.current = text
+        void copyText(text)
       },
-      /** Returns false when the text contains no blocks. */
-      paste(text: string): boolean {
-        if (readOnly) return false
-        const fragment = readFragment(text)
-        if (!fragment) return false
-        const points = [
-          ...Object.values(fragment.blocks).filter(({ parentId }) => !parentId || !fragment.blocks[parentId]),
-          ...Object.values(fragment.notes),
-        ].map(({ position }) => position ?? { x: 0, y: 0 })
-        const isHere = Object.keys(fragment.blocks).some((id) => now().document.blocks[id])
-        const corner = { x: Math.min(...points.map(({ x }) => x)), y: Math.min(...points.map(({ y }) => y)) }
-        const at = middle()
-        insert(fragment, isHere ? { x: 40, y: 60 } : { x: at.x - corner.x, y: at.y - corner.y })
-        return true
+      /** Remembers what a key copied. */
+      onCopied(text: string): void {
+        copied.current = text
+      },
+      paste: (text: string, at?: Point): boolean => clipboard.paste(text, pastePoint(at)),
+      /** Pastes the clipboard at a point of the page. */
+      async pasteCopied(at?: Point): Promise<void> {
+        const text = await clipboardText()
+        if (text !== undefined && clipboard.paste(text, pastePoint(at))) return
+        if (copied.current !== undefined && clipboard.paste(copied.current, pastePoint(at))) return
+        toast.show({ text: 'The clipboard contains no blocks.', tone: 'error' })
+      },
+      /** Puts the selected blocks into a new loop or parallel. */
+      wrap(type: 'loop' | 'parallel'): void {
+        if (readOnly) return
+        const label = types.get(type)?.label ?? type
+        const found = wrapEdits(now().document, chosenBlocks(), type, label, sizes())
+        if ('reason' in found) return void toast.show({ text: found.reason, tone: 'error' })
+        draft.perform(found.edits)
+        draft.select([found.id])
+        reveal(found.id)
+        if (found.warning) toast.show({ text: found.warning, tone: 'error' })
+      },
+      /** The selected blocks as a separate workflow, or the reason why they cannot be one. */
+      separate(name: string) {
+        const kinds = [...types.values()].flatMap(({ type, starts }) => (starts ? [[type, starts] as const] : []))
+        return separate(now().document, chosen(), { name, triggerKinds: new Map(kinds), sizes: sizes() })
       },
       toggle(): void {
         const blocks = chosenBlocks().flatMap((id) => now().document.blocks[id] ?? [])
@@ -138,76 +170,47 @@ export function useActions() {
         const enabled = !blocks.some((block) => block.enabled ?? true)
         draft.perform({ kind: 'enable', ids: blocks.map(({ id }) => id), enabled })
       },
-      selectAll(): void {
-        const { document } = now()
-        draft.select([
-          ...Object.values(document.blocks)
-            .filter(({ parentId }) => !parentId)
-            .map(({ id }) => id),
-          ...Object.keys(document.notes ?? {}),
-        ])
-      },
+      /** Lays out the selected blocks, or everything when at most one is selected. */
       tidy(): void {
         if (readOnly) return
         const { document } = now()
-        draft.perform({ kind: 'move', to: autoLayout(document, measured()) })
-        requestAnimationFrame(fit)
+        const blocks = chosenBlocks()
+        const isPart = blocks.length > 1
+        draft.perform({
+          kind: 'move',
+          to: isPart ? tidyBlocks(document, blocks, measured()) : autoLayout(document, measured()),
+        })
+        if (!isPart) requestAnimationFrame(view.fit)
       },
-      fit,
-      zoomIn: () => void flow.zoomIn({ duration: 120 }),
-      zoomOut: () => void flow.zoomOut({ duration: 120 }),
       undo: () => draft.undo(),
       redo: () => draft.redo(),
-      /** Selects the next block in a direction: along connections sideways, otherwise by position. */
-      walk(direction: 'left' | 'right' | 'up' | 'down'): void {
-        const { document } = now()
-        const [from] = chosenBlocks()
-        const next = from === undefined ? firstBlock(document) : neighbour(document, from, direction)
-        if (!next) return
-        draft.select([next])
-        focusNode(next)
-        reveal(next)
-      },
-      goTo(id: string): void {
-        draft.select([id])
-        reveal(id)
-      },
     }
-  }, [draft, types, readOnly, flow, store, toast])
+  }, [draft, types, held, readOnly, flow, store, toast, pointer])
 }
 
-/**
- * How far something must move to fit within bounds plus some margin. If it is too large, its start is aligned with the
- * bounds.
- */
-function shift(from: number, to: number, low: number, high: number): number {
-  if (from < low + room || to - from > high - low - 2 * room)
-    return from < low + room || to > high - room ? low + room - from : 0
-  return to > high - room ? high - room - to : 0
+/** Whether the inspector covers the canvas, as `max-lg:` in its classes says. */
+function isNarrow(): boolean {
+  return innerWidth < 1024
 }
 
-/** Margin between a block and the edge of the canvas. */
-const room = 40
-
-function firstBlock({ blocks }: Document): string | undefined {
-  const all = Object.values(blocks)
-  return (all.find(isTrigger) ?? all[0])?.id
+/** The last position of the pointer over the canvas, on the page. */
+function useCanvasPointer() {
+  const pointer = useRef<Point>(undefined)
+  useEffect(() => {
+    const onMove = ({ target, clientX, clientY }: PointerEvent) => {
+      if (target instanceof Element && target.closest('.react-flow')) pointer.current = { x: clientX, y: clientY }
+    }
+    addEventListener('pointermove', onMove, { passive: true })
+    return () => removeEventListener('pointermove', onMove)
+  }, [])
+  return pointer
 }
 
-function neighbour(document: Document, from: string, direction: 'left' | 'right' | 'up' | 'down'): string | undefined {
-  const along = document.edges.flatMap(({ source, target }) => {
-    if (direction === 'right') return source === from ? [target] : []
-    return direction === 'left' && target === from ? [source] : []
-  })
-  if (along[0]) return along[0]
-  const at = absolutePosition(document, from)
-  const far = Object.keys(document.blocks).flatMap((id) => {
-    if (id === from) return []
-    const { x, y } = absolutePosition(document, id)
-    const [dx, dy] = [x - at.x, y - at.y]
-    const ahead = { left: -dx, right: dx, up: -dy, down: dy }[direction]
-    const aside = direction === 'left' || direction === 'right' ? Math.abs(dy) : Math.abs(dx)
-    return ahead > 0 ? [{ id, distance: ahead + 2 * aside }] : []
-  })
-  return far.toSorted((a, b) => a.distance - b.distance)[0]?.id
+/** The text on the clipboard; undefined where the browser does not let the page read it. */
+async function clipboardText(): Promise<string | undefined> {
+  try {
+    return await navigator.clipboard?.readText()
+  } catch {
+    return undefined
+  }
 }

@@ -10,6 +10,7 @@ import {
   type Point,
   portsOf,
   positionOf,
+  withInner,
 } from './document.ts'
 
 const columnGap = 90
@@ -36,6 +37,27 @@ export function autoLayout(document: Document, measured: Sizes = new Map()): Rec
     Object.assign(places, arrange(document, blocks, sizes, origin))
   }
   layOut(null, 0)
+  return places
+}
+
+/**
+ * Positions for some blocks, and for the contents of the containers among them. The blocks of each container keep their
+ * top left corner.
+ */
+export function tidyBlocks(document: Document, ids: readonly string[], measured: Sizes): Record<string, Point> {
+  const whole = autoLayout(document, measured)
+  const chosen = ids.flatMap((id) => document.blocks[id] ?? [])
+  const inner = withInner(document, ids)
+  const places: Record<string, Point> = {}
+  for (const id of inner) if (!ids.includes(id) && whole[id]) places[id] = whole[id]
+  const settled = { ...document, blocks: { ...document.blocks } }
+  for (const [id, position] of Object.entries(places)) settled.blocks[id] = { ...settled.blocks[id]!, position }
+  const sizes = sizesOf(settled, measured)
+  for (const blocks of Map.groupBy(chosen, ({ parentId }) => parentId ?? null).values()) {
+    const points = blocks.map(positionOf)
+    const corner = { x: Math.min(...points.map(({ x }) => x)), y: Math.min(...points.map(({ y }) => y)) }
+    Object.assign(places, arrange(document, blocks, sizes, corner))
+  }
   return places
 }
 
@@ -78,63 +100,106 @@ function originOf(blocks: readonly Block[]): Point {
 
 /** An edge between two blocks of the layout. `rank`: its output port, from above -0.5 (first) to below 0.5 (last). */
 type Link = { source: string; target: string; rank: number }
+type Links = { bySource: ReadonlyMap<string, readonly Link[]>; byTarget: ReadonlyMap<string, readonly Link[]> }
 
 function arrange(document: Document, blocks: readonly Block[], sizes: Sizes, origin: Point): Record<string, Point> {
   const ids = new Set(blocks.map(({ id }) => id))
-  const links = document.edges.flatMap((edge): Link[] => {
+  const list = document.edges.flatMap((edge): Link[] => {
     if (!ids.has(edge.source) || !ids.has(edge.target)) return []
     const ports = portsOf(document.blocks[edge.source]!)
     const at = ports.findIndex(({ handle }) => handle === handleOf(document, edge))
     return [{ source: edge.source, target: edge.target, rank: (at + 0.5) / Math.max(ports.length, 1) - 0.5 }]
   })
+  const links = {
+    bySource: Map.groupBy(list, ({ source }) => source),
+    byTarget: Map.groupBy(list, ({ target }) => target),
+  }
   const columns = columnsOf(blocks, links)
   order(columns, links)
   const tops = new Map<string, number>()
+  for (const column of columns) placeColumn(column, links, sizes, tops)
   const places: Record<string, Point> = {}
-  let left = origin.x
-  for (const column of columns) {
-    placeColumn(column, links, sizes, tops)
-    for (const id of column) places[id] = { x: left, y: tops.get(id)! }
-    left += Math.max(...column.map((id) => sizes.get(id)!.width)) + columnGap
+  let top = origin.y
+  for (const row of rowsOf(columns, sizes, tops)) {
+    const shift = top - Math.min(...row.flat().map((id) => tops.get(id)!))
+    let left = origin.x
+    for (const column of row) {
+      for (const id of column) places[id] = { x: left, y: snap(tops.get(id)! + shift) }
+      left += widthOf(column, sizes)
+    }
+    top = Math.max(...row.flat().map((id) => places[id]!.y + sizes.get(id)!.height)) + betweenRows
   }
-  const top = Math.min(...tops.values())
-  for (const point of Object.values(places)) point.y = snap(point.y - top + origin.y)
   return places
 }
 
+function widthOf(column: readonly string[], sizes: Sizes): number {
+  return Math.max(...column.map((id) => sizes.get(id)!.width)) + columnGap
+}
+
+/**
+ * Breaks a long strip into rows, like a text, so that all of it can be seen at once. A workflow that fits on a few
+ * screens stays one row.
+ */
+function rowsOf(columns: readonly string[][], sizes: Sizes, tops: ReadonlyMap<string, number>): string[][][] {
+  const widths = columns.map((column) => widthOf(column, sizes))
+  const width = widths.reduce((sum, each) => sum + each, 0)
+  const ends = columns.flat().map((id) => tops.get(id)! + sizes.get(id)!.height)
+  const height = Math.max(...ends) - Math.min(...tops.values()) + betweenRows
+  if (width < longFrom || width < height * 3) return columns.length > 0 ? [columns.slice()] : []
+  const rowWidth = Math.max(longFrom / 2, Math.sqrt(width * height * screenRatio))
+  const rows: string[][][] = [[]]
+  let left = 0
+  for (const [at, column] of columns.entries()) {
+    if (left > 0 && left + widths[at]! > rowWidth) {
+      rows.push([])
+      left = 0
+    }
+    rows.at(-1)!.push(column)
+    left += widths[at]!
+  }
+  return rows
+}
+
+const longFrom = 6_000
+const screenRatio = 1.7
+/** Leaves space for the lines between the rows. */
+const betweenRows = 90
+
 /** Puts each block one column to the right of its farthest predecessor. Triggers come first. */
-function columnsOf(blocks: readonly Block[], links: readonly Link[]): string[][] {
-  const depth = new Map<string, number>()
-  const depthOf = (id: string, path: ReadonlySet<string>): number => {
-    const known = depth.get(id)
-    if (known !== undefined) return known
-    if (path.has(id)) return 0
-    const before = links.filter(({ target }) => target === id)
-    const at = Math.max(-1, ...before.map(({ source }) => depthOf(source, new Set(path).add(id)))) + 1
-    depth.set(id, at)
-    return at
+function columnsOf(blocks: readonly Block[], { bySource, byTarget }: Links): string[][] {
+  const depth = new Map(blocks.map(({ id }) => [id, 0]))
+  const waiting = new Map(blocks.map(({ id }) => [id, byTarget.get(id)?.length ?? 0]))
+  const ready = blocks.flatMap(({ id }) => (waiting.get(id) === 0 ? [id] : []))
+  // Grows while it is read. Blocks of a cycle, which is invalid, stay in the first column.
+  for (const id of ready) {
+    for (const { target } of bySource.get(id) ?? []) {
+      depth.set(target, Math.max(depth.get(target)!, depth.get(id)! + 1))
+      const left = waiting.get(target)! - 1
+      waiting.set(target, left)
+      if (left === 0) ready.push(target)
+    }
   }
   const columns: string[][] = []
   const sorted = blocks.toSorted(
     (a, b) => Number(isTrigger(b)) - Number(isTrigger(a)) || positionOf(a).y - positionOf(b).y,
   )
   for (const { id } of sorted) {
-    const at = depthOf(id, new Set())
+    const at = depth.get(id)!
     while (columns.length <= at) columns.push([])
     columns[at]!.push(id)
   }
-  return columns
+  return columns.filter((column) => column.length > 0)
 }
 
 /** Orders each column by its predecessors, then by its successors, a few times. */
-function order(columns: string[][], links: readonly Link[]): void {
+function order(columns: string[][], { bySource, byTarget }: Links): void {
+  const rows = new Map(columns.flatMap((ids) => ids.map((id, row) => [id, row] as const)))
   for (let sweep = 0; sweep < 4; sweep += 1) {
     const forward = sweep % 2 === 0
     for (const column of forward ? columns : columns.toReversed()) {
-      const rows = new Map(columns.flatMap((ids) => ids.map((id, row) => [id, row] as const)))
       /** The average row of the neighbours in the direction of the sweep. */
       const pull = (id: string) => {
-        const near = links.filter(({ source, target }) => (forward ? target : source) === id)
+        const near = (forward ? byTarget : bySource).get(id) ?? []
         if (near.length === 0) return rows.get(id)!
         const sum = near.reduce(
           (total, { source, target, rank }) => total + rows.get(forward ? source : target)! + rank * 0.9,
@@ -144,14 +209,15 @@ function order(columns: string[][], links: readonly Link[]): void {
       }
       const pulls = new Map(column.map((id) => [id, pull(id)]))
       column.sort((a, b) => pulls.get(a)! - pulls.get(b)!)
+      for (const [row, id] of column.entries()) rows.set(id, row)
     }
   }
 }
 
 /** Centres each block vertically on its predecessors, and moves blocks apart where they would overlap. */
-function placeColumn(column: readonly string[], links: readonly Link[], sizes: Sizes, tops: Map<string, number>): void {
+function placeColumn(column: readonly string[], links: Links, sizes: Sizes, tops: Map<string, number>): void {
   const wanted = column.map((id) => {
-    const from = links.filter(({ source, target }) => target === id && tops.has(source))
+    const from = (links.byTarget.get(id) ?? []).filter(({ source }) => tops.has(source))
     if (from.length === 0) return undefined
     const middles = from.map(({ source }) => tops.get(source)! + sizes.get(source)!.height / 2)
     const isBranch = from.length === 1 && hasSeveralTargets(links, from[0]!.source)
@@ -172,6 +238,6 @@ function placeColumn(column: readonly string[], links: readonly Link[], sizes: S
   for (const [at, id] of column.entries()) tops.set(id, pushed[at]! - shift)
 }
 
-function hasSeveralTargets(links: readonly Link[], source: string): boolean {
-  return new Set(links.filter((link) => link.source === source).map(({ target }) => target)).size > 1
+function hasSeveralTargets({ bySource }: Links, source: string): boolean {
+  return new Set(bySource.get(source)?.map(({ target }) => target)).size > 1
 }

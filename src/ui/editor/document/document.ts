@@ -117,13 +117,23 @@ export function normaliseName(name: string): string {
   return name.toLowerCase().replaceAll(/\s+/g, '')
 }
 
-/** A name that no block uses yet: `API`, `API 2`. */
+/** A name that no block uses yet, with the next free number: `API`, `API 2`; after `Loop 5`, `Loop 6`. */
 export function freeName(document: Document, wanted: string, taken: ReadonlySet<string> = new Set()): string {
   const names = new Set([...Object.values(document.blocks).map(({ name }) => normaliseName(name)), ...taken])
   if (!names.has(normaliseName(wanted))) return wanted
-  const stem = wanted.replace(/\s+\d+$/, '')
-  for (let number = 2; ; number += 1) {
+  const [, stem = wanted, own = '1'] = /^(.*?)\s+(\d{1,9})$/.exec(wanted) ?? []
+  for (let number = Number(own) + 1; ; number += 1) {
     const name = `${stem} ${number}`
     if (!names.has(normaliseName(name))) return name
   }
+}
+
+/** The selected block, or the trigger. `Tab` stops on the canvas only there. */
+export function homeOf(document: Document, selected: ReadonlySet<string>): string | undefined {
+  return [...selected].find((id) => document.blocks[id]) ?? firstBlock(document)
+}
+
+export function firstBlock({ blocks }: Document): string | undefined {
+  const all = Object.values(blocks)
+  return (all.find(isTrigger) ?? all[0])?.id
 }

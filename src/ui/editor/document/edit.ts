@@ -1,4 +1,9 @@
+import { applyChanges, type Change } from '../../../domain/edits/change.ts'
+import { type Merge, merge } from '../../../domain/edits/merge.ts'
+import { renameReferences } from '../../../domain/edits/rename-references.ts'
+import { repair } from '../../../domain/edits/repair.ts'
 import { placeBlocks } from './auto-layout.ts'
+import { syncNodes, withContainer } from './containers.ts'
 import {
   type Block,
   containerHandles,
@@ -10,13 +15,12 @@ import {
   normaliseName,
   type Params,
   type Point,
-  portsOf,
   type Variables,
   withInner,
 } from './document.ts'
 import { type Fragment, insertFragment } from './fragment.ts'
-import { renameReferences } from './rename.ts'
-import { canConnect, connect, connectStart, dropLooseEdges, heal } from './wiring.ts'
+import { type Rewrite, rewrite } from './rewrite.ts'
+import { connect, connectStart, dropLooseEdges, heal, splice } from './wiring.ts'
 
 /** One change to a document. The editor makes no other kind of change. */
 export type Edit =
@@ -26,6 +30,8 @@ export type Edit =
   /** Moves blocks into a container or out of one (null); `to` holds the new positions. */
   | { kind: 'nest'; parentId: string | null; to: Readonly<Record<string, Point>> }
   | { kind: 'remove'; blocks?: readonly string[]; edges?: readonly string[]; notes?: readonly string[] }
+  /** Puts an unconnected block into a line. */
+  | { kind: 'splice'; id: string; onEdge: string; edgeId: string }
   | { kind: 'connect'; id: string; source: string; sourceHandle: string; target: string }
   | { kind: 'rename'; id: string; name: string }
   /** Sets parameters; undefined removes one. */
@@ -37,6 +43,10 @@ export type Edit =
   | { kind: 'note'; note: Note }
   | { kind: 'variables'; variables: Variables }
   | { kind: 'describe'; name?: string; description?: string; folder?: string }
+  /** Sets single values: the result of a comparison or a merge. */
+  | { kind: 'change'; changes: readonly Change[] }
+  /** Changes texts all over the document. */
+  | ({ kind: 'rewrite' } & Rewrite)
   | { kind: 'replace'; document: Document }
 
 /** Returns the document after an edit, or the same object when the edit does not apply. Never mutates its arguments. */
@@ -50,6 +60,8 @@ export function applyEdit(document: Document, edit: Edit): Document {
       return nest(document, edit)
     case 'remove':
       return remove(document, edit)
+    case 'splice':
+      return splice(document, edit)
     case 'connect':
       return connect(document, edit)
     case 'rename':
@@ -72,9 +84,25 @@ export function applyEdit(document: Document, edit: Edit): Document {
       const { kind: _, ...texts } = edit
       return { ...document, ...texts }
     }
+    case 'change':
+      return edit.changes.length === 0 ? document : tidied(repair(applyChanges(document, edit.changes), noEdges))
+    case 'rewrite':
+      return rewrite(document, edit)
     case 'replace':
       return edit.document
   }
+}
+
+const noEdges: ReadonlySet<string> = new Set()
+
+/** Applies the editor's rules to a document that was not made by its edits. */
+export function tidied(document: Document): Document {
+  return dropLooseEdges(syncNodes(document))
+}
+
+/** Merges two drafts that were made from the same one. */
+export function mergeDrafts(drafts: { base: Document; mine: Document; theirs: Document }): Merge<Document> {
+  return merge(drafts, tidied)
 }
 
 function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, { kind: 'add' }>): Document {
@@ -82,53 +110,9 @@ function add(document: Document, { block, edgeId, from, onEdge }: Extract<Edit, 
   if (isTrigger(block) && Object.values(document.blocks).some(({ type }) => type === block.type)) return document
   const named = { ...block, name: freeName(document, block.name) }
   let next = withContainer({ ...document, blocks: { ...document.blocks, [block.id]: named } }, named)
-  const split = document.edges.find(({ id }) => id === onEdge)
-  if (split && canConnect(next, { source: split.source, target: block.id, sourceHandle: split.sourceHandle })) {
-    next = { ...next, edges: next.edges.filter((edge) => edge !== split) }
-    next = connect(next, {
-      id: `${edgeId}a`,
-      source: split.source,
-      sourceHandle: split.sourceHandle ?? 'source',
-      target: block.id,
-    })
-    const [out] = portsOf(named).filter(({ kind }) => kind === 'source' || kind === 'branch')
-    if (out)
-      next = connect(next, { id: `${edgeId}b`, source: block.id, sourceHandle: out.handle, target: split.target })
-  }
+  if (onEdge) next = splice(next, { id: block.id, onEdge, edgeId })
   if (from) next = connect(next, { id: edgeId, ...from, target: block.id })
   return block.parentId ? connectStart(next, block.parentId, [block.id]) : next
-}
-
-function withContainer(document: Document, block: Block): Document {
-  if (block.type === 'loop') {
-    const entry = document.loops?.[block.id] ?? { id: block.id, nodes: [], loopType: 'for' as const, iterations: 3 }
-    return syncNodes({ ...document, loops: { ...document.loops, [block.id]: entry } })
-  }
-  if (block.type === 'parallel') {
-    const entry = document.parallels?.[block.id] ?? {
-      id: block.id,
-      nodes: [],
-      parallelType: 'collection' as const,
-      distribution: '',
-    }
-    return syncNodes({ ...document, parallels: { ...document.parallels, [block.id]: entry } })
-  }
-  return block.parentId ? syncNodes(document) : document
-}
-
-/** Updates the block lists of containers from the blocks' `parentId`. */
-export function syncNodes(document: Document): Document {
-  const sync = <Entry extends { nodes?: string[] }>(entries: Record<string, Entry> | undefined) =>
-    entries &&
-    Object.fromEntries(
-      Object.entries(entries).map(([id, entry]) => {
-        const nodes = Object.values(document.blocks).flatMap((block) => (block.parentId === id ? [block.id] : []))
-        const same = entry.nodes?.length === nodes.length && entry.nodes.every((node, at) => node === nodes[at])
-        return [id, same ? entry : { ...entry, nodes }]
-      }),
-    )
-  const [loops, parallels] = [sync(document.loops), sync(document.parallels)]
-  return { ...document, ...(loops ? { loops } : {}), ...(parallels ? { parallels } : {}) }
 }
 
 function move(document: Document, to: Readonly<Record<string, Point>>): Document {
@@ -189,7 +173,8 @@ function rename(document: Document, { id, name }: Extract<Edit, { kind: 'rename'
   if (!block || wanted === '' || block.name === wanted) return document
   if (nameError(document, id, wanted) !== undefined) return document
   const named = changeBlocks(document, [id], (one) => ({ ...one, name: wanted }))
-  return renameReferences(named, normaliseName(block.name), normaliseName(wanted))
+  const [from, to] = [normaliseName(block.name), normaliseName(wanted)]
+  return from === to ? named : renameReferences(named, new Map([[from, to]]))
 }
 
 /** Why a block cannot have a name, as text for people; undefined when it can. */

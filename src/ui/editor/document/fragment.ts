@@ -1,4 +1,7 @@
+import { renameReferences } from '../../../domain/edits/rename-references.ts'
+import { syncNodes } from './containers.ts'
 import {
+  absolutePosition,
   type Block,
   type Document,
   type Edge,
@@ -12,8 +15,7 @@ import {
   positionOf,
   withInner,
 } from './document.ts'
-import { renameReferences } from './rename.ts'
-import { dropLooseEdges } from './wiring.ts'
+import { connectStart, dropLooseEdges } from './wiring.ts'
 
 /** Blocks and the edges between them: the unit of copy, paste and duplicate. */
 export type Fragment = {
@@ -31,12 +33,21 @@ export function takeFragment(document: Document, ids: Iterable<string>): Fragmen
   const pick = <Member>(members: Record<string, Member> | undefined, chosen: ReadonlySet<string>) =>
     Object.fromEntries(Object.entries(members ?? {}).filter(([id]) => chosen.has(id)))
   return {
-    blocks: pick(document.blocks, taken),
+    blocks: Object.fromEntries(
+      Object.entries(pick(document.blocks, taken)).map(([id, block]) => [id, outermost(document, taken, block)]),
+    ),
     edges: document.edges.filter(({ source, target }) => taken.has(source) && taken.has(target)),
     loops: pick(document.loops, taken),
     parallels: pick(document.parallels, taken),
     notes: pick(document.notes, new Set(list)),
   }
+}
+
+/** A block whose container is not taken along keeps its place on the canvas. */
+function outermost(document: Document, taken: ReadonlySet<string>, block: Block): Block {
+  if (!block.parentId || taken.has(block.parentId)) return block
+  const { parentId: _, ...free } = block
+  return { ...free, position: absolutePosition(document, block.id) }
 }
 
 /** Identifies a fragment on the clipboard. */
@@ -124,7 +135,7 @@ export function freshFragment(
     const { x, y } = note.position
     return [ids.get(id)!, { ...note, id: ids.get(id)!, position: { x: x + by.x, y: y + by.y } }] as const
   })
-  const named = renamed.reduce((all, [from, to]) => renameReferences(all, from, to), copy)
+  const named = renameReferences(copy, new Map(renamed))
   return {
     blocks: named.blocks,
     edges: named.edges,
@@ -146,5 +157,16 @@ export function insertFragment(document: Document, fragment: Fragment): Document
     parallels: { ...document.parallels, ...fragment.parallels },
     notes: { ...document.notes, ...fragment.notes },
   }
-  return dropLooseEdges(merged)
+  const settled = dropLooseEdges(syncNodes(merged))
+  const inner = Object.values(fragment.blocks).filter(({ parentId }) => parentId && !fragment.blocks[parentId])
+  const byParent = Map.groupBy(inner, ({ parentId }) => parentId!)
+  return [...byParent].reduce(
+    (next, [id, blocks]) =>
+      connectStart(
+        next,
+        id,
+        blocks.map((block) => block.id),
+      ),
+    settled,
+  )
 }

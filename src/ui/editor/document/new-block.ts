@@ -1,4 +1,12 @@
-import { cardWidth, containerPadding, freePlace, type Size, type Sizes, sizeOfNew } from '../canvas/geometry.ts'
+import {
+  cardWidth,
+  clampInside,
+  containerPadding,
+  freePlace,
+  type Size,
+  type Sizes,
+  sizeOfNew,
+} from '../canvas/geometry.ts'
 import {
   absolutePosition,
   type Block,
@@ -13,6 +21,8 @@ import {
 } from './document.ts'
 import type { Edit } from './edit.ts'
 import { freshId } from './fresh-id.ts'
+import { placeInLine } from './make-room.ts'
+import { parentOfEdge } from './wiring.ts'
 
 /** Where a new block goes and what it connects to. */
 export type Place = {
@@ -23,16 +33,17 @@ export type Place = {
   onEdge?: string
 }
 
-/** The edit that adds a block of a type, and the new block's id. */
+/** The edits that add a block of a type, and the new block's id. */
 export function newBlock(
   { type, label }: { type: string; label: string },
   place: Place,
   document: Document,
   sizes: Sizes,
-): { edit: Edit; id: string } {
+): { edits: Edit[]; id: string } {
   const id = freshId()
   const params = startParams(type)
-  const { parentId, position } = placeOf(place, document, sizes, sizeOfNew({ type, params }))
+  const own = sizeOfNew({ type, params })
+  const { parentId, position, moves } = placeOf(place, document, sizes, own)
   const block: Block = {
     ...{ id, type, name: startNames[type] ?? label, position, enabled: true, params },
     ...(parentId === null ? {} : { parentId }),
@@ -42,30 +53,78 @@ export function newBlock(
     ...(place.from ? { from: place.from } : {}),
     ...(place.onEdge ? { onEdge: place.onEdge } : {}),
   }
-  return { edit, id }
+  const edits: Edit[] = Object.keys(moves).length > 0 ? [{ kind: 'move', to: moves }, edit] : [edit]
+  const first = isTrigger(block) ? loneStart(document) : undefined
+  const [port] = portsOf(block)
+  if (first && port)
+    edits.push({ kind: 'connect', id: freshId(), source: id, sourceHandle: port.handle, target: first.id })
+  return { edits, id }
 }
 
-function placeOf({ point, parentId, from, onEdge }: Place, document: Document, sizes: Sizes, own: Size) {
-  const edge = document.edges.find(({ id }) => id === onEdge)
-  const start = from ?? (edge && { source: edge.source, sourceHandle: handleOf(document, edge) })
-  const source = start && document.blocks[start.source]
+function placeOf(place: Place, document: Document, sizes: Sizes, own: Size) {
+  const { point, from, onEdge } = place
+  if (onEdge) {
+    const edge = document.edges.find(({ id }) => id === onEdge)
+    const parent = edge && parentOfEdge(document, edge)
+    const wanted = point && (parent ? relative(document, parent, point) : point)
+    const inLine = placeInLine(document, sizes, onEdge, own, wanted ? { wanted } : {})
+    if (inLine) return inLine
+  }
+  const source = from && document.blocks[from.source]
   if (source && point === undefined) {
     const size = sizes.get(source.id) ?? { width: cardWidth, height: 74 }
-    if (isContainer(source) && start.sourceHandle.endsWith('-start-source')) {
+    if (isContainer(source) && from.sourceHandle.endsWith('-start-source')) {
       const wanted = { x: containerPadding.left, y: containerPadding.top }
-      return { parentId: source.id, position: freePlace(document, sizes, source.id, wanted, own) }
+      return { parentId: source.id, position: freePlace(document, sizes, source.id, wanted, own), moves: {} }
     }
     const parent = source.parentId ?? null
     const ports = portsOf(source).filter(({ kind }) => kind === 'branch')
-    const at = ports.findIndex(({ handle }) => handle === start.sourceHandle)
-    const drop = start.sourceHandle === 'error' ? 130 : Math.max(at, 0) * 110
+    const at = ports.findIndex(({ handle }) => handle === from.sourceHandle)
+    const drop = from.sourceHandle === 'error' ? 130 : Math.max(at, 0) * 110
     const wanted = { x: positionOf(source).x + size.width + 90, y: positionOf(source).y + drop }
-    return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own) }
+    return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own), moves: {} }
   }
-  const parent = source ? (source.parentId ?? null) : (parentId ?? null)
-  const origin = parent === null ? { x: 0, y: 0 } : absolutePosition(document, parent)
-  const wanted = { x: (point?.x ?? 0) - origin.x, y: (point?.y ?? 0) - origin.y }
-  return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own) }
+  const parent = source ? parentOfNext(source, from.sourceHandle) : (place.parentId ?? null)
+  const wanted = clampInside(relative(document, parent, point ?? { x: 0, y: 0 }), parent)
+  return { parentId: parent, position: freePlace(document, sizes, parent, wanted, own), moves: {} }
+}
+
+/** The container of the block that an output port leads to. */
+function parentOfNext(source: Block, handle: string): string | null {
+  return isContainer(source) && handle.endsWith('-start-source') ? source.id : (source.parentId ?? null)
+}
+
+/** A point of the canvas in the coordinates of a container. */
+function relative(document: Document, parentId: string | null, { x, y }: Point): Point {
+  const origin = parentId === null ? { x: 0, y: 0 } : absolutePosition(document, parentId)
+  return { x: x - origin.x, y: y - origin.y }
+}
+
+/**
+ * The output port that a new block continues from: the selected block's, the start of an empty selected container, or
+ * that of the only trigger as long as it leads nowhere.
+ */
+export function nextPort(
+  document: Document,
+  selected: Block | undefined,
+): { source: string; sourceHandle: string } | undefined {
+  if (selected) {
+    const start = portsOf(selected).find(({ kind }) => kind === 'start')
+    const isEmpty = start && !Object.values(document.blocks).some(({ parentId }) => parentId === selected.id)
+    return isEmpty ? { source: selected.id, sourceHandle: start.handle } : openPort(document, selected)
+  }
+  const [trigger, ...others] = Object.values(document.blocks).filter(isTrigger)
+  if (!trigger || others.length > 0 || document.edges.some(({ source }) => source === trigger.id)) return undefined
+  return openPort(document, trigger)
+}
+
+/** The only outermost block without an incoming line, in a workflow without triggers: the first trigger leads to it. */
+export function loneStart(document: Document): Block | undefined {
+  const blocks = Object.values(document.blocks)
+  if (blocks.some(isTrigger)) return undefined
+  const targets = new Set(document.edges.map(({ target }) => target))
+  const [first, ...others] = blocks.filter(({ id, parentId }) => !parentId && !targets.has(id))
+  return others.length > 0 ? undefined : first
 }
 
 /** The output port that the next block most likely continues from: the first unconnected one. */
@@ -87,7 +146,11 @@ export function canAdd(document: Document, type: string): boolean {
  * Initial names that differ from the label. A block named `api` would hide the trigger, because references to the
  * trigger also start with `<api.`.
  */
-const startNames: Readonly<Record<string, string>> = { api_trigger: 'Start', api: 'Request' }
+const startNames: Readonly<Record<string, string>> = {
+  api_trigger: 'Start',
+  webhook_trigger: 'Webhook',
+  api: 'Request',
+}
 
 /** The initial parameters of a new block. */
 function startParams(type: string): Params {

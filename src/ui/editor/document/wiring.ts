@@ -51,6 +51,35 @@ export function connect(
   }
 }
 
+/** Replaces a line by two: into the block and out of it, by its first output. Leaves the line if it cannot lead in. */
+export function splice(
+  document: Document,
+  { id, onEdge, edgeId }: { id: string; onEdge: string; edgeId: string },
+): Document {
+  const line = document.edges.find((edge) => edge.id === onEdge)
+  const block = document.blocks[id]
+  if (!line || !block) return document
+  const without = { ...document, edges: document.edges.filter((edge) => edge !== line) }
+  const into = connect(without, {
+    ...{ id: `${edgeId}a`, source: line.source, sourceHandle: handleOf(document, line), target: id },
+  })
+  if (into === without) return document
+  const out = portsOf(block).find(({ kind }) => kind === 'source' || kind === 'branch')
+  if (!out) return into
+  return connect(into, { id: `${edgeId}b`, source: id, sourceHandle: out.handle, target: line.target })
+}
+
+/** Whether no line leads into a block or out of it. A trigger does not count: no line can lead into it. */
+export function isLoose(document: Document, id: string): boolean {
+  const block = document.blocks[id]
+  return !!block && !isTrigger(block) && !document.edges.some(({ source, target }) => source === id || target === id)
+}
+
+/** The container whose inside a line is drawn in; null for the canvas itself. */
+export function parentOfEdge(document: Document, { target }: Pick<Edge, 'target'>): string | null {
+  return document.blocks[target]?.parentId ?? null
+}
+
 /**
  * Called after blocks were added to a container. If it was empty, connects its start to every added block without an
  * incoming edge, because a container without a first block cannot run.

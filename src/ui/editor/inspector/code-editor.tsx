@@ -10,11 +10,16 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { javascriptLanguage } from '@codemirror/lang-javascript'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
-import { type Diagnostic, linter } from '@codemirror/lint'
+import { linter } from '@codemirror/lint'
 import { Compartment, EditorState } from '@codemirror/state'
 import { Decoration, EditorView, keymap, lineNumbers, MatchDecorator, placeholder, ViewPlugin } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
+import { classes } from '../../parts/class-names.ts'
+import type { LastField } from '../values/last-field.ts'
+import { bracketIndent } from './code/bracket-indent.ts'
+import { type Failure, failureMark, markFailure } from './code/failure-mark.ts'
+import { faults } from './code/faults.ts'
 import { openReference, type Suggestion } from './suggestions.ts'
 
 type Props = {
@@ -25,17 +30,24 @@ type Props = {
   readOnly: boolean
   suggestions: readonly Suggestion[]
   describedBy: string | undefined
+  /** The line of the code where the shown pass failed, counted from 1. */
+  failure?: Failure | undefined
+  /** Told when the editor is focused. */
+  lastField?: LastField | undefined
+  /** Fills the height of its container. */
+  isTall?: boolean
 }
 
 /**
  * The CodeMirror editor. It lives in a shadow root, where its styles are style sheets. In the page they would be inline
  * styles, which the page's policy forbids.
  */
-export function CodeEditor({ language, label, text, onChange, readOnly, suggestions, describedBy }: Props) {
+export function CodeEditor(props: Props) {
+  const { language, label, text, onChange, readOnly, suggestions, describedBy, failure, lastField, isTall } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
-  const latest = useRef({ onChange, suggestions })
-  latest.current = { onChange, suggestions }
+  const latest = useRef({ onChange, suggestions, lastField })
+  latest.current = { onChange, suggestions, lastField }
   // biome-ignore lint/correctness/useExhaustiveDependencies: created once; the effects below update it
   useEffect(() => {
     const element = host.current
@@ -59,7 +71,15 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
           autocompletion({ override: [(context) => complete(context, latest.current.suggestions)], icons: false }),
           linter((editor) => faults(editor.state.doc.toString(), language), { delay: 300 }),
           EditorView.lineWrapping,
-          EditorView.domEventHandlers({ beforeinput: replaceLines }),
+          EditorView.domEventHandlers({
+            beforeinput: replaceSelected,
+            focus: (_event, editor) => {
+              if (!editor.state.readOnly)
+                latest.current.lastField?.focused(editor, (found) => insertText(editor, found))
+            },
+          }),
+          failureMark,
+          language === 'javascript' ? bracketIndent : [],
           EditorView.contentAttributes.of({
             'aria-label': label,
             ...(describedBy ? { 'aria-describedby': describedBy } : {}),
@@ -69,6 +89,7 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
           // inspector).
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...editing, ...historyKeymap, indentWithTab]),
           look,
+          isTall ? tallLook : [],
           writable.of(EditorState.readOnly.of(readOnly)),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('load')))
@@ -78,18 +99,29 @@ export function CodeEditor({ language, label, text, onChange, readOnly, suggesti
       }),
     })
     view.current = made
-    return () => made.destroy()
+    return () => {
+      latest.current.lastField?.gone(made)
+      made.destroy()
+    }
   }, [])
   useEffect(() => {
     const made = view.current
     if (!made || made.state.doc.toString() === text) return
     made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: text }, userEvent: 'load' })
   }, [text])
+  const { line, message } = failure ?? {}
+  useEffect(() => {
+    const shown = line === undefined || message === undefined ? undefined : { line, message }
+    if (view.current) markFailure(view.current, shown)
+  }, [line, message])
   return (
     <div
       ref={host}
       data-code
-      className="overflow-hidden rounded-md border border-line-strong bg-surface shadow-sm focus-within:border-accent"
+      className={classes(
+        'overflow-hidden rounded-md border border-line-strong bg-surface shadow-sm focus-within:border-accent',
+        isTall && 'min-h-0 flex-1',
+      )}
     />
   )
 }
@@ -100,16 +132,19 @@ const editing = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter')
 const writable = new Compartment()
 
 /**
- * Handles typing over several lines, and pasting several lines at once. The browser would keep the style of the first
- * line as an inline style, which the page's policy forbids.
+ * Handles typing over a selection, and pasting several lines at once. The browser would keep the style of the replaced
+ * text as an inline style, which the page's policy forbids.
  */
-function replaceLines(event: InputEvent, view: EditorView): boolean {
+function replaceSelected(event: InputEvent, view: EditorView): boolean {
   const { from, to } = view.state.selection.main
-  const { doc, readOnly } = view.state
-  if (event.inputType !== 'insertText' || event.data === null || view.composing || readOnly) return false
-  if (doc.lineAt(from).number === doc.lineAt(to).number && !event.data.includes('\n')) return false
+  const { data } = event
+  if (event.inputType !== 'insertText' || data === null || view.composing || view.state.readOnly) return false
+  if (from === to && !data.includes('\n')) return false
   event.preventDefault()
-  view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type' })
+  const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' })
+  // Brackets may be put around the selection.
+  const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, insert))
+  if (!isHandled) view.dispatch(insert())
   return true
 }
 
@@ -138,52 +173,20 @@ function complete(context: CompletionContext, suggestions: readonly Suggestion[]
     from: line.from + open.start,
     options: suggestions
       .filter(({ text }) => text.startsWith(mark))
-      .map(({ text, from, sample }) => ({
+      .map(({ text, from, sample, isAlias }, index) => ({
         label: text,
         detail: from,
+        // Keeps the order of the suggestions among equally good matches.
+        boost: isAlias ? -99 : Math.max(-98, 99 - index),
         ...(sample === undefined ? {} : { info: sample }),
       })),
     validFor: /^(<[\w.[\]"$-]*|\{\{\w*)$/,
   }
 }
 
-/** Syntax errors. A reference stands for a value, so it is replaced by a name of the same length. */
-function faults(text: string, language: 'javascript' | 'json'): Diagnostic[] {
-  if (text.trim() === '') return []
-  const masked = text.replaceAll(/<[A-Za-z][^<>\n]*>|\{\{[A-Za-z_]\w*\}\}/g, (found) => mask(found, language))
-  if (language === 'json') {
-    try {
-      JSON.parse(masked)
-      return []
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      const at = Number(/position (\d+)/.exec(message)?.[1] ?? masked.length)
-      const from = Math.max(0, Math.min(at, text.length - 1))
-      return [
-        { from, to: Math.min(from + 1, text.length), severity: 'error', message: message.replace(/ in JSON.*/s, '') },
-      ]
-    }
-  }
-  const found: Diagnostic[] = []
-  const prefix = 'async () => {\n'
-  javascriptLanguage.parser.parse(`${prefix}${masked}\n}`).iterate({
-    enter: ({ type, from, to }) => {
-      if (!type.isError || found.length >= 5) return
-      const start = Math.max(0, Math.min(from - prefix.length, text.length))
-      found.push({
-        from: start,
-        to: Math.max(start, Math.min(to - prefix.length, text.length)),
-        severity: 'error',
-        message: 'This is not valid JavaScript.',
-      })
-    },
-  })
-  return found
-}
-
-/** Masks a reference. In a JSON string the mask is text; elsewhere it is a value. */
-function mask(found: string, language: 'javascript' | 'json'): string {
-  return language === 'json' ? '0'.padStart(found.length, ' ') : '_'.repeat(found.length)
+function insertText(view: EditorView, text: string): void {
+  view.dispatch(view.state.replaceSelection(text), { userEvent: 'input.paste' })
+  view.focus()
 }
 
 const colours = HighlightStyle.define([
@@ -228,4 +231,17 @@ const look = EditorView.theme({
     maxWidth: '260px',
   },
   '.cm-diagnostic': { padding: '4px 8px', fontSize: '12px' },
+  '.cm-failed-line': {
+    backgroundColor: 'color-mix(in srgb, var(--error-soft) 45%, transparent)',
+    boxShadow: 'inset 3px 0 var(--error)',
+  },
+  '.cm-failure': {
+    padding: '2px 10px 4px',
+    fontFamily: 'var(--font-sans)',
+    backgroundColor: 'var(--error-soft)',
+    color: 'var(--error-text)',
+    whiteSpace: 'pre-wrap',
+  },
 })
+
+const tallLook = EditorView.theme({ '&': { height: '100%', maxHeight: 'none', fontSize: '13px' } })

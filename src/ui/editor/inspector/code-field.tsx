@@ -1,5 +1,8 @@
 import { lazy, Suspense, useState } from 'react'
 import type { Tied } from '../../parts/field.tsx'
+import { useLastField } from '../values/last-field.ts'
+import { PreviewLine } from '../values/preview-line.tsx'
+import { usePlacedError } from './sides/run-error.tsx'
 import { useSuggestions } from './use-suggestions.ts'
 
 // The code editor is half the size of everything else, so it is loaded only for blocks with code.
@@ -16,15 +19,21 @@ export function CodeField({
   onChange,
   readOnly,
   tied,
+  isTall = false,
 }: {
   language: 'javascript' | 'json'
   label: string
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
-  tied: Tied
+  tied: Pick<Tied, 'aria-describedby'>
+  /** Fills the height of its container. */
+  isTall?: boolean
 }) {
   const suggestions = useSuggestions()
+  const lastField = useLastField()
+  const placed = usePlacedError()
+  const line = language === 'javascript' ? placed?.line : undefined
   const [written, setWritten] = useState<{ text: string; value: unknown }>()
   // Keeps the typed text as long as it still represents the value.
   const text = written && same(written.value, value) ? written.text : textFor(language, value)
@@ -34,17 +43,23 @@ export function CodeField({
     onChange(meant)
   }
   return (
-    <Suspense fallback={<div className="skeleton h-28" />}>
-      <CodeEditor
-        language={language}
-        label={label}
-        text={text}
-        onChange={change}
-        readOnly={readOnly}
-        suggestions={suggestions}
-        describedBy={tied['aria-describedby']}
-      />
-    </Suspense>
+    <>
+      <Suspense fallback={<div className="skeleton h-28" />}>
+        <CodeEditor
+          language={language}
+          label={label}
+          text={text}
+          onChange={change}
+          readOnly={readOnly}
+          suggestions={suggestions}
+          describedBy={tied['aria-describedby']}
+          failure={line === undefined || !placed ? undefined : { line, message: placed.message }}
+          lastField={lastField}
+          isTall={isTall}
+        />
+      </Suspense>
+      {language === 'json' && <PreviewLine value={value} mode="json" />}
+    </>
   )
 }
 

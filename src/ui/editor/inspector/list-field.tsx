@@ -3,6 +3,7 @@ import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import { useDraft } from '../editing.tsx'
 import { freeName, Rows } from './rows.tsx'
+import { usePlacedError } from './sides/run-error.tsx'
 import { TemplateField } from './template-field.tsx'
 
 type Item = Record<string, unknown>
@@ -23,6 +24,7 @@ export function ListField({
   onChange: (value: unknown) => void
   readOnly: boolean
 }) {
+  const placed = usePlacedError()
   const items = (Array.isArray(value) ? value : []) as Item[]
   const properties = Object.entries(schema.items?.properties ?? {})
   const fresh = () =>
@@ -59,6 +61,7 @@ export function ListField({
               schema={property}
               mode={mode}
               value={item[key]}
+              failure={key === 'expression' && placed?.branch === item['id'] ? placed?.message : undefined}
               label={`${property.title ?? key} ${at + 1}`}
               onChange={(next) => change({ [key]: next })}
               readOnly={readOnly}
@@ -75,6 +78,8 @@ export function ListField({
 
 type MemberProps = {
   name: string
+  /** The error of the shown pass, if it belongs to this member. */
+  failure: string | undefined
   schema: ParameterSchema
   mode: string
   value: unknown
@@ -83,7 +88,7 @@ type MemberProps = {
   readOnly: boolean
 }
 
-function Member({ name, schema, mode, value, label, onChange, readOnly }: MemberProps) {
+function Member({ name, failure, schema, mode, value, label, onChange, readOnly }: MemberProps) {
   const variables = useDraft(({ document }) => document.variables)
   const tied = { 'aria-label': label }
   if (schema.enum) {
@@ -122,14 +127,25 @@ function Member({ name, schema, mode, value, label, onChange, readOnly }: Member
       />
     )
   }
-  return (
+  const isExpression = name === 'expression'
+  const field = (
     <TemplateField
       value={textOf(value)}
       placeholder={schema.title ?? name}
-      mono={name === 'expression'}
+      mono={isExpression}
       readOnly={readOnly}
       onChange={onChange}
-      tied={tied}
+      tied={{ ...tied, ...(failure === undefined ? {} : { 'aria-invalid': true as const }) }}
+      preview={isExpression ? 'expression' : 'template'}
     />
+  )
+  if (failure === undefined) return field
+  return (
+    <div className="flex min-w-0 flex-1 flex-col gap-1">
+      {field}
+      <p role="alert" className="rounded-md bg-error-soft px-2 py-1 text-xs break-words text-error-text">
+        {failure}
+      </p>
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ComponentType, type ReactNode, useId } from 'react'
+import { type ComponentType, type ReactNode, useContext, useId } from 'react'
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { call } from '../../api/call.ts'
 import { Check } from '../../parts/check.tsx'
@@ -7,8 +7,11 @@ import { Field, Input, Select, type Tied } from '../../parts/field.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
+import { parameterLabel } from '../document/parameter-label.ts'
 import { CodeField } from './code-field.tsx'
+import { FirstLook } from './first-look.ts'
 import { InputFormat } from './input-format.tsx'
+import { LargeEditorButton } from './large/large-editor-button.tsx'
 import { ListField } from './list-field.tsx'
 import { ObjectField } from './object-field.tsx'
 import { shownObject } from './object-members.ts'
@@ -40,17 +43,19 @@ export type ToolsProps = Pick<ParameterProps, 'value' | 'onChange' | 'readOnly' 
 
 /** One parameter, with the matching control. */
 export function ParameterField(props: ParameterProps) {
-  const { name, schema, isRequired, value, onChange, error, readOnly } = props
-  const label = schema.title ?? labelOf(name)
+  const { name, schema, mode, isRequired, value, onChange, error, readOnly } = props
+  const label = parameterLabel(name, schema)
+  const isFirst = useContext(FirstLook)
   if (schema.type === 'boolean') {
     return <Switch label={label} checked={(value ?? schema.default) === true} onChange={onChange} disabled={readOnly} />
   }
   return (
     <Field
       label={label}
-      note={schema.description}
-      error={error}
+      help={schema.description ? { text: schema.description, isOpen: isFirst } : undefined}
+      error={mode === 'json' && isTypingReference(value) ? undefined : error}
       optional={!isRequired && schema.default === undefined && !isStructured(props)}
+      aside={<LargeEditorButton {...props} label={label} />}
     >
       {(tied) => controlOf({ ...props, tied, label })}
     </Field>
@@ -117,6 +122,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
         placeholder={textOf(schema.default)}
         lines={/prompt$/i.test(name) ? 3 : 1}
         mono={['url', 'baseUrl', 'cron', 'path', 'condition'].includes(name)}
+        preview={name === 'condition' ? 'expression' : 'template'}
       />
     )
   }
@@ -137,6 +143,11 @@ const words: Readonly<Record<string, string>> = {
 
 /** Parameters of any type that usually hold one reference or number. */
 const shortNames = new Set(['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'])
+
+/** Whether JSON text has a reference that has no end yet. It is no JSON until then. */
+function isTypingReference(value: unknown): boolean {
+  return typeof value === 'string' && /<[A-Za-z][\w.$-]*(?:\[[^\]\n]*\])*(?=[\s,}\]"]|$)/.test(value)
+}
 
 function isStructured({ name, schema }: ParameterProps): boolean {
   return name === 'inputFormat' || schema.type === 'array'
@@ -163,12 +174,6 @@ function numberOf(text: string): unknown {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
   return /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : text
-}
-
-/** `maxTokens` → `Max tokens`. */
-function labelOf(name: string): string {
-  const words = name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 type ControlProps = { value: string; onChange: (value: unknown) => void; readOnly: boolean; tied: Tied }

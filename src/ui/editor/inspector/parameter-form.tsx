@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
 import type { Params } from '../document/document.ts'
 import { shownObject } from './object-members.ts'
@@ -34,15 +35,19 @@ export function ParameterForm({
   modes,
   params,
   onSet,
+  onLeave,
   errorOf,
   readOnly,
   givenAtSave = [],
+  below,
   Tools,
 }: {
   schema: ParametersSchema
   modes: Modes
   params: Params
   onSet: (name: string, value: unknown) => void
+  /** Called when the focus leaves a field. */
+  onLeave?: (name: string) => void
   /**
    * The problem with a parameter or a part of it, such as `tools.0.name`. `isWhole`: ignore problems with its parts.
    */
@@ -50,6 +55,8 @@ export function ParameterForm({
   readOnly: boolean
   /** Parameters that the service fills in when they are missing. */
   givenAtSave?: readonly string[]
+  /** Shown below the field of a parameter. */
+  below?: (name: string) => ReactNode
   Tools?: ParameterProps['Tools']
 }) {
   const shown = Object.entries(schema.properties).filter(([name]) => isWanted(name, params))
@@ -57,23 +64,34 @@ export function ParameterForm({
   const folded = shown.filter(([name]) => rare.has(name))
   const isChanged = folded.some(([name]) => params[name] !== undefined || errorOf(name) !== undefined)
   const draw = ([name, property]: [string, ParameterSchema]) => (
-    <ParameterField
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only notices that the focus has left the field
+    <div
       key={name}
-      name={name}
-      schema={property}
-      mode={modes[name] ?? 'template'}
-      isRequired={schema.required?.includes(name) === true && property.default === undefined}
-      value={params[name]}
-      params={params}
-      onChange={(value) => onSet(name, value)}
-      // Stays empty while the field has the focus. Left empty, it is removed, so that the service's value returns.
-      onDone={givenAtSave.includes(name) ? () => params[name] === '' && onSet(name, undefined) : undefined}
-      // Problems with a tool or member are shown at that tool or member.
-      error={errorOf(name, modes[name] === 'tools' || shownObject(property, params[name]) !== undefined)}
-      errorOf={(path) => errorOf(`${name}.${path}`)}
-      Tools={Tools}
-      readOnly={readOnly}
-    />
+      // The search of the workflow looks for the field of a parameter.
+      data-parameter={name}
+      className="flex flex-col gap-1.5"
+      onBlur={({ currentTarget, relatedTarget }) => currentTarget.contains(relatedTarget) || onLeave?.(name)}
+    >
+      <ParameterField
+        name={name}
+        schema={property}
+        mode={modes[name] ?? 'template'}
+        isRequired={
+          (schema.required?.includes(name) === true && property.default === undefined) || isNeeded(name, params)
+        }
+        value={params[name]}
+        params={params}
+        onChange={(value) => onSet(name, value)}
+        // Stays empty while the field has the focus. Left empty, it is removed, so that the service's value returns.
+        onDone={givenAtSave.includes(name) ? () => params[name] === '' && onSet(name, undefined) : undefined}
+        // Problems with a tool or member are shown at that tool or member.
+        error={errorOf(name, modes[name] === 'tools' || shownObject(property, params[name]) !== undefined)}
+        errorOf={(path) => errorOf(`${name}.${path}`)}
+        Tools={Tools}
+        readOnly={readOnly}
+      />
+      {below?.(name)}
+    </div>
   )
   return (
     <>
@@ -88,6 +106,38 @@ export function ParameterForm({
       )}
     </>
   )
+}
+
+/** Whether a parameter that the schema calls optional is needed, given the values of the others. */
+function isNeeded(name: string, params: Params): boolean {
+  const provider = params['provider']
+  const isCompatible = provider === 'openai-compatible'
+  switch (name) {
+    // Shown only while they decide how often a container repeats.
+    case 'iterations':
+    case 'forEachItems':
+    case 'count':
+    case 'distribution':
+      return true
+    case 'condition':
+      return 'loopType' in params
+    case 'baseUrl':
+      return isCompatible
+    case 'apiKey':
+      return provider !== undefined && !isCompatible
+    case 'password':
+      return params['access'] === 'password'
+    case 'file':
+      return params['bodyType'] === 'file'
+    case 'cron':
+      return params['intervalMs'] === undefined
+    case 'intervalMs':
+      return params['cron'] === undefined
+    case 'userPrompt':
+      return !Array.isArray(params['messages']) || params['messages'].length === 0
+    default:
+      return false
+  }
 }
 
 /** Whether a parameter applies, given the values of the others. */

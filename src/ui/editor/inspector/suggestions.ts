@@ -1,4 +1,6 @@
 import { type Block, type Document, isTrigger, normaliseName } from '../document/document.ts'
+import type { RunValues } from '../values/run-values.ts'
+import { type EarlierBlock, errorLast, pathStep, valueGroups } from '../values/value-groups.ts'
 
 /** Something that can be inserted into text: `<quotes.data>` or `{{API_KEY}}`. */
 export type Suggestion = {
@@ -7,30 +9,63 @@ export type Suggestion = {
   from: string
   /** The shortened value from the latest run. */
   sample?: string
+  /** Another name for the same value, such as `<api.x>`. Offered only while it is typed. */
+  isAlias?: true
 }
 
 /** Looks up a block type: the names of its outputs and, for a trigger, the kind of run it starts. */
 export type OutputsOf = (type: string) => { outputs: readonly string[]; starts: string | null } | undefined
 
-/** Outputs of blocks in the latest run, by block id. */
-export type Samples = ReadonlyMap<string, unknown>
-
 /**
- * Everything a block can refer to: outputs of upstream blocks, including the paths seen in the latest run, items of the
- * surrounding loop, and workflow variables.
+ * Everything a block can refer to: outputs of upstream blocks, including the paths seen in the run, items of the
+ * surrounding loop, and run variables. Results come first, errors last.
  */
 export function suggestionsFor(
   document: Document,
   blockId: string,
   outputsOf: OutputsOf,
-  samples: Samples,
+  values: RunValues,
 ): Suggestion[] {
-  const before = upstreamOf(document, blockId)
-  const blocks = before.flatMap((id) => {
-    const block = document.blocks[id]
-    return block ? blockSuggestions(block, document, outputsOf(block.type), samples.get(id)) : []
+  const groups = valueGroups(document, blockId, values, earlierBlocks(document, blockId, outputsOf))
+  const isAround = new Set(['loop', 'parallel'])
+  const found = groups.map(({ label, type, members }) => {
+    const from = type === undefined ? 'Run variable' : label
+    const list = members.map(({ name, path, value }) => ({
+      isError: name === 'error',
+      all: [{ text: `<${path}>`, from, ...sampleOf(value) }, ...innerPaths(path, value, from, 0)],
+    }))
+    return { isAround: type !== undefined && isAround.has(type) && members[0]?.name === 'currentItem', list }
   })
-  return [...blocks, ...containerSuggestions(document, blockId), ...variableSuggestions(document)]
+  // The blocks first, then the items of loops, then what rarely helps.
+  const ordered = found.toSorted((a, b) => Number(a.isAround) - Number(b.isAround)).flatMap(({ list }) => list)
+  const own = [...ordered.filter(({ isError }) => !isError), ...ordered.filter(({ isError }) => isError)].flatMap(
+    ({ all }) => all,
+  )
+  return [...own, ...aliases(document, own, outputsOf)]
+}
+
+/** The same values of triggers by the kind of run that they start, unless a block has that name. */
+function aliases(document: Document, own: readonly Suggestion[], outputsOf: OutputsOf): Suggestion[] {
+  const blocks = Object.values(document.blocks)
+  const taken = new Set(blocks.map(({ name }) => normaliseName(name)))
+  return blocks.filter(isTrigger).flatMap(({ name, type }) => {
+    const kind = outputsOf(type)?.starts ?? null
+    if (kind === null || taken.has(kind)) return []
+    const start = `<${normaliseName(name)}.`
+    return own
+      .filter(({ text }) => text.startsWith(start))
+      .map((suggestion) => ({ ...suggestion, text: `<${kind}.${suggestion.text.slice(start.length)}`, isAlias: true }))
+  })
+}
+
+/** The blocks whose outputs a block can read, nearest first. */
+export function earlierBlocks(document: Document, blockId: string, outputsOf: OutputsOf): EarlierBlock[] {
+  return upstreamOf(document, blockId).flatMap((id) => {
+    const block = document.blocks[id]
+    if (!block) return []
+    const type = outputsOf(block.type)
+    return [{ id, reference: normaliseName(block.name), outputs: outputNames(block, type) }]
+  })
 }
 
 /** Blocks that run before a block, nearest first: along its connections and those of the surrounding containers. */
@@ -60,21 +95,6 @@ export function upstreamOf(document: Document, blockId: string): string[] {
   return [...found].filter((id) => document.blocks[id] !== undefined)
 }
 
-function blockSuggestions(
-  block: Block,
-  document: Document,
-  type: ReturnType<OutputsOf>,
-  sample: unknown,
-): Suggestion[] {
-  const name = referenceName(block, document, type?.starts ?? null)
-  const sampled = isRecord(sample) ? Object.keys(sample) : []
-  return [...new Set([...outputNames(block, type), ...sampled])].flatMap((output) => {
-    const value = isRecord(sample) ? sample[output] : undefined
-    const own = { text: `<${name}${pathStep(output)}>`, from: block.name, ...sampleOf(value) }
-    return [own, ...innerPaths(`${name}${pathStep(output)}`, value, block.name, 0)]
-  })
-}
-
 /** The outputs of a block: those of its type plus those named by its parameters. */
 function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<OutputsOf>): string[] {
   const fields = isTrigger({ type: blockType }) ? namesOf(params['inputFormat']) : []
@@ -83,17 +103,9 @@ function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<O
 }
 
 /** References to all outputs of a block. */
-export function outputReferences(block: Block, document: Document, type: ReturnType<OutputsOf>): string[] {
-  const name = referenceName(block, document, type?.starts ?? null)
-  return outputNames(block, type).map((output) => `<${name}${pathStep(output)}>`)
-}
-
-/** The name that references use for a block: a trigger by its kind, unless a block has that name. */
-export function referenceName(block: Block, document: Document, starts: string | null): string {
-  const own = normaliseName(block.name)
-  if (starts === null) return own
-  const isHidden = Object.values(document.blocks).some(({ name }) => normaliseName(name) === starts)
-  return isHidden ? own : starts
+export function outputReferences(block: Block, type: ReturnType<OutputsOf>): string[] {
+  const name = normaliseName(block.name)
+  return errorLast(outputNames(block, type)).map((output) => `<${name}${pathStep(output)}>`)
 }
 
 /** Paths inside a value from the latest run. */
@@ -116,32 +128,10 @@ function innerPaths(path: string, value: unknown, from: string, depth: number): 
 const depthMax = 4
 const membersMax = 40
 
-/** One member in a path: `.name`, or `["a name"]`. */
-function pathStep(key: string): string {
-  return /^[A-Za-z_$][\w$-]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-}
-
 function sampleOf(value: unknown): { sample?: string } {
   if (value === undefined) return {}
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return { sample: text.length > 60 ? `${text.slice(0, 57)}…` : text }
-}
-
-function containerSuggestions(document: Document, blockId: string): Suggestion[] {
-  const found: Suggestion[] = []
-  for (let at = document.blocks[blockId]?.parentId; at; at = document.blocks[at]?.parentId) {
-    const container = document.blocks[at]
-    if (!container) break
-    const isNearest = !found.some(({ text }) => text.startsWith(`<${container.type}.`))
-    const name = isNearest ? container.type : normaliseName(container.name)
-    for (const member of ['currentItem', 'index', 'items'])
-      found.push({ text: `<${name}.${member}>`, from: container.name })
-  }
-  return found
-}
-
-function variableSuggestions({ variables = {} }: Document): Suggestion[] {
-  return Object.keys(variables).map((name) => ({ text: `<variable${pathStep(name)}>`, from: 'Variable' }))
 }
 
 function namesOf(list: unknown): string[] {

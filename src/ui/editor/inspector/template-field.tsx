@@ -1,7 +1,9 @@
-import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { classes } from '../../parts/class-names.ts'
 import { controlLook } from '../../parts/field.tsx'
 import { matchScore } from '../../parts/find.ts'
+import { insertInto, useLastField } from '../values/last-field.ts'
+import { PreviewLine, type PreviewMode } from '../values/preview-line.tsx'
 import { NoVariable } from './no-variable.tsx'
 import { openReference, type Suggestion, splitReferences } from './suggestions.ts'
 import { useSuggestions } from './use-suggestions.ts'
@@ -21,6 +23,7 @@ export function TemplateField({
   mono,
   lines = 1,
   tied = {},
+  preview = 'template',
 }: {
   value: string
   onChange: (value: string) => void
@@ -30,10 +33,15 @@ export function TemplateField({
   mono?: boolean
   lines?: number
   tied?: Tied
+  /** How the text is evaluated with the values of the run. */
+  preview?: PreviewMode
 }) {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
   const suggestions = useSuggestions()
+  const lastField = useLastField()
+  const [owner] = useState({})
+  useEffect(() => () => lastField?.gone(owner), [lastField, owner])
   const [caret, setCaret] = useState<number>()
   const [at, setAt] = useState(0)
   const open = caret === undefined || readOnly ? undefined : openReference(value.slice(0, caret))
@@ -71,56 +79,68 @@ export function TemplateField({
   }
   const font = mono ? 'font-mono text-xs leading-5' : 'text-sm leading-5'
   return (
-    <div className="relative">
-      <div
-        aria-hidden="true"
-        className={classes(
-          font,
-          'pointer-events-none absolute inset-0 overflow-hidden border border-transparent px-2.5 py-[5px] [overflow-wrap:anywhere] whitespace-pre-wrap',
+    <div className="flex min-w-0 flex-1 flex-col gap-1">
+      <div className="relative">
+        <div
+          aria-hidden="true"
+          className={classes(
+            font,
+            'pointer-events-none absolute inset-0 overflow-hidden border border-transparent px-2.5 py-[5px] [overflow-wrap:anywhere] whitespace-pre-wrap',
+          )}
+        >
+          {splitReferences(value).map(({ text, isReference }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+            <span key={index} className={isReference ? 'rounded-sm bg-accent-soft text-accent-text' : undefined}>
+              {text}
+            </span>
+          ))}
+          {value.endsWith('\n') && ' '}
+        </div>
+        {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is a combobox whenever there is something to complete */}
+        <textarea
+          ref={area}
+          {...tied}
+          role={suggestions.length > 0 ? 'combobox' : undefined}
+          aria-expanded={suggestions.length > 0 ? isOpen : undefined}
+          aria-autocomplete={suggestions.length > 0 ? 'list' : undefined}
+          aria-controls={isOpen ? `${id}-list` : undefined}
+          aria-activedescendant={isOpen ? `${id}-${current}` : undefined}
+          value={value}
+          rows={lines}
+          readOnly={readOnly}
+          placeholder={placeholder}
+          spellCheck={false}
+          onChange={(event) => {
+            onChange(event.target.value)
+            setCaret(event.target.selectionStart)
+            setAt(0)
+          }}
+          onFocus={({ currentTarget }) => {
+            if (!readOnly) lastField?.focused(owner, (text) => insertInto(currentTarget, text))
+          }}
+          onKeyDown={onKeyDown}
+          onBlur={(event) => {
+            // The focus moved into the suggestions.
+            if (event.currentTarget.parentElement?.contains(event.relatedTarget)) return
+            setCaret(undefined)
+            onDone?.()
+          }}
+          className={classes(
+            controlLook,
+            font,
+            'relative block resize-none overflow-hidden bg-transparent! py-[5px] text-transparent! caret-text [overflow-wrap:anywhere]',
+          )}
+        />
+        {isOpen && <SuggestionList id={id} found={found} current={current} onPoint={setAt} onPick={insert} />}
+        {open?.kind === 'environment' && !isOpen && (
+          <NoVariable
+            typed={open.typed}
+            onCreated={(name) => insert({ text: `{{${name}}}`, from: '' })}
+            onLeave={() => setCaret(undefined)}
+          />
         )}
-      >
-        {splitReferences(value).map(({ text, isReference }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
-          <span key={index} className={isReference ? 'rounded-sm bg-accent-soft text-accent-text' : undefined}>
-            {text}
-          </span>
-        ))}
-        {value.endsWith('\n') && ' '}
       </div>
-      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is a combobox whenever there is something to complete */}
-      <textarea
-        ref={area}
-        {...tied}
-        role={suggestions.length > 0 ? 'combobox' : undefined}
-        aria-expanded={suggestions.length > 0 ? isOpen : undefined}
-        aria-autocomplete={suggestions.length > 0 ? 'list' : undefined}
-        aria-controls={isOpen ? `${id}-list` : undefined}
-        aria-activedescendant={isOpen ? `${id}-${current}` : undefined}
-        value={value}
-        rows={lines}
-        readOnly={readOnly}
-        placeholder={placeholder}
-        spellCheck={false}
-        onChange={(event) => {
-          onChange(event.target.value)
-          setCaret(event.target.selectionStart)
-          setAt(0)
-        }}
-        onKeyDown={onKeyDown}
-        onBlur={(event) => {
-          // The focus moved into the suggestions.
-          if (event.currentTarget.parentElement?.contains(event.relatedTarget)) return
-          setCaret(undefined)
-          onDone?.()
-        }}
-        className={classes(
-          controlLook,
-          font,
-          'relative block resize-none overflow-hidden bg-transparent! py-[5px] text-transparent! caret-text [overflow-wrap:anywhere]',
-        )}
-      />
-      {isOpen && <SuggestionList id={id} found={found} current={current} onPoint={setAt} onPick={insert} />}
-      {open?.kind === 'environment' && !isOpen && <NoVariable typed={open.typed} onLeave={() => setCaret(undefined)} />}
+      <PreviewLine value={value} mode={preview} />
     </div>
   )
 }
@@ -175,13 +195,18 @@ function SuggestionList({
 
 function matching(all: readonly Suggestion[], kind: 'block' | 'environment', typed: string): Suggestion[] {
   const mark = kind === 'block' ? '<' : '{{'
+  // Errors are rarely wanted, unless they are being typed.
+  const isLast = ({ text }: Suggestion) => /^<[^.]+\.error\b/.test(text) && !/\.e/i.test(typed)
   return all
     .flatMap((suggestion) => {
       if (!suggestion.text.startsWith(mark)) return []
+      if (suggestion.isAlias && !(typed !== '' && suggestion.text.startsWith(mark + typed))) return []
       const score = matchScore(suggestion.text.slice(mark.length), typed)
       return score === undefined ? [] : [{ suggestion, score }]
     })
-    .toSorted((a, b) => (typed === '' ? 0 : b.score - a.score))
+    .toSorted(
+      (a, b) => Number(isLast(a.suggestion)) - Number(isLast(b.suggestion)) || (typed === '' ? 0 : b.score - a.score),
+    )
     .slice(0, 60)
     .map(({ suggestion }) => suggestion)
 }

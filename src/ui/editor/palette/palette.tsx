@@ -9,6 +9,9 @@ import { inGroups } from './quick-palette.tsx'
 /** The data transfer type of a dragged block type. */
 export const dragType = 'application/x-millrace-block'
 
+/** Set in addition for triggers, which cannot be in containers or lines. */
+export const triggerDragType = 'application/x-millrace-trigger'
+
 /** All blocks, to click or to drag onto the canvas. */
 export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void; onClose: () => void }) {
   const { types } = useEditing()
@@ -38,6 +41,7 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
               onClick={() => onPick(type)}
               onDragStart={(event) => {
                 event.dataTransfer.setData(dragType, type.type)
+                if (type.kind === 'trigger') event.dataTransfer.setData(triggerDragType, type.type)
                 event.dataTransfer.effectAllowed = 'copy'
               }}
               className="flex h-8 w-full cursor-grab items-center gap-2 rounded-md px-1.5 text-left text-sm hover:bg-hover active:cursor-grabbing disabled:cursor-default disabled:opacity-40"

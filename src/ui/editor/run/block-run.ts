@@ -1,4 +1,5 @@
 import { isTrigger } from '../document/document.ts'
+import type { Glimpse } from './glimpse.ts'
 import type { RunSpan } from './run-event.ts'
 
 /**
@@ -15,9 +16,21 @@ export type BlockRun = {
   /** Duration of the latest execution with the status `ended`. */
   duration: number | undefined
   reused: boolean
+  /** Whether the pinned output took the place of the latest execution. */
+  pinned: boolean
+  /** A short view of the output of the latest execution that ended. */
+  glimpse: Glimpse | undefined
+  /** Set when the block was tried alone, after the run that the other cards show. */
+  isAlone?: true
 }
 
-export type EndedExecution = { status: RunSpan['status']; duration: number | undefined; reused: boolean }
+export type EndedExecution = {
+  status: RunSpan['status']
+  duration: number | undefined
+  reused: boolean
+  pinned: boolean
+  glimpse: Glimpse | undefined
+}
 
 /** Whether a later execution replaces an earlier one on the card. */
 export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] | undefined): boolean {
@@ -27,7 +40,7 @@ export function outweighs(later: RunSpan['status'], earlier: RunSpan['status'] |
 const weights = { skipped: 0, success: 1, cancelled: 2, error: 3 } satisfies Record<RunSpan['status'], number>
 
 export function afterStart(before: BlockRun | undefined): BlockRun {
-  const { executions, ...rest } = before ?? none
+  const { executions, isAlone: _isAlone, ...rest } = before ?? none
   return { ...rest, status: 'running', executions: executions + 1 }
 }
 
@@ -37,7 +50,7 @@ export function afterExecution(
   pass: EndedExecution,
   { wasCounted, othersRun }: { wasCounted: boolean; othersRun: boolean },
 ): BlockRun {
-  const block = before ?? none
+  const { isAlone: _isAlone, ...block } = before ?? none
   const shown = outweighs(pass.status, block.ended) ? { ...pass, ended: pass.status } : block
   return {
     status: othersRun ? 'running' : (shown.ended ?? pass.status),
@@ -46,10 +59,20 @@ export function afterExecution(
     failures: block.failures + (pass.status === 'error' ? 1 : 0),
     duration: shown.duration,
     reused: shown.reused,
+    pinned: shown.pinned,
+    glimpse: shown.glimpse,
   }
 }
 
-const none = { ended: undefined, executions: 0, failures: 0, duration: undefined, reused: false }
+const none: Omit<BlockRun, 'status'> = {
+  ended: undefined,
+  executions: 0,
+  failures: 0,
+  duration: undefined,
+  reused: false,
+  pinned: false,
+  glimpse: undefined,
+}
 
 /**
  * Why a block was skipped. A disabled block passes the run on and has outputs that are null; other skipped blocks have
@@ -59,6 +82,16 @@ export function skippedText({ type, output }: { type: string; output: unknown })
   if (output !== null) return 'This block was skipped because it is disabled.'
   if (isTrigger({ type })) return 'This block was skipped because the run started with another trigger.'
   return 'This block was skipped because the run did not reach it.'
+}
+
+/**
+ * The output of a pass without the error, which is shown once and elsewhere. Undefined when a failed pass gave nothing
+ * else.
+ */
+export function shownOutput({ status, output }: Pick<RunSpan, 'status' | 'output'>): unknown {
+  if (status !== 'error' || typeof output !== 'object' || output === null) return output
+  const given = Object.entries(output).filter(([name, value]) => name !== 'error' && value !== null && value !== '')
+  return given.length === 0 ? undefined : Object.fromEntries(given)
 }
 
 /** The iteration of each surrounding loop and parallel, counted from 1: `#2`, or `#2.1`. */

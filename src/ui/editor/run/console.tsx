@@ -16,10 +16,13 @@ import { remember, remembered } from '../../shell/browser-memory.ts'
 import { BlockIcon } from '../canvas/block-icon.tsx'
 import { duration } from '../canvas/block-summary.ts'
 import type { Actions } from '../document/actions.ts'
-import { useEditing } from '../editing.tsx'
+import { useDraft, useEditing } from '../editing.tsx'
+import type { DraftState } from '../save/draft.ts'
 import { iterationText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
 import { entryLines } from './entry-lines.ts'
+import { entryOnCanvas, passOf } from './passes.ts'
+import type { Pass } from './run-focus.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 import type { Runs } from './use-runs.ts'
 
@@ -28,14 +31,23 @@ const heights = { min: 120, normal: 264, max: 700 }
 
 /** The progress and results of the manual run, block by block. */
 export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
-  const { run } = useEditing()
+  const { run, focus, draft } = useEditing()
   const state = useSyncExternalStore(run.watch, run.state)
+  const { pass } = useSyncExternalStore(focus.watch, focus.state)
+  const selected = useDraft(onlySelected)
   const [height, setHeight] = useState(() => Number(remembered(storageKey)) || heights.normal)
   const [chosenOpen, setOpen] = useState<boolean>()
   // A run restored on opening the workflow starts collapsed, so that it does not cover the canvas.
   const isOpen = chosenOpen ?? !state.isPast
-  const [chosen, setChosen] = useState<string>()
-  const entry = state.entries.find(({ spanId }) => spanId === chosen)
+  const entry = useMemo(() => shownLine(state, selected, pass), [state, selected, pass])
+  const onChoose = (one: RunEntry | undefined) => {
+    if (!one || state.executionId === undefined) return draft.select([])
+    const { spanId, iterations } = one
+    focus.choosePass({ executionId: state.executionId, spanId, iterations })
+    const shown = entryOnCanvas(state.entries, one)
+    if (shown && draft.state().document.blocks[shown.blockId]) actions.goTo(shown.blockId)
+    else draft.select([])
+  }
   const resize = (next: number) => {
     const bounded = Math.max(heights.min, Math.min(heights.max, innerHeight - 220, next))
     setHeight(bounded)
@@ -63,21 +75,34 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
       </header>
       {isOpen && (
         <div className="flex min-h-0 flex-1">
-          <EntryList
-            state={state}
-            chosen={chosen}
-            onChoose={(one) => {
-              setChosen(one?.spanId)
-              if (one && one.depth === 0) actions.goTo(one.blockId)
-            }}
-          />
+          <EntryList state={state} chosen={entry?.spanId} onChoose={onChoose} />
           <div className="min-w-0 flex-1 overflow-auto">
-            {entry ? <EntryDetail entry={entry} /> : <RunOutcome state={state} onGo={actions.goTo} />}
+            {entry ? (
+              <EntryDetail entry={entry} isErrorElsewhere={entry.depth === 0 && entry.blockId === selected} />
+            ) : (
+              <RunOutcome state={state} onGo={actions.goTo} />
+            )}
           </div>
         </div>
       )}
     </section>
   )
+}
+
+/** The selected block, if it is the only one. */
+function onlySelected({ selected, document }: DraftState): string | undefined {
+  const [only] = selected
+  return selected.size === 1 && only !== undefined && document.blocks[only] ? only : undefined
+}
+
+/** The line of the selected block. A chosen line inside a called workflow belongs to the block that called it. */
+function shownLine(state: RunState, selected: string | undefined, pass: Pass | undefined): RunEntry | undefined {
+  const isOfRun = pass !== undefined && pass.executionId === state.executionId
+  const chosen = isOfRun ? state.entries.find(({ spanId }) => spanId === pass.spanId) : undefined
+  const above = chosen && entryOnCanvas(state.entries, chosen)
+  if (chosen && above?.blockId === selected) return chosen
+  if (selected === undefined) return undefined
+  return passOf({ ...state, before: undefined }, selected, pass)
 }
 
 function Grip({ height, onResize }: { height: number; onResize: (height: number) => void }) {
@@ -155,6 +180,10 @@ function EntryList({
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight })
   }, [count])
   const lines = useMemo(() => entryLines(state.entries, shownMax), [state.entries])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen line comes into view
+  useEffect(() => {
+    list.current?.querySelector('[aria-pressed=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
   return (
     <ul
       ref={list}
@@ -216,7 +245,7 @@ function EntryStatus({ entry }: { entry: RunEntry }) {
     entry.status
   ]
   const text = {
-    success: entry.span?.reused ? 'reused' : duration(entry.span?.duration ?? 0),
+    success: entry.span?.pinned ? 'pinned' : entry.span?.reused ? 'reused' : duration(entry.span?.duration ?? 0),
     error: 'failed',
     skipped: 'skipped',
     cancelled: 'cancelled',

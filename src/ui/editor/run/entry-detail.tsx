@@ -2,15 +2,15 @@ import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { duration } from '../canvas/block-summary.ts'
-import { skippedText } from './block-run.ts'
+import { shownOutput, skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
-/** The input and output of a block. */
-export function EntryDetail({ entry }: { entry: RunEntry }) {
+/** The input and output of a block. `isErrorElsewhere`: the inspector shows the error of this pass. */
+export function EntryDetail({ entry, isErrorElsewhere }: { entry: RunEntry; isErrorElsewhere: boolean }) {
   const { span, text } = entry
   return (
     <div className="flex flex-col gap-4 p-3">
-      {span?.error && <ErrorText message={span.error.message} code={span.error.code} />}
+      {span?.error && !isErrorElsewhere && <ErrorText message={span.error.message} code={span.error.code} />}
       {text !== '' && !span && (
         <Part title="Text so far">
           <p className="text-sm break-words whitespace-pre-wrap" aria-live="polite">
@@ -21,7 +21,7 @@ export function EntryDetail({ entry }: { entry: RunEntry }) {
       {span?.status === 'skipped' && <p className="text-sm text-muted">{skippedText(span)}</p>}
       {span && span.status !== 'skipped' && (
         <>
-          <JsonView label="Output" value={span.output} />
+          {shownOutput(span) !== undefined && <JsonView label="Output" value={shownOutput(span)} />}
           {text !== '' && (
             <Part title="Streamed text">
               <p className="text-sm break-words whitespace-pre-wrap">{text}</p>

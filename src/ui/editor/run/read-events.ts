@@ -26,6 +26,10 @@ export async function* readEvents(address: string, signal: AbortSignal): AsyncGe
   }
 }
 
+export function eventsAddress(executionId: string): string {
+  return `/api/editor/runs/${encodeURIComponent(executionId)}/events`
+}
+
 /** Comment lines only keep the connection open. */
 function dataOf(message: string): string | undefined {
   const lines = message.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))

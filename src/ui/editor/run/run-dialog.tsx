@@ -1,5 +1,5 @@
 import { Play } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/field.tsx'
@@ -77,9 +77,12 @@ export function RunDialog({
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
+  const body = useRef<HTMLDivElement>(null)
+  useEffect(() => focusCode(body), [])
   return (
     <Dialog
       onClose={onClose}
+      focus={null}
       title="Run with custom input"
       description="Runs the draft once with this input. Omitted fields use their values from the input format."
     >
@@ -97,7 +100,7 @@ export function RunDialog({
           />
         )}
         {trigger ? (
-          <div className="flex flex-col gap-1">
+          <div ref={body} className="flex flex-col gap-1">
             <div className="flex min-h-7 items-center justify-between">
               <span className="text-xs font-medium">Input (JSON)</span>
               {text !== example && (
@@ -139,6 +142,20 @@ export function RunDialog({
       </DialogActions>
     </Dialog>
   )
+}
+
+/** Focuses the code editor as soon as it has loaded. Returns how to stop waiting for it. */
+function focusCode(body: RefObject<HTMLElement | null>): () => void {
+  let frame = 0
+  const look = (tries: number) => {
+    const editor = body.current?.querySelector('[data-code]')
+    editor?.shadowRoot?.querySelector<HTMLElement>('.cm-content')?.focus()
+    // The dialog draws its content later, and may still be hidden.
+    const isDone = editor && document.activeElement === editor
+    if (!isDone && tries > 0) frame = requestAnimationFrame(() => look(tries - 1))
+  }
+  look(300)
+  return () => cancelAnimationFrame(frame)
 }
 
 function readJson(text: string): { value: unknown } | { error: string } {

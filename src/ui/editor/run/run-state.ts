@@ -1,4 +1,5 @@
 import { afterExecution, afterStart, type BlockRun, outweighs } from './block-run.ts'
+import { glimpseOf } from './glimpse.ts'
 import type { RunEvent, RunSpan } from './run-event.ts'
 
 export type RunPhase = 'idle' | 'starting' | 'running' | 'success' | 'error' | 'cancelled'
@@ -26,6 +27,8 @@ export type RunState = {
   readonly executionId: string | undefined
   /** The latest run of more than a single block. Partial runs continue from it. */
   readonly wholeId: string | undefined
+  /** Set while a single block is tried alone: the run of more than a single block before it. */
+  readonly before: EarlierRun | undefined
   readonly startedAt: number | undefined
   readonly duration: number | undefined
   readonly blocks: ReadonlyMap<string, BlockRun>
@@ -37,11 +40,15 @@ export type RunState = {
   readonly cost: number
 }
 
+/** The part of a run that stays while a single block is tried alone. */
+export type EarlierRun = Pick<RunState, 'executionId' | 'entries'>
+
 export const idle: RunState = {
   phase: 'idle',
   isPast: false,
   executionId: undefined,
   wholeId: undefined,
+  before: undefined,
   startedAt: undefined,
   duration: undefined,
   blocks: new Map(),
@@ -132,22 +139,39 @@ export function spanNumber({ spanId }: Pick<RunEntry, 'spanId'>): number {
 
 type BlockEvent = Extract<RunEvent, { event: 'block.started' | 'block.ended' }>
 
-/** Updates the block states on the cards. Blocks of sub-workflows have no card. */
-function ran({ blocks, entries, earlier }: RunState, event: BlockEvent): RunState['blocks'] {
+/**
+ * Updates the block states on the cards. Blocks of sub-workflows have no card. While one block is tried alone, the
+ * other cards keep their states.
+ */
+function ran({ blocks, entries, earlier, before: run }: RunState, event: BlockEvent): RunState['blocks'] {
   if (event.depth > 0) return blocks
   const { id, blockId } = event.span
-  const before = blocks.get(blockId)
+  const isFirst = !entries.some((entry) => entry.blockId === blockId && entry.depth === 0)
+  const alone = run ? ({ isAlone: true } as const) : {}
+  const before = run && isFirst ? undefined : blocks.get(blockId)
   const known = entries.find(({ spanId }) => spanId === id)
   if (known?.span) return blocks
-  if (event.event === 'block.started') return known ? blocks : new Map(blocks).set(blockId, afterStart(before))
-  const { status, duration, reused } = event.span
+  if (event.event === 'block.started')
+    return known ? blocks : new Map(blocks).set(blockId, { ...afterStart(before), ...alone })
+  const { status, duration, reused, pinned, output } = event.span
   const othersRun = entries.some(
     (other) => other.blockId === blockId && other.depth === 0 && other.spanId !== id && other.status === 'running',
   )
-  const pass = { status, duration, reused: reused === true }
-  const after = afterExecution(before, pass, { wasCounted: known !== undefined, othersRun })
+  const glimpse = status === 'success' ? glimpseOf(output) : undefined
+  const pass = { status, duration, reused: reused === true, pinned: pinned === true, glimpse }
+  const after = { ...afterExecution(before, pass, { wasCounted: known !== undefined, othersRun }), ...alone }
   // A client that missed earlier executions cannot count them.
   return new Map(blocks).set(blockId, earlier > 0 ? { ...after, executions: 1, failures: 0 } : after)
+}
+
+/** The state before the first event of a block that is tried alone: the other cards stay as they are. */
+export function triedOn({ executionId, entries, blocks, before, wholeId }: RunState): Partial<RunState> {
+  return { wholeId, blocks, before: before ?? { executionId, entries } }
+}
+
+/** The entries that show the latest state of a block: those of the run before when only another block was tried. */
+export function entriesOf({ entries, before }: Pick<RunState, 'entries' | 'before'>, blockId: string) {
+  return before && !entries.some((entry) => entry.blockId === blockId) ? before.entries : entries
 }
 
 /** The execution that a block's card represents: the failed one, if any, otherwise the latest. */

@@ -1,9 +1,10 @@
 import { ApiError } from '../../api/api-error.ts'
 import { call } from '../../api/call.ts'
-import { readEvents } from './read-events.ts'
+import { pastRun } from './past-run.ts'
+import { eventsAddress, readEvents } from './read-events.ts'
 import type { RememberedRun } from './remembered-runs.ts'
 import type { RunEvent } from './run-event.ts'
-import { fold, idle, lost, type RunState } from './run-state.ts'
+import { fold, idle, lost, type RunState, triedOn } from './run-state.ts'
 
 /** The kinds of run that triggers start. */
 export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat'
@@ -12,9 +13,11 @@ export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat'
 export type RunRequest = {
   trigger?: RunTrigger
   input?: unknown
+  /** The token of a listener whose test request is the input. */
+  listened?: string
   from?: { executionId: string; blockId: string; iterations?: number[] }
   until?: string
-  only?: { blockId: string; executionId?: string }
+  only?: { blockId: string; executionId?: string; iterations?: number[]; values?: Record<string, unknown> }
 }
 
 /** Starts runs of a draft and follows them. The canvas and the console render its state. */
@@ -56,7 +59,6 @@ export class RunWatch {
     const reading = new AbortController()
     this.#reading = reading
     const before = this.#state
-    const { wholeId } = before
     this.#become({ ...before, phase: 'starting', output: undefined, error: undefined })
     try {
       const { executionId } = await call('POST /api/editor/workflows/:id/runs', {
@@ -66,7 +68,7 @@ export class RunWatch {
       })
       this.#become({
         ...{ ...idle, phase: 'running', executionId, startedAt: Date.now() },
-        wholeId: request.only ? wholeId : executionId,
+        ...(request.only ? triedOn(before) : { wholeId: executionId }),
       })
       onStarted?.()
       await this.#follow(this.#state, reading.signal)
@@ -87,7 +89,10 @@ export class RunWatch {
     const reading = new AbortController()
     this.#reading = reading
     try {
-      await this.#follow({ ...idle, executionId, wholeId, isPast: true }, reading.signal)
+      const before = wholeId === undefined || wholeId === executionId ? undefined : await ended(wholeId, reading.signal)
+      if (reading.signal.aborted) return true
+      const start = { ...idle, ...(before && triedOn(before)), executionId, wholeId, isPast: true }
+      await this.#follow(start, reading.signal)
     } catch (error) {
       if (reading.signal.aborted) return true
       if (this.isRunning) this.#lose(error)
@@ -122,8 +127,7 @@ export class RunWatch {
    */
   async #follow(from: RunState, signal: AbortSignal): Promise<void> {
     let state = from
-    const address = `/api/editor/runs/${encodeURIComponent(from.executionId ?? '')}/events`
-    for await (const event of readEvents(address, signal)) {
+    for await (const event of readEvents(eventsAddress(from.executionId ?? ''), signal)) {
       if (signal.aborted) return
       state = fold(state, event as RunEvent)
       if (state.isPast && isOfRunInFlight(event as RunEvent)) state = { ...state, isPast: false }
@@ -148,6 +152,16 @@ export class RunWatch {
       this.#isReported = false
       for (const watcher of [...this.#watchers]) watcher()
     })
+  }
+}
+
+/** A run that has ended; undefined when the service no longer knows it, or when it is still running. */
+async function ended(executionId: string, signal: AbortSignal): Promise<RunState | undefined> {
+  try {
+    return await pastRun(executionId, signal)
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
   }
 }
 

@@ -1,34 +1,59 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Toast, useToast } from '../../parts/toast.tsx'
 import { useEditing } from '../editing.tsx'
 import type { Autosave } from '../save/autosave.ts'
+import { type MissingValue, missingValues } from './missing-values.ts'
 import type { RunRequest } from './run-watch.ts'
 import { type StartError, startErrorOf } from './start-error.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
-/** Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. */
-export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
-  const { run, draft, readOnly } = useEditing()
+/**
+ * Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. `onMissing` receives the
+ * references without a value of a block that was to run alone.
+ */
+export function useRuns(
+  autosave: Autosave,
+  onGo: (blockId: string) => void,
+  onMissing: (blockId: string, missing: readonly MissingValue[]) => void,
+) {
+  const queries = useQueryClient()
+  const { run, draft, focus, held, readOnly, workflowId } = useEditing()
   const toast = useToast()
   return useMemo(() => {
-    const start = async (request: RunRequest) => {
+    const start = async (request: RunRequest, onRefused?: (error: unknown) => boolean) => {
       if (readOnly || run.isRunning) return
+      held.showAll()
+      toast.dismiss(refusal)
       try {
         if (!(await autosave.flush())) {
           const { save } = autosave.info()
-          toast.show({ text: 'message' in save ? save.message : 'The workflow could not be saved.', tone: 'error' })
+          const text = 'message' in save ? save.message : 'The workflow could not be saved.'
+          toast.show({ text, tone: 'error', key: refusal })
           return
         }
         await run.start(request)
       } catch (error) {
-        toast.show(startErrorToast(startErrorOf(error, draft.state().document), onGo))
+        if (onRefused?.(error)) return
+        toast.show({ ...startErrorToast(startErrorOf(error, draft.state().document), onGo), key: refusal })
       }
+    }
+    /** The latest run of the log, which the fields show until there is a run in the editor. */
+    const latestLogged = () => queries.getQueryData<string | null>(['latest-run', workflowId]) ?? undefined
+    const aloneRequest = (blockId: string) => {
+      const executionId = earlier() ?? latestLogged()
+      const { pass } = focus.state()
+      const entry = pass && run.state().entries.find(({ spanId }) => spanId === pass.spanId)
+      const isOwn = entry?.blockId === blockId && pass?.executionId === run.state().executionId
+      const iterations = isOwn && entry.iterations.length > 0 ? { iterations: [...entry.iterations] } : {}
+      return { blockId, ...(executionId ? { executionId } : {}), ...iterations }
     }
     /** Returns why the run could not start. Later errors are shown like those of every run. */
     const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
       const startError = (error: unknown) => startErrorOf(error, draft.state().document)
       if (run.isRunning) return plain('Another run is in progress. Stop it or wait for it to end.')
+      held.showAll()
       const { promise, resolve } = Promise.withResolvers<StartError | undefined>()
       try {
         if (!(await autosave.flush())) {
@@ -47,15 +72,24 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
         return startError(error)
       }
     }
-    const earlier = () => run.state().wholeId
+    /** The run that the values come from: the chosen one, or the latest one of more than a single block. */
+    const earlier = () => focus.state().source ?? run.state().wholeId
     return {
       runAll: (input?: unknown) => start(input === undefined ? {} : { input }),
       runWith: tryWith,
+      /** Runs the draft with the test request of a listener. */
+      runListened: (token: string) => start({ listened: token }),
+      save: () => autosave.flush(),
       runUntil: (blockId: string) => start({ until: blockId }),
-      runOnly: (blockId: string) => {
-        const executionId = earlier()
-        return start({ only: { blockId, ...(executionId ? { executionId } : {}) } })
-      },
+      runOnly: (blockId: string) =>
+        start({ only: aloneRequest(blockId) }, (error) => {
+          const missing = missingValues(error)
+          if (missing.length > 0) onMissing(blockId, missing)
+          return missing.length > 0
+        }),
+      /** Runs a block alone with these values. Returns why the run could not start. */
+      runOnlyWith: (blockId: string, values: Record<string, unknown>) =>
+        tryWith({ only: { ...aloneRequest(blockId), values } }),
       /** Takes the outputs of earlier blocks from the previous full run. */
       runFrom: (blockId: string) => {
         const executionId = earlier()
@@ -64,8 +98,11 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void) {
       cancel: () => run.cancel().catch(toast.fail),
       clear: () => run.clear(),
     }
-  }, [run, draft, autosave, toast, readOnly, onGo])
+  }, [run, draft, held, focus, autosave, toast, readOnly, onGo, onMissing, queries, workflowId])
 }
+
+/** The key of the toast about a run that could not start. */
+const refusal = 'run refused'
 
 function plain(text: string): StartError {
   return { text, problems: [], more: 0 }

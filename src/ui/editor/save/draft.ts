@@ -5,7 +5,7 @@ import { amend, type History, perform, redo, seal, startHistory, undo } from './
 /** A snapshot of the draft, as shown by the screen. */
 export type DraftState = {
   readonly document: Document
-  /** Output ports with at least one connection: `<block> <handle>`. */
+  /** Output ports with at least one connection: `<block> <handle>`; and `<block> ` for blocks that lead further. */
   readonly usedPorts: ReadonlySet<string>
   readonly canUndo: boolean
   readonly canRedo: boolean
@@ -55,12 +55,7 @@ export class Draft {
     this.#become(redo(this.#history), 1)
   }
 
-  /** Starts over with a version saved by somebody else. The undo history is cleared. */
-  restart(document: Document): void {
-    this.#become(startHistory(document), 1)
-  }
-
-  /** Applies a change made by the service. It adds no undo step and does not interrupt typing. */
+  /** Applies a change that was not made here to the draft and its history. Undo does not revert it. */
   amend(change: (document: Document) => Document): void {
     if (change(this.#state.document) !== this.#state.document) this.#become(amend(this.#history, change))
   }
@@ -95,7 +90,13 @@ export class Draft {
 }
 
 function usedPorts(document: Document): ReadonlySet<string> {
-  return new Set(document.edges.map((edge) => `${edge.source} ${handleOf(document, edge)}`))
+  const used = new Set<string>()
+  for (const edge of document.edges) {
+    const handle = handleOf(document, edge)
+    used.add(`${edge.source} ${handle}`)
+    if (handle !== 'error' && !handle.endsWith('-start-source')) used.add(`${edge.source} `)
+  }
+  return used
 }
 
 function filtered(set: ReadonlySet<string>, keep: (id: string) => boolean): ReadonlySet<string> {

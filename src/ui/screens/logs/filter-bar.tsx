@@ -4,15 +4,17 @@ import { type FormEvent, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
-import { Field, Input, TextField } from '../../parts/field.tsx'
+import { Field, Input, TextArea, TextField } from '../../parts/field.tsx'
 import { Hint } from '../../parts/hint.tsx'
 import { type Choice, MultiPick } from '../../parts/multi-pick.tsx'
 import { Popover } from '../../parts/popover.tsx'
 import { Segments } from '../../parts/segments.tsx'
+import { keyOf } from '../../shell/palette/key-table.ts'
 import { isFiltered, type LogFilter, noFilter, type Trigger, triggers } from './log-filter.ts'
 import { workflowNamesQuery } from './log-queries.ts'
 import { triggerIcons, triggerLabels } from './log-texts.tsx'
 import { RangePick } from './range-pick.tsx'
+import { SearchBox } from './search-box.tsx'
 
 /** The filters of the log. */
 export function FilterBar({
@@ -32,17 +34,19 @@ export function FilterBar({
     <div
       role="toolbar"
       aria-label="Filters"
-      className="flex shrink-0 items-center gap-2 overflow-x-auto border-b border-line px-4 py-2 md:flex-wrap md:px-6"
+      className="relative flex shrink-0 items-center gap-2 overflow-x-auto border-b border-line px-4 py-2 md:flex-wrap md:px-6"
     >
+      <SearchBox value={filter.search} onChange={(search) => onChange({ search })} />
       <RangePick range={filter.range} onChange={(range) => onChange({ range })} />
       <Segments
         label="Result"
-        value={filter.level ?? 'all'}
-        onChange={(level) => onChange({ level: level === 'all' ? undefined : level })}
+        value={filter.status ?? 'all'}
+        onChange={(status) => onChange({ status: status === 'all' ? undefined : status })}
         options={[
           { value: 'all', label: 'All' },
-          { value: 'info', label: 'Succeeded' },
+          { value: 'success', label: 'Succeeded' },
           { value: 'error', label: 'Failed' },
+          { value: 'cancelled', label: 'Cancelled' },
         ]}
       />
       <WorkflowPick workspaceId={workspaceId} filter={filter} onChange={onChange} />
@@ -63,7 +67,10 @@ export function FilterBar({
         </Button>
       )}
       <div className="flex-1" />
-      <Hint text={isLive ? 'New entries appear automatically' : 'Show new entries as they arrive'} keys="L">
+      <Hint
+        text={isLive ? 'New entries appear automatically' : 'Show new entries as they arrive'}
+        keys={keyOf('log-live')}
+      >
         <Button
           aria-pressed={isLive}
           onClick={() => onLive(!isLive)}
@@ -119,13 +126,17 @@ function WorkflowPick({ workspaceId, filter, onChange }: Change & { workspaceId:
   )
 }
 
+const noMore: Partial<LogFilter> = {
+  ...{ minDurationMs: undefined, maxDurationMs: undefined, minCost: undefined, maxCost: undefined },
+  ...{ model: undefined, executionId: undefined, labels: [] },
+}
+
 /** The less common filters. */
 function MorePick({ filter, onChange }: Change) {
   const [isOpen, setIsOpen] = useState(false)
-  const { minDurationMs, maxDurationMs, minCost, maxCost, model, executionId } = filter
-  const count = [minDurationMs, maxDurationMs, minCost, maxCost, model, executionId].filter(
-    (x) => x !== undefined,
-  ).length
+  const { minDurationMs, maxDurationMs, minCost, maxCost, model, executionId, labels } = filter
+  const single = [minDurationMs, maxDurationMs, minCost, maxCost, model, executionId]
+  const count = single.filter((x) => x !== undefined).length + labels.length
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) => call('GET /api/editor/models', { signal }),
@@ -141,6 +152,10 @@ function MorePick({ filter, onChange }: Change) {
       ...{ minDurationMs: number('minDurationMs'), maxDurationMs: number('maxDurationMs') },
       ...{ minCost: number('minCost'), maxCost: number('maxCost') },
       ...{ model: text('model'), executionId: text('executionId') },
+      labels: String(fields.get('labels') ?? '')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => /^[^:]+:/.test(line)),
     })
     setIsOpen(false)
   }
@@ -160,6 +175,9 @@ function MorePick({ filter, onChange }: Change) {
     >
       <form onSubmit={send} className="flex flex-col gap-3">
         <TextField label="Execution ID" name="executionId" defaultValue={executionId} className="font-mono" />
+        <Field label="Labels" note="One on each line, such as customer:Acme">
+          {(tied) => <TextArea {...tied} name="labels" rows={2} defaultValue={labels.join('\n')} />}
+        </Field>
         <Between label="Duration" unit="ms" name="DurationMs" min={minDurationMs} max={maxDurationMs} />
         <Between label="Cost" unit="USD" name="Cost" min={minCost} max={maxCost} />
         <Field label="Model">
@@ -179,8 +197,7 @@ function MorePick({ filter, onChange }: Change) {
             <Button
               look="quiet"
               onClick={() => {
-                const { range: _, level: __, triggers: ___, workflowIds: ____, folderIds: _____, ...rest } = noFilter
-                onChange(rest)
+                onChange(noMore)
                 setIsOpen(false)
               }}
             >

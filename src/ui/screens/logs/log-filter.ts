@@ -1,6 +1,9 @@
-/** The filters of the log, as stored in the URL: `?level=error&range=7d&workflowIds=a,b`. */
+/** The filters of the log, as stored in the URL: `?status=error&range=7d&workflowIds=a,b&labels=customer:Acme`. */
 export type LogFilter = {
-  level: 'info' | 'error' | undefined
+  status: Status | undefined
+  search: string | undefined
+  /** Each is a name, a colon and a text. */
+  labels: readonly string[]
   triggers: readonly Trigger[]
   workflowIds: readonly string[]
   folderIds: readonly string[]
@@ -13,6 +16,9 @@ export type LogFilter = {
   maxCost: number | undefined
   model: string | undefined
 }
+
+export const statuses = ['success', 'error', 'cancelled'] as const
+export type Status = (typeof statuses)[number]
 
 export const triggers = ['api', 'webhook', 'schedule', 'chat', 'manual'] as const
 export type Trigger = (typeof triggers)[number]
@@ -34,11 +40,13 @@ export function readFilter(search: URLSearchParams): LogFilter {
     const value = text(name)
     return value === undefined || Number.isNaN(Date.parse(value)) ? undefined : new Date(value).toISOString()
   }
-  const level = text('level')
+  const status = text('status') ?? (text('level') === 'error' ? 'error' : undefined)
   const range = text('range')
   const [from, to] = [time('startDate'), time('endDate')]
   return {
-    level: level === 'info' || level === 'error' ? level : undefined,
+    status: statuses.find((each) => each === status),
+    search: text('search')?.slice(0, searchCharsMax),
+    labels: search.getAll('labels').filter((label) => /^[^:]+:/.test(label)),
     triggers: triggers.filter((trigger) => list('triggers').includes(trigger)),
     workflowIds: list('workflowIds'),
     folderIds: list('folderIds'),
@@ -50,25 +58,34 @@ export function readFilter(search: URLSearchParams): LogFilter {
   }
 }
 
+/** As the service allows. */
+export const searchCharsMax = 200
+
 function isRange(text: string | undefined): text is RangeName {
   return text !== undefined && Object.hasOwn(ranges, text)
 }
 
 /** Writes filters into a URL and keeps its other parameters. Default values are omitted. */
 export function writeFilter(filter: LogFilter, search: URLSearchParams): URLSearchParams {
-  const { range, ...rest } = filter
+  const { range, labels, ...rest } = filter
   const next = new URLSearchParams(search)
   const put = (name: string, value: string | number | undefined) => {
     if (value === undefined || value === '') next.delete(name)
     else next.set(name, String(value))
   }
   for (const [name, value] of Object.entries(rest)) put(name, typeof value === 'object' ? value.join(',') : value)
+  next.delete('labels')
+  for (const label of labels) next.append('labels', label)
+  // Addresses of earlier versions have it.
+  next.delete('level')
   const isNamed = typeof range === 'string'
   put('range', isNamed && range !== rangeDefault ? range : undefined)
   put('startDate', isNamed ? undefined : range.from)
   put('endDate', isNamed ? undefined : range.to)
   return next
 }
+
+export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>
 
 /** The start and end of the range; undefined means open. `now` is in epoch milliseconds. */
 export function timesOf({ range }: Pick<LogFilter, 'range'>, now: number): { from?: number; to?: number } {
@@ -80,7 +97,7 @@ export function timesOf({ range }: Pick<LogFilter, 'range'>, now: number): { fro
 }
 
 /** The query parameters for the service. */
-export function parametersOf(filter: LogFilter, now: number): Record<string, string | number | undefined> {
+export function parametersOf(filter: LogFilter, now: number): Parameters {
   const { range: _, triggers, workflowIds, folderIds, ...rest } = filter
   const { from, to } = timesOf(filter, now)
   return {

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { type PointerEvent, useRef, useState } from 'react'
+import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { messageOf } from '../../api/message-of.ts'
 import { countOf } from '../../parts/amount-text.ts'
 import { classes } from '../../parts/class-names.ts'
 import { clockText, dayText, momentText } from '../../parts/time-text.ts'
-import { type Histogram, histogramQuery, type Parameters } from './log-queries.ts'
+import type { Parameters } from './log-filter.ts'
+import { type Histogram, histogramQuery } from './log-queries.ts'
 
 type Bucket = Histogram['data'][number]
 
@@ -13,13 +14,17 @@ export function LogHistogram({
   parameters,
   bucketMs,
   onPick,
+  onCount,
 }: {
   parameters: Parameters
   bucketMs: number
   /** Epoch milliseconds; `to` is exclusive. */
   onPick: (from: number, to: number) => void
+  onCount: (runs: number) => void
 }) {
   const { data, error, isPending } = useQuery(histogramQuery(parameters))
+  const all = data?.data.reduce((sum, bucket) => sum + countIn(bucket), 0) ?? 0
+  useEffect(() => onCount(all), [all, onCount])
   if (error) {
     return (
       <p role="alert" className="flex h-22 items-center px-6 text-xs text-error-text">
@@ -45,7 +50,7 @@ function Bars({
   const chart = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number>()
   const [begun, setBegun] = useState<number>()
-  const most = Math.max(1, ...buckets.map(({ info, error }) => info + error))
+  const most = Math.max(1, ...buckets.map(countIn))
   const bucketAt = ({ clientX }: PointerEvent) => {
     const { left, width } = chart.current!.getBoundingClientRect()
     return Math.max(0, Math.min(buckets.length - 1, Math.floor(((clientX - left) / width) * buckets.length)))
@@ -58,8 +63,9 @@ function Bars({
   }
   const isChosen = (index: number) =>
     begun !== undefined && at !== undefined && index >= Math.min(at, begun) && index <= Math.max(at, begun)
-  const all = buckets.reduce((sum, { info, error }) => sum + info + error, 0)
+  const all = buckets.reduce((sum, bucket) => sum + countIn(bucket), 0)
   const failed = buckets.reduce((sum, { error }) => sum + error, 0)
+  const cancelled = buckets.reduce((sum, bucket) => sum + bucket.cancelled, 0)
   const pointed = at === undefined ? undefined : buckets[at]
   return (
     <figure className="px-4 pt-3 pb-1 md:px-6">
@@ -67,8 +73,9 @@ function Bars({
         {pointed ? (
           <>
             <span className="text-text">{spanText(Date.parse(pointed.at), bucketMs)}</span>
-            <span>{countOf(pointed.info + pointed.error, 'run')}</span>
+            <span>{countOf(countIn(pointed), 'run')}</span>
             {pointed.error > 0 && <span className="text-error-text">{pointed.error} failed</span>}
+            {pointed.cancelled > 0 && <span>{pointed.cancelled} cancelled</span>}
           </>
         ) : (
           <>
@@ -76,6 +83,7 @@ function Bars({
               {isComplete ? countOf(all, 'run') : `More than ${countOf(all, 'run')}; the oldest are not counted`}
             </span>
             {failed > 0 && <span className="text-error-text">{failed} failed</span>}
+            {cancelled > 0 && <span>{cancelled} cancelled</span>}
           </>
         )}
       </figcaption>
@@ -92,7 +100,7 @@ function Bars({
         onPointerUp={pick}
         onPointerCancel={() => setBegun(undefined)}
       >
-        {buckets.map(({ at: time, info, error }, index) => (
+        {buckets.map(({ at: time, success, error, cancelled: stopped }, index) => (
           <div
             key={time}
             className={classes(
@@ -101,9 +109,10 @@ function Bars({
             )}
           >
             <div className="rounded-t-[1px] bg-error" style={{ height: heightOf(error, most) }} />
+            <div className="bg-line-strong" style={{ height: heightOf(stopped, most) }} />
             <div
-              className={classes('bg-accent opacity-70', error === 0 && 'rounded-t-[1px]')}
-              style={{ height: heightOf(info, most) }}
+              className={classes('bg-accent opacity-70', error + stopped === 0 && 'rounded-t-[1px]')}
+              style={{ height: heightOf(success, most) }}
             />
           </div>
         ))}
@@ -117,6 +126,10 @@ function Bars({
       </div>
     </figure>
   )
+}
+
+function countIn({ success, error, cancelled }: Bucket): number {
+  return success + error + cancelled
 }
 
 /** Keeps a single failure visible next to thousands of runs. */

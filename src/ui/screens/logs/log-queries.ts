@@ -1,12 +1,12 @@
 import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { call, type ResponseOf } from '../../api/call.ts'
+import type { Parameters } from './log-filter.ts'
 
 export type LogPage = ResponseOf<'GET /api/editor/logs'>
 export type LogEntry = LogPage['data'][number]
 type LogResponse = ResponseOf<'GET /api/editor/logs/:id'>
 export type LogDetail = LogResponse['data'] & Pick<LogResponse, 'workspaceId'>
 export type Histogram = ResponseOf<'GET /api/editor/logs/histogram'>
-export type Parameters = Readonly<Record<string, string | number | undefined>>
 export type LogPages = InfiniteData<LogPage, string | null>
 
 /** A small first page loads quickly; the following pages are larger. */
@@ -52,6 +52,15 @@ export function logQuery(id: string) {
     // An entry does not change, but the URLs of its files expire.
     staleTime: 10 * 60_000,
     gcTime: 60_000,
+  })
+}
+
+/** The version that ran. */
+export function executionQuery(executionId: string) {
+  return queryOptions({
+    queryKey: ['execution', executionId],
+    queryFn: ({ signal }) => call('GET /api/editor/logs/executions/:executionId', { params: { executionId }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
   })
 }
 

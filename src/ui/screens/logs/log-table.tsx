@@ -5,7 +5,7 @@ import { Spinner } from '../../parts/spinner.tsx'
 import { durationText, momentText } from '../../parts/time-text.ts'
 import { useVirtualRows } from '../../parts/use-virtual-rows.ts'
 import type { LogEntry } from './log-queries.ts'
-import { triggerIcons, triggerLabels } from './log-texts.tsx'
+import { statusLabels, statusMarks, triggerIcons, triggerLabels, versionText } from './log-texts.tsx'
 import type { LogRows } from './use-log-rows.ts'
 
 const rowHeight = 36
@@ -14,7 +14,7 @@ const headHeight = 32
 const loadAhead = 60
 
 const columns =
-  'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_28px_72px] @2xl:grid-cols-[160px_minmax(0,1fr)_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
+  'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_88px_28px_72px] @2xl:grid-cols-[160px_minmax(0,1fr)_132px_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
 
 /**
  * The table of log entries. It draws only visible rows and loads older entries on demand. It is a single tab stop;
@@ -119,12 +119,13 @@ function Head() {
   )
 }
 
-const heads = ['Time', 'Workflow', 'Trigger', 'Duration', 'Cost']
+const heads = ['Time', 'Workflow', 'Version', 'Trigger', 'Duration', 'Cost']
 
 /** Narrow tables show only the columns that tell runs apart. */
 const headLooks = [
   '',
   '',
+  'sr-only @lg:not-sr-only',
   'sr-only @lg:not-sr-only @lg:invisible @2xl:visible',
   'text-right',
   'hidden text-right @2xl:block',
@@ -145,7 +146,7 @@ function EntryRow({
   isCurrent: boolean
   onPick: (id: string, isStep: boolean) => void
 }) {
-  const { level, trigger, startedAt, totalDurationMs, cost } = entry
+  const { status, trigger, startedAt, totalDurationMs, cost } = entry
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: see above
     <div
@@ -164,14 +165,22 @@ function EntryRow({
       <Cell className="flex items-center gap-2.5">
         <span
           role="img"
-          aria-label={level === 'error' ? 'Failed' : 'Succeeded'}
-          className={classes('h-4 w-1 shrink-0 rounded-full', level === 'error' ? 'bg-error' : 'bg-ok')}
+          aria-label={statusLabels[status]}
+          className={classes('h-4 w-1 shrink-0 rounded-full', statusMarks[status])}
         />
         <time dateTime={startedAt} className="truncate text-muted tabular-nums">
           {momentText(Date.parse(startedAt))}
         </time>
       </Cell>
-      <Cell className={classes('truncate font-medium', level === 'error' && 'text-error-text')}>{name}</Cell>
+      <Cell className="flex min-w-0 items-baseline gap-2">
+        <span className={classes('max-w-[60%] shrink-0 truncate font-medium', status === 'error' && 'text-error-text')}>
+          {name}
+        </span>
+        <About entry={entry} />
+      </Cell>
+      <Cell className="hidden min-w-0 truncate text-xs text-muted @lg:block" title={versionText(entry)}>
+        {versionText(entry)}
+      </Cell>
       <Cell className="hidden items-center gap-1.5 text-muted @lg:flex">
         {triggerIcons[trigger]}
         <span className="sr-only @2xl:not-sr-only">{triggerLabels[trigger]}</span>
@@ -184,10 +193,37 @@ function EntryRow({
   )
 }
 
-function Cell({ className, children }: { className: string; children: React.ReactNode }) {
+/** The reason for a failure, and what distinguishes a run from others of its workflow. */
+function About({ entry: { status, error, partial, labels } }: { entry: LogEntry }) {
+  const why = status === 'success' ? undefined : error
+  const message = why?.message.split('\n')[0]
+  const marks = [partial ? 'in part' : undefined, ...Object.entries(labels).map(([name, text]) => `${name}: ${text}`)]
+  const shown = marks.filter((mark) => mark !== undefined)
+  return (
+    <>
+      {why && (
+        <span className="min-w-0 truncate text-xs text-muted" title={why.message}>
+          {why.blockName && <span className="font-medium">{why.blockName}: </span>}
+          {message}
+        </span>
+      )}
+      {shown.length > 0 && (
+        <span className="hidden min-w-0 shrink-[2] truncate text-xs text-muted @lg:block" title={shown.join(', ')}>
+          {shown.map((mark) => (
+            <span key={mark} className="mr-1 rounded-sm bg-sunken px-1 py-0.5">
+              {mark}
+            </span>
+          ))}
+        </span>
+      )}
+    </>
+  )
+}
+
+function Cell({ className, title, children }: { className: string; title?: string; children: React.ReactNode }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above
-    <span role="gridcell" className={className}>
+    <span role="gridcell" className={className} title={title}>
       {children}
     </span>
   )

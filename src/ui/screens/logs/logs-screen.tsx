@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChartNoAxesGantt, SearchX } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { messageOf } from '../../api/message-of.ts'
 import { Button } from '../../parts/button.tsx'
@@ -9,14 +9,25 @@ import { useSingleKeys } from '../../parts/keys.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { Page } from '../../shell/page.tsx'
-import { useWorkspace } from '../../shell/workspace.tsx'
+import { keyOf } from '../../shell/palette/key-table.ts'
+import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { bucketsFor } from './buckets.ts'
 import { EntryPanel } from './entry/entry-panel.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { isFiltered, type LogFilter, noFilter, parametersOf, readFilter, timesOf, writeFilter } from './log-filter.ts'
+import {
+  isFiltered,
+  type LogFilter,
+  noFilter,
+  type Parameters,
+  parametersOf,
+  readFilter,
+  timesOf,
+  writeFilter,
+} from './log-filter.ts'
 import { LogHistogram } from './log-histogram.tsx'
-import { workflowNamesQuery } from './log-queries.ts'
+import { type LogEntry, workflowNamesQuery } from './log-queries.ts'
 import { LogTable } from './log-table.tsx'
+import { RerunButton } from './rerun/rerun-button.tsx'
 import { useLogRows } from './use-log-rows.ts'
 
 /** The log of runs. Filters and the selected entry are stored in the URL. */
@@ -32,6 +43,8 @@ export function LogsScreen() {
   const parameters = useMemo(() => ({ workspaceId, ...parametersOf(filter, now) }), [workspaceId, filter, now])
   const found = useLogRows(parameters, isLive)
   const nameOf = useWorkflowNames(workspaceId)
+  const mayRun = useMayWrite()
+  const [count, setCount] = useState(0)
   const change = (patch: Partial<LogFilter>) =>
     setSearch((before) => writeFilter({ ...filter, ...patch }, without(before, 'entry', 'view', 'span')))
   const setLive = (live: boolean) =>
@@ -45,32 +58,43 @@ export function LogsScreen() {
   useSingleKeys({
     l: () => setLive(!isLive),
     r: refresh,
-    e: () => change({ level: filter.level ? undefined : 'error' }),
+    e: () => change({ status: filter.status ? undefined : 'error' }),
   })
   useCommands([
     {
       id: 'logs-failed',
       label: 'Show failed runs only',
       group: 'Logs',
-      keys: 'E',
-      run: () => change({ level: 'error' }),
+      keys: keyOf('log-failed'),
+      run: () => change({ status: 'error' }),
     },
     {
       id: 'logs-live',
       label: isLive ? 'Stop live updates' : 'Start live updates',
       group: 'Logs',
-      keys: 'L',
+      keys: keyOf('log-live'),
       run: () => setLive(!isLive),
     },
-    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: 'R', run: refresh },
+    { id: 'logs-renew', label: 'Refresh logs', group: 'Logs', keys: keyOf('log-refresh'), run: refresh },
     { id: 'logs-clear', label: 'Clear all filters', group: 'Logs', run: () => change(noFilter) },
   ])
   return (
-    <Page title="Logs" crumbs={[{ label: workspaceName }]}>
+    <Page
+      title="Logs"
+      crumbs={[{ label: workspaceName }]}
+      actions={mayRun && <RerunButton parameters={parameters} count={count} />}
+    >
       <div className="flex min-h-0 flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
           <FilterBar workspaceId={workspaceId} filter={filter} onChange={change} isLive={isLive} onLive={setLive} />
-          <Counts filter={filter} now={now} parameters={parameters} isLive={isLive} onPick={change} />
+          <Counts
+            filter={filter}
+            now={now}
+            parameters={parameters}
+            newest={found.rows[0]}
+            onPick={change}
+            onCount={setCount}
+          />
           {found.liveError !== undefined && (
             <p role="alert" className="bg-warn-soft px-6 py-1.5 text-xs text-warn-text">
               New entries could not be loaded: {messageOf(found.liveError)} Retrying…
@@ -108,22 +132,27 @@ export function LogsScreen() {
   )
 }
 
-/** Counts over the selected time range, or over the last 90 days for all time. */
+/**
+ * Counts over the selected time range, or over the last 90 days for all time. They are fetched again whenever the list
+ * has a newer entry, so that both always say the same.
+ */
 function Counts({
   filter,
   now,
   parameters,
-  isLive,
+  newest,
   onPick,
+  onCount,
 }: {
   filter: LogFilter
   now: number
-  parameters: Record<string, string | number | undefined>
-  isLive: boolean
+  parameters: Parameters
+  newest: LogEntry | undefined
+  onCount: (runs: number) => void
   onPick: (change: Partial<LogFilter>) => void
 }) {
-  // With live updates, the end moves on, but not with every entry.
-  const end = useTicking(now, isLive ? 10_000 : undefined)
+  // A newer entry moves the end on.
+  const end = Math.max(now, newest ? Date.parse(newest.startedAt) : 0)
   const { from = end - 90 * 86_400_000, to = end } = timesOf(filter, now)
   const buckets = bucketsFor(from, to, 90)
   return (
@@ -134,9 +163,10 @@ function Counts({
         bucketMs: buckets.bucketMs,
         buckets: buckets.count,
         // Makes the query key change, so that it is fetched again.
-        ...(isLive ? { until: end } : {}),
+        newest: newest?.id,
       }}
       bucketMs={buckets.bucketMs}
+      onCount={onCount}
       onPick={(first, last) =>
         onPick({ range: { from: new Date(first).toISOString(), to: new Date(last - 1).toISOString() } })
       }
@@ -181,17 +211,6 @@ function useNowOf(key: string): { now: number; refresh: () => void } {
   const [given, setGiven] = useState({ key, now: Date.now() })
   if (given.key !== key) setGiven({ key, now: Date.now() })
   return { now: given.now, refresh: () => setGiven({ key, now: Date.now() }) }
-}
-
-function useTicking(start: number, everyMs: number | undefined): number {
-  const [now, setNow] = useState(start)
-  useEffect(() => {
-    setNow(start)
-    if (everyMs === undefined) return
-    const timer = setInterval(() => document.hidden || setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
-  }, [start, everyMs])
-  return everyMs === undefined ? start : Math.max(start, now)
 }
 
 function useWorkflowNames(workspaceId: string): (id: string) => string {

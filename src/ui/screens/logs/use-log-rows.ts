@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { type LogEntry, type LogPages, loadPage, logsQuery, type Parameters } from './log-queries.ts'
+import type { Parameters } from './log-filter.ts'
+import { type LogEntry, type LogPages, loadPage, logsQuery } from './log-queries.ts'
 
 export type LogRows = {
   rows: readonly LogEntry[]

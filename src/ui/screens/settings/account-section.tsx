@@ -34,7 +34,7 @@ export function AccountSection() {
         note={
           user.hasPassword
             ? 'Changing it signs you out of all other sessions.'
-            : 'Without a password, you need a new sign-in link every time you sign in.'
+            : 'Without a password, you need a new sign-in link every time you sign in. Set it within 10 minutes of signing in.'
         }
       >
         <PasswordForm hasPassword={user.hasPassword} />

@@ -5,15 +5,14 @@ import { call, type ResponseOf } from '../../api/call.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { FormDialog } from '../../parts/dialog.tsx'
-import { Field, TextArea, TextField } from '../../parts/field.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { Switch } from '../../parts/switch.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
+import { environmentQuery } from '../../shell/environment-query.ts'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { Section } from './section.tsx'
+import { VariableDialog } from './variable-dialog.tsx'
 
 type Variable = ResponseOf<'GET /api/workspaces/:id/environment'>['data'][number]
 
@@ -21,15 +20,11 @@ type Variable = ResponseOf<'GET /api/workspaces/:id/environment'>['data'][number
 export function EnvironmentSection() {
   const { id } = useWorkspace()
   const mayWrite = useMayWrite()
-  const queryKey = ['environment', id]
   const queries = useQueryClient()
   const toast = useToast()
   const [edited, setEdited] = useState<Variable | 'new'>()
   const [removed, setRemoved] = useState<Variable>()
-  const { data, error, refetch } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call('GET /api/workspaces/:id/environment', { params: { id }, signal }),
-  })
+  const { data, error, refetch } = useQuery(environmentQuery(id))
   const add = mayWrite && (
     <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setEdited('new')}>
       New variable
@@ -82,10 +77,10 @@ export function EnvironmentSection() {
         </Table>
       )}
       {edited && (
-        <VariableForm
+        <VariableDialog
+          workspaceId={id}
           variable={edited === 'new' ? undefined : edited}
           onClose={() => setEdited(undefined)}
-          onSaved={() => queries.invalidateQueries({ queryKey })}
         />
       )}
       <Confirm
@@ -96,72 +91,12 @@ export function EnvironmentSection() {
         onConfirm={async () => {
           const name = removed?.name ?? ''
           await call('DELETE /api/workspaces/:id/environment/:name', { params: { id, name } })
-          await queries.invalidateQueries({ queryKey })
+          await queries.invalidateQueries(environmentQuery(id))
           toast.show({ text: `${name} was removed.` })
         }}
       >
         Blocks that use it will fail. Its value cannot be recovered.
       </Confirm>
     </Section>
-  )
-}
-
-function VariableForm({
-  variable,
-  onClose,
-  onSaved,
-}: {
-  variable: Variable | undefined
-  onClose: () => void
-  onSaved: () => Promise<unknown>
-}) {
-  const { id } = useWorkspace()
-  const [name, setName] = useState(variable?.name ?? '')
-  const [value, setValue] = useState('')
-  const [plain, setPlain] = useState(variable?.plain ?? false)
-  const save = async () => {
-    const params = { id, name: name.trim() }
-    await call('PUT /api/workspaces/:id/environment/:name', { params, body: { value, plain } })
-    await onSaved()
-    onClose()
-  }
-  return (
-    <FormDialog
-      title={variable ? `Set ${variable.name}` : 'New variable'}
-      submit="Save"
-      onClose={onClose}
-      onSubmit={save}
-    >
-      {!variable && (
-        <TextField
-          label="Name"
-          note="Letters, digits and _, such as WEATHER_TOKEN."
-          autoFocus
-          required
-          pattern="[A-Za-z_][A-Za-z0-9_]*"
-          maxLength={100}
-          className="font-mono"
-          value={name}
-          onChange={setName}
-        />
-      )}
-      <Field label="Value" note={variable && 'The current value cannot be shown. This value replaces it.'}>
-        {(tied) => (
-          <TextArea
-            {...tied}
-            autoFocus={variable !== undefined}
-            required
-            rows={3}
-            autoComplete="off"
-            className="font-mono"
-            value={value}
-            onChange={(event) => setValue(event.target.value)}
-          />
-        )}
-      </Field>
-      <div>
-        <Switch label="Not a secret: logs may show it" checked={plain} onChange={setPlain} />
-      </div>
-    </FormDialog>
   )
 }

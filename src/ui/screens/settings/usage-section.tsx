@@ -148,7 +148,7 @@ function Runs() {
   if (error) return <Failed error={error} retry={() => void refetch()} />
   if (!data) return <Loading lines={4} />
   const days = data.data
-  const runs = days.reduce((sum, { info, error: failed }) => sum + info + failed, 0)
+  const runs = days.reduce((sum, { success, error: failed, cancelled }) => sum + success + failed + cancelled, 0)
   const failed = days.reduce((sum, day) => sum + day.error, 0)
   const said = `${countOf(runs, 'run')} in ${daysShown} days${failed > 0 ? `, ${countText(failed)} of them failed` : ''}.`
   return (
@@ -166,8 +166,9 @@ function Runs() {
         label="Runs per day"
         labels={days.map(({ at }) => dayText(Date.parse(at)))}
         series={[
-          { name: 'Succeeded', tone: 'accent', values: days.map(({ info }) => info) },
+          { name: 'Succeeded', tone: 'accent', values: days.map(({ success }) => success) },
           { name: 'Failed', tone: 'error', values: days.map((day) => day.error) },
+          { name: 'Cancelled', tone: 'muted', values: days.map(({ cancelled }) => cancelled) },
         ]}
         say={shortCount}
         none={`No runs in the last ${daysShown} days`}

@@ -12,6 +12,7 @@ import { Failed, Loading } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText, momentText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
+import { versionText } from '../logs/log-texts.tsx'
 import { stateLabels } from './delivery-list.tsx'
 import { parsed } from './test-delivery.tsx'
 import { type DeliveryDetail, deliveryQuery, stateTones } from './webhook-queries.ts'
@@ -98,7 +99,8 @@ export function DeliveryPanel({
   )
 }
 
-function Facts({ delivery: { url, id, eventId, logId, createdAt, nextAttemptAt } }: { delivery: DeliveryDetail }) {
+function Facts({ delivery }: { delivery: DeliveryDetail }) {
+  const { url, id, eventId, logId, createdAt, nextAttemptAt } = delivery
   return (
     <dl className="flex flex-col gap-2 text-sm">
       <Fact label="To">
@@ -109,6 +111,7 @@ function Facts({ delivery: { url, id, eventId, logId, createdAt, nextAttemptAt }
           ended {momentText(Date.parse(createdAt))}
         </Link>
       </Fact>
+      <Fact label="Version">{versionText(delivery)}</Fact>
       <Fact label="Delivery ID">
         <code className="min-w-0 truncate font-mono text-xs">{id}</code>
         <CopyButton text={id} label="Copy delivery ID" />

@@ -35,7 +35,7 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
     )
   return (
     <Page
-      title="Webhooks"
+      title="Webhook subscriptions"
       actions={<DocsLink to={docs.webhooks} />}
       crumbs={[
         { label: 'Workflows', href: `/w/${workspace.id}/workflows` },
@@ -50,10 +50,10 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
         <div className="flex min-h-0 flex-1">
           <div className="flex min-w-0 flex-1 flex-col pt-1">
             <Tabs
-              label="Webhooks"
+              label="Webhook subscriptions"
               value={view}
               onChange={(next) => go({ view: next, delivery: undefined, state: undefined })}
-              className="md:[&>div:first-child]:px-4"
+              className="[&>div:first-child]:px-2 md:[&>div:first-child]:px-4"
               tabs={[
                 {
                   value: 'webhooks',
@@ -99,5 +99,5 @@ export function WebhooksScreen({ params: { id } }: { params: { id: string } }) {
 }
 
 function Body({ children }: { children: React.ReactNode }) {
-  return <div className="mx-auto flex w-full max-w-240 flex-1 flex-col px-3 py-5">{children}</div>
+  return <div className="flex w-full max-w-280 flex-1 flex-col px-4 py-5 md:px-6">{children}</div>
 }

@@ -1,9 +1,15 @@
 import { call } from '../../api/call.ts'
 
 /** Downloads a workflow document, in the form that the import and `millrace workflows push` accept. */
-export async function exportWorkflow(id: string): Promise<void> {
+export async function exportWorkflow(id: string, { pins = false } = {}): Promise<void> {
   const workflow = await call('GET /api/workflows/:id', { params: { id } })
-  const document = Object.fromEntries(Object.entries(workflow).filter(([name]) => !ownMembers.has(name)))
+  const document: Record<string, unknown> = Object.fromEntries(
+    Object.entries(workflow).filter(([name]) => !ownMembers.has(name)),
+  )
+  if (pins) {
+    const { data } = await call('GET /api/workflows/:id/pins', { params: { id } })
+    document['mocks'] = data.map(({ blockId, output }) => ({ block: blockId, output }))
+  }
   const blob = new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' })
   const url = URL.createObjectURL(blob)
   const link = globalThis.document.createElement('a')

@@ -51,9 +51,14 @@ export function ImportDialog({
     for (const document of documents) {
       const name = freeName(document.name, names)
       names.push(name)
-      const { workspaceId: _, ...rest } = document
+      const { workspaceId: _, mocks = [], ...rest } = document
       const body = { ...rest, name, workspaceId } as unknown as Parameters<typeof create>[0]
-      ids.push((await create(body)).id)
+      const { id } = await create(body)
+      ids.push(id)
+      for (const { block, output } of mocks) {
+        const params = { id, blockId: block }
+        await call('PUT /api/workflows/:id/pins/:blockId', { params, body: { output } }).catch(toast.fail)
+      }
     }
     await queries.invalidateQueries(workflowsQuery(workspaceId))
     toast.show({ text: `${countOf(ids.length, 'workflow')} imported.` })

@@ -1,5 +1,8 @@
+/** A pinned output: `block` is the ID of its block. */
+type Mock = { block: string; output: Record<string, unknown> }
+
 /** A document that passed the checks done in the browser. */
-export type Importable = { name: string } & Record<string, unknown>
+export type Importable = { name: string; mocks?: Mock[] } & Record<string, unknown>
 
 /** Reads one workflow document or a list of them. Throws an error with a message for people. */
 export function readImport(text: string): Importable[] {
@@ -18,8 +21,15 @@ export function readImport(text: string): Importable[] {
     }
     const { name } = document
     if (typeof name !== 'string' || name.trim() === '') throw new Error(`${which} has no name.`)
-    return { ...document, name }
+    const { mocks, ...rest } = document
+    if (mocks === undefined) return { ...rest, name }
+    if (Array.isArray(mocks) && mocks.every(isMock)) return { ...rest, name, mocks }
+    throw new Error(`${which} has mocks that cannot be read: each needs a block and an object as output.`)
   })
+}
+
+function isMock(value: unknown): value is Mock {
+  return isObject(value) && typeof value['block'] === 'string' && isObject(value['output'])
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,48 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useId, useState } from 'react'
-import { useLocation } from 'wouter'
+import { type ReactNode, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogBody, FormDialog } from '../../parts/dialog.tsx'
-import { Field, Input, TextField } from '../../parts/field.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
-import { foldersIn, freeName } from './folder-tree.ts'
+import { FolderField, tidiedFolder } from './folder-field.tsx'
 import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
-
-/** Creates a workflow with a trigger and opens it. */
-export function NewWorkflow({ taken, onClose }: { taken: readonly WorkflowOverview[]; onClose: () => void }) {
-  const { id: workspaceId } = useWorkspace()
-  const [, navigate] = useLocation()
-  const [name, setName] = useState(() =>
-    freeName(
-      'New workflow',
-      taken.map((workflow) => workflow.name),
-    ),
-  )
-  const [folder, setFolder] = useState('')
-  const create = async () => {
-    const start = {
-      id: 'start',
-      type: 'api_trigger',
-      name: 'Start',
-      position: { x: 0, y: 0 },
-      params: { inputFormat: [] },
-    }
-    const path = tidied(folder)
-    const body = { workspaceId, name: name.trim(), ...(path ? { folder: path } : {}), blocks: { start }, edges: [] }
-    const { id } = await call('POST /api/workflows', { body })
-    navigate(`/workflows/${id}`)
-  }
-  return (
-    <FormDialog title="New workflow" width="small" submit="Create workflow" onClose={onClose} onSubmit={create}>
-      <NameField name={name} onChange={setName} />
-      <FolderField folder={folder} onChange={setFolder} workflows={taken} />
-    </FormDialog>
-  )
-}
 
 /** Renames a workflow or moves it to another folder. */
 export function ChangeWorkflow({
@@ -66,7 +33,7 @@ export function ChangeWorkflow({
       onSubmit={() =>
         call('PATCH /api/editor/workflows/:id', {
           params: { id: workflow.id },
-          body: what === 'name' ? { name: name.trim() } : { folder: tidied(folder) },
+          body: what === 'name' ? { name: name.trim() } : { folder: tidiedFolder(folder) },
         })
       }
     >
@@ -96,7 +63,7 @@ export function MoveFolder({
       title={`Rename or move ${path}`}
       submit="Move"
       onClose={onClose}
-      onSubmit={() => call('POST /api/editor/folders/move', { body: { workspaceId, path, to: tidied(to) } })}
+      onSubmit={() => call('POST /api/editor/folders/move', { body: { workspaceId, path, to: tidiedFolder(to) } })}
     >
       <FolderField folder={to} onChange={setTo} workflows={workflows} />
     </ChangeDialog>
@@ -203,42 +170,4 @@ function NameField({ name, onChange }: { name: string; onChange: (name: string) 
       onChange={onChange}
     />
   )
-}
-
-function FolderField({
-  folder,
-  onChange,
-  workflows,
-}: {
-  folder: string
-  onChange: (folder: string) => void
-  workflows: readonly WorkflowOverview[]
-}) {
-  const list = useId()
-  return (
-    <Field label="Folder" optional note="For example sales/europe. New folders are created automatically.">
-      {(tied) => (
-        <>
-          <Input
-            {...tied}
-            list={list}
-            maxLength={500}
-            value={folder}
-            onFocus={(event) => event.target.select()}
-            onChange={(event) => onChange(event.target.value)}
-          />
-          <datalist id={list}>
-            {foldersIn(workflows).map((path) => (
-              <option key={path} value={path} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
-  )
-}
-
-function tidied(folder: string): string | null {
-  const steps = folder.split('/').map((step) => step.trim())
-  return steps.filter((step) => step !== '').join('/') || null
 }

@@ -16,7 +16,7 @@ import type { WorkflowOverview } from './workflow-queries.ts'
 export type RowActions = {
   rename: (workflow: WorkflowOverview) => void
   move: (workflow: WorkflowOverview) => void
-  duplicate: (workflow: WorkflowOverview) => void
+  duplicate: (workflow: WorkflowOverview) => unknown
   exportFile: (workflow: WorkflowOverview) => void
   remove: (workflow: WorkflowOverview) => void
 }
@@ -88,7 +88,11 @@ function useEntries(workflow: WorkflowOverview, actions: RowActions, mayWrite: b
       icon: <ScrollText size={15} />,
       onSelect: () => navigate(`/w/${workspace.id}/logs?workflowIds=${id}`),
     },
-    { label: 'Webhooks', icon: <Webhook size={15} />, onSelect: () => navigate(`/workflows/${id}/webhooks`) },
+    {
+      label: 'Webhook subscriptions',
+      icon: <Webhook size={15} />,
+      onSelect: () => navigate(`/workflows/${id}/webhooks`),
+    },
     { label: 'Export', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
     ...(mayWrite
       ? ([
@@ -104,7 +108,7 @@ function Deployed({ workflow: { version, hasChanges } }: { workflow: WorkflowOve
     version === null
       ? (['plain', 'Not deployed'] as const)
       : hasChanges
-        ? (['warn', `v${version}, draft changed`] as const)
+        ? (['warn', `v${version} is live, draft changed`] as const)
         : (['ok', `v${version} is live`] as const)
   return (
     <span className="flex items-center gap-2 text-xs whitespace-nowrap text-muted max-md:hidden">
@@ -117,10 +121,11 @@ function Deployed({ workflow: { version, hasChanges } }: { workflow: WorkflowOve
 function LastRun({ workflow: { lastRun } }: { workflow: WorkflowOverview }) {
   const workspace = useWorkspace()
   if (!lastRun) return <span className="text-xs text-muted">–</span>
-  const { logId, level, startedAt, durationMs } = lastRun
-  const isFailed = level === 'error'
+  const { logId, status, startedAt, durationMs } = lastRun
+  const isFailed = status === 'error'
+  const { tone, label, text } = endings[status]
   return (
-    <Hint text={`Last run ${isFailed ? 'failed after' : 'succeeded in'} ${durationText(durationMs)}`} side="top">
+    <Hint text={`Last run ${text} ${durationText(durationMs)}`} side="top">
       <Link
         href={`/w/${workspace.id}/logs?range=all&entry=${logId}`}
         className={classes(
@@ -128,12 +133,18 @@ function LastRun({ workflow: { lastRun } }: { workflow: WorkflowOverview }) {
           isFailed ? 'text-error-text' : 'text-muted',
         )}
       >
-        <Dot tone={isFailed ? 'error' : 'ok'} label={isFailed ? 'Failed' : 'Succeeded'} />
+        <Dot tone={tone} label={label} />
         <TimeAgo at={startedAt} />
       </Link>
     </Hint>
   )
 }
+
+const endings = {
+  success: { tone: 'ok', label: 'Succeeded', text: 'succeeded in' },
+  error: { tone: 'error', label: 'Failed', text: 'failed after' },
+  cancelled: { tone: 'plain', label: 'Cancelled', text: 'was cancelled after' },
+} as const
 
 function Today({ workflow: { runs, errors } }: { workflow: WorkflowOverview }) {
   const all = runs.reduce((sum, count) => sum + count, 0)

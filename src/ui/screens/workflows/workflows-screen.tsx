@@ -1,8 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ArchiveRestore, Ellipsis, FileUp, Plus, Search, SearchX, Workflow } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { ArchiveRestore, Ellipsis, FileUp, LayoutGrid, Plus, Search, SearchX, Workflow } from 'lucide-react'
 import { type DragEvent, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
-import { call } from '../../api/call.ts'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
@@ -17,12 +16,14 @@ import { Page, PageBody } from '../../shell/page.tsx'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { exportWorkflow } from './export-workflow.ts'
 import { ImportDialog } from './import-dialog.tsx'
-import { ChangeWorkflow, DeletedWorkflows, MoveFolder, NewWorkflow } from './workflow-dialogs.tsx'
+import { useNewWorkflow } from './new-workflow.ts'
+import { useDeleteWorkflow, useDuplicateWorkflow } from './workflow-actions.ts'
+import { ChangeWorkflow, DeletedWorkflows, MoveFolder } from './workflow-dialogs.tsx'
 import { FoundWorkflows, WorkflowTree } from './workflow-list.tsx'
 import { type WorkflowOverview, workflowsQuery } from './workflow-queries.ts'
 
 type Open =
-  | { kind: 'new' | 'deleted' }
+  | { kind: 'deleted' }
   | { kind: 'import'; files: readonly File[] }
   | { kind: 'name' | 'folder' | 'delete'; workflow: WorkflowOverview }
   | { kind: 'move'; path: string }
@@ -38,6 +39,7 @@ export function WorkflowsScreen() {
   const finder = useRef<HTMLInputElement>(null)
   const { data, error, refetch } = useQuery(workflowsQuery(workspaceId))
   const actions = useActions(setOpen)
+  const create = useNewWorkflow()
   const workflows = data ?? []
   const found = findItems(
     workflows,
@@ -50,29 +52,14 @@ export function WorkflowsScreen() {
       ...(mayWrite
         ? [
             {
-              id: 'new-workflow',
-              label: 'New workflow',
-              group: 'Workflow',
-              icon: <Plus size={15} />,
-              run: () => setOpen({ kind: 'new' }),
-            },
-            {
               id: 'import',
               label: 'Import workflows',
-              group: 'Workflow',
+              group: 'Create',
               icon: <FileUp size={15} />,
               run: () => setOpen({ kind: 'import', files: [] }),
             },
           ]
         : []),
-      ...workflows.slice(0, 200).map(({ id, name, folder }) => ({
-        id: `open-${id}`,
-        label: name,
-        group: 'Workflows',
-        words: folder ?? '',
-        icon: <Workflow size={15} />,
-        run: () => navigate(`/workflows/${id}`),
-      })),
     ],
     workspaceId,
   )
@@ -96,9 +83,17 @@ export function WorkflowsScreen() {
               Import
             </Button>
             <Button
+              className="max-md:hidden"
+              icon={<LayoutGrid size={15} aria-hidden="true" />}
+              onClick={() => navigate(`/w/${workspaceId}/gallery`)}
+            >
+              Gallery
+            </Button>
+            <Button
               look="primary"
               icon={<Plus size={15} aria-hidden="true" />}
-              onClick={() => setOpen({ kind: 'new' })}
+              busy={create.isPending}
+              onClick={() => create.mutate()}
             >
               New workflow
             </Button>
@@ -106,6 +101,11 @@ export function WorkflowsScreen() {
               align="end"
               trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
               entries={[
+                {
+                  label: 'Gallery',
+                  icon: <LayoutGrid size={15} />,
+                  onSelect: () => navigate(`/w/${workspaceId}/gallery`),
+                },
                 { label: 'Import', icon: <FileUp size={15} />, onSelect: () => setOpen({ kind: 'import', files: [] }) },
                 {
                   label: 'Deleted workflows',
@@ -126,7 +126,7 @@ export function WorkflowsScreen() {
           ) : !data ? (
             <Loading />
           ) : data.length === 0 ? (
-            <NoWorkflows mayWrite={mayWrite} onOpen={setOpen} />
+            <NoWorkflows mayWrite={mayWrite} onImport={() => setOpen({ kind: 'import', files: [] })} />
           ) : (
             <>
               <div className="relative mb-4 max-w-88">
@@ -166,7 +166,10 @@ export function WorkflowsScreen() {
   )
 }
 
-function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: Open) => void }) {
+function NoWorkflows({ mayWrite, onImport }: { mayWrite: boolean; onImport: () => void }) {
+  const { id } = useWorkspace()
+  const create = useNewWorkflow()
+  const [, navigate] = useLocation()
   return (
     <Empty
       icon={<Workflow size={22} />}
@@ -174,8 +177,9 @@ function NoWorkflows({ mayWrite, onOpen }: { mayWrite: boolean; onOpen: (open: O
       action={
         mayWrite && (
           <>
-            <Button onClick={() => onOpen({ kind: 'import', files: [] })}>Import</Button>
-            <Button look="primary" onClick={() => onOpen({ kind: 'new' })}>
+            <Button onClick={onImport}>Import</Button>
+            <Button onClick={() => navigate(`/w/${id}/gallery`)}>Choose from the gallery</Button>
+            <Button look="primary" busy={create.isPending} onClick={() => create.mutate()}>
               New workflow
             </Button>
           </>
@@ -202,8 +206,6 @@ function Dialogs({
   switch (open?.kind) {
     case undefined:
       return null
-    case 'new':
-      return <NewWorkflow taken={workflows} onClose={onClose} />
     case 'import':
       return <ImportDialog taken={workflows} files={open.files} onClose={onClose} />
     case 'deleted':
@@ -230,38 +232,15 @@ function Dialogs({
 
 function useActions(setOpen: (open: Open) => void) {
   const { id: workspaceId } = useWorkspace()
-  const queries = useQueryClient()
   const toast = useToast()
-  const refresh = () => queries.invalidateQueries(workflowsQuery(workspaceId))
-  const duplicate = useMutation({
-    mutationFn: ({ id }: WorkflowOverview) =>
-      call('POST /api/editor/workflows/:id/duplicate', { params: { id }, body: {} }),
-    onSuccess: async ({ name }) => {
-      await refresh()
-      toast.show({ text: `${name} was created.` })
-    },
-    onError: toast.fail,
-  })
-  const restore = async (id: string) => {
-    try {
-      const { reason } = await call('POST /api/editor/workflows/:id/restore', { params: { id } })
-      if (reason) toast.show({ text: `Workflow restored but not deployed: ${reason}`, tone: 'error' })
-    } catch (error) {
-      toast.fail(error)
-    }
-    await refresh()
-  }
-  const deleteNow = async ({ id, name }: WorkflowOverview) => {
-    await call('DELETE /api/workflows/:id', { params: { id } })
-    queries.setQueryData(workflowsQuery(workspaceId).queryKey, (all) => all?.filter((each) => each.id !== id))
-    toast.show({ text: `${name} was deleted.`, action: { label: 'Undo', run: () => void restore(id) } })
-  }
+  const deleteNow = useDeleteWorkflow(workspaceId)
+  const duplicate = useDuplicateWorkflow(workspaceId)
   return {
     deleteNow,
     rename: (workflow: WorkflowOverview) => setOpen({ kind: 'name', workflow }),
     move: (workflow: WorkflowOverview) => setOpen({ kind: 'folder', workflow }),
     moveFolder: (path: string) => setOpen({ kind: 'move', path }),
-    duplicate: (workflow: WorkflowOverview) => duplicate.mutate(workflow),
+    duplicate,
     exportFile: ({ id }: WorkflowOverview) => void exportWorkflow(id).catch(toast.fail),
     // A workflow that is not deployed is deleted without confirmation; the toast offers to undo it.
     remove: (workflow: WorkflowOverview) => {

@@ -17,6 +17,7 @@ export type AccessRow = {
 
 const workflow = '/api/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
+const rerun = '/api/workspaces/<workspace>/logs/rerun'
 const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 
 export const accessTable: readonly AccessRow[] = [
@@ -25,6 +26,11 @@ export const accessTable: readonly AccessRow[] = [
   // 404: the address is the credential, and this one does not exist.
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     row(`${method} /api/webhooks/trigger/:path`, '/api/webhooks/trigger/nothing', 'nothing', 404, '{}'),
+  ),
+
+  // 404: nobody listens there.
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
+    row(`${method} /api/webhooks/test/:token`, '/api/webhooks/test/nothing', 'nothing', 404, '{}'),
   ),
 
   row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
@@ -44,6 +50,11 @@ export const accessTable: readonly AccessRow[] = [
   row('PUT /api/workflows/:id', workflow, 'write', 200, document),
   row('DELETE /api/workflows/:id', workflow, 'write', 204),
   row('GET /api/workflows/:id/openapi.json', `${workflow}/openapi.json`, 'read', 200),
+
+  row('GET /api/workflows/:id/pins', `${workflow}/pins`, 'read', 200),
+  row('PUT /api/workflows/:id/pins/:blockId', `${workflow}/pins/start`, 'write', 200, '{"output":{"city":"Faro"}}'),
+  // 404: nothing is pinned to this block.
+  row('DELETE /api/workflows/:id/pins/:blockId', `${workflow}/pins/nothing`, 'write', 404),
 
   row('POST /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 200),
   row('DELETE /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 204),
@@ -109,6 +120,11 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('DELETE /api/workspaces/:id/environment/:name', '/api/workspaces/<workspace>/environment/TOKEN', 'write', 204),
 
+  row('POST /api/workspaces/:id/logs/rerun', rerun, 'execute', 202, '{"filter":{"search":"nothing"}}'),
+  // 404: the job does not exist.
+  row('GET /api/workspaces/:id/logs/rerun/:rerunId', `${rerun}/none`, 'read', 404),
+  row('DELETE /api/workspaces/:id/logs/rerun/:rerunId', `${rerun}/none`, 'execute', 404),
+
   // 400: it has neither an e-mail nor a password.
   row('POST /api/session', '/api/session', 'page', 400, '{}'),
   row('DELETE /api/session', '/api/session', 'page', 204),
@@ -116,8 +132,21 @@ export const accessTable: readonly AccessRow[] = [
 
   row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
   row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),
+  row('GET /api/editor/workflows/:id/events', '/api/editor/workflows/<workflow>/events', 'read', 200),
+  row('POST /api/editor/workflows/:id/listen', '/api/editor/workflows/<workflow>/listen', 'execute', 201),
+  // 404: nobody listens with this token.
+  row('GET /api/editor/workflows/:id/listen/:token', '/api/editor/workflows/<workflow>/listen/none', 'execute', 404),
+  row('DELETE /api/editor/workflows/:id/listen/:token', '/api/editor/workflows/<workflow>/listen/none', 'execute', 404),
+  row(
+    'POST /api/editor/workflows/:id/presence',
+    '/api/editor/workflows/<workflow>/presence',
+    'read',
+    200,
+    '{"editorId":"none","blockId":null}',
+  ),
   row('GET /api/editor/me', '/api/editor/me', 'key', 200),
   row('GET /api/editor/blocks', '/api/editor/blocks', 'key', 200),
+  row('GET /api/editor/gallery', '/api/editor/gallery', 'key', 200),
   row('GET /api/editor/models', '/api/editor/models', 'key', 200),
   row('GET /api/editor/logs', '/api/editor/logs?workspaceId=<workspace>', 'read', 200),
   row(

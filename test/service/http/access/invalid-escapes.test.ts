@@ -14,9 +14,10 @@ describe('a path parameter with an invalid percent escape', () => {
   let service: Serving
   let session: Record<string, string>
   let key: Record<string, string>
+  let addresses = 0
   beforeAll(async () => {
     folder = temporaryFolder()
-    service = await serve(folder.path, { MILLRACE_PLAN: 'enterprise' })
+    service = await serve(folder.path, { MILLRACE_PLAN: 'enterprise', MILLRACE_TRUSTED_PROXIES: 'loopback' })
     const link = /http:\/\/\S+\/sign-in\?token=\S+/.exec(service.output())?.[0] ?? ''
     const opened = await fetch(link, { redirect: 'manual' })
     session = { cookie: opened.headers.get('set-cookie')?.split(';')[0] ?? '', origin: service.url }
@@ -56,12 +57,12 @@ describe('a path parameter with an invalid percent escape', () => {
     expect(response.headers).toContain('x-ratelimit-remaining')
   })
 
-  /** Responds with the status and the code. */
+  /** Responds with the status and the code. The requests come from several addresses: unknown ones are counted. */
   async function send({ route, body }: AccessRow, id: string, headers: Record<string, string>): Promise<string> {
     const [method = '', path = ''] = route.split(' ')
     const response = await fetch(service.url + path.replaceAll(/:\w+/g, id), {
       method,
-      headers,
+      headers: { ...headers, 'x-forwarded-for': `203.0.113.${addresses++ % 200}` },
       ...(body === undefined || method === 'GET' ? {} : { body }),
     })
     return `${response.status} ${((await response.json()) as { code: string }).code}`

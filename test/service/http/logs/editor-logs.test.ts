@@ -20,28 +20,32 @@ describe('counts of runs over time', () => {
     await add(workflowId, 1)
     await add(workflowId, 1, { level: 'error', costTotal: 0.5 })
     await add(other, 2, { costTotal: 0.25 })
-    await add(other, 5)
+    await add(other, 5, { level: 'error', cancelled: true })
   })
   afterAll(() => world.close())
   const counts = async (query: string) => {
     const at = `/api/editor/logs/histogram?workspaceId=${world.workspaceId}&bucketMs=3600000&${query}`
     const { status, json } = await world.get(at, person)
     expect([status, json.isComplete]).toEqual([200, true])
-    return json.data.map(({ info, error, cost }: Parsed) => `${info}/${error}/${cost}`).join(' ')
+    return json.data
+      .map(({ success, error, cancelled, cost }: Parsed) => `${success}/${error}/${cancelled}/${cost}`)
+      .join(' ')
   }
 
   test('are assigned to the bucket in which the run started; runs outside all buckets are not counted', async () => {
-    expect(await counts('from=2025-01-01&buckets=4')).toBe('0/0/0 1/1/0.5 1/0/0.25 0/0/0')
-    expect(await counts('from=2025-01-01T05:00:00Z&buckets=1')).toBe('1/0/0')
-    expect(await counts('from=2024-01-01&buckets=2')).toBe('0/0/0 0/0/0')
+    expect(await counts('from=2025-01-01&buckets=4')).toBe('0/0/0/0 1/1/0/0.5 1/0/0/0.25 0/0/0/0')
+    expect(await counts('from=2025-01-01T05:00:00Z&buckets=1')).toBe('0/0/1/0')
+    expect(await counts('from=2024-01-01&buckets=2')).toBe('0/0/0/0 0/0/0/0')
   })
 
   test('respect the filters of a query', async () => {
     const all = 'from=2025-01-01&buckets=3'
-    expect(await counts(`${all}&level=error`)).toBe('0/0/0 0/1/0.5 0/0/0')
-    expect(await counts(`${all}&folderIds=${folderId}`)).toBe('0/0/0 0/0/0 1/0/0.25')
-    expect(await counts(`${all}&workflowIds=${workflowId}&startDate=2025-01-01T02:00:00Z`)).toBe('0/0/0 0/0/0 0/0/0')
-    expect(await counts(`${all}&workflowIds=unknown`)).toBe('0/0/0 0/0/0 0/0/0')
+    expect(await counts(`${all}&level=error`)).toBe('0/0/0/0 0/1/0/0.5 0/0/0/0')
+    expect(await counts(`${all}&folderIds=${folderId}`)).toBe('0/0/0/0 0/0/0/0 1/0/0/0.25')
+    expect(await counts(`${all}&workflowIds=${workflowId}&startDate=2025-01-01T02:00:00Z`)).toBe(
+      '0/0/0/0 0/0/0/0 0/0/0/0',
+    )
+    expect(await counts(`${all}&workflowIds=unknown`)).toBe('0/0/0/0 0/0/0/0 0/0/0/0')
   })
 
   test('require a start time, and accept a bucket size within limits', async () => {

@@ -30,11 +30,14 @@ describe('filters', () => {
       names.set(logIdOf(row.sequence), name)
       return row
     }
+    const failure = { code: 'CLIENT_CLOSED', message: 'The caller left.', blockId: null, blockName: null }
+    const stopped = { level: 'error', cancelled: true, failure }
     const day = (n: number) => ({ startedAt: Date.UTC(2025, 0, n), endedAt: Date.UTC(2025, 0, n) + 5 })
-    await add('a', 'plain', { ...day(1), durationMs: 10, costTotal: 0 })
-    executionId = (await add('b', 'sales', { ...day(2), level: 'error', durationMs: 20, costTotal: 1 })).executionId
+    await add('a', 'plain', { ...day(1), durationMs: 10, costTotal: 0, labels: { customer: 'ZÜRICH: AG' } })
+    executionId = (await add('b', 'sales', { ...day(2), ...stopped, durationMs: 20, costTotal: 1 })).executionId
+    const labels = { customer: 'Acme', region: 'EU' }
     const cost = '{"total":2,"tokens":{"prompt":0,"completion":0,"total":0},"models":{"gpt":{}}}'
-    await add('c', 'eu', { ...day(3), trigger: 'webhook', durationMs: 30, costTotal: 2, cost, models: ['gpt'] })
+    await add('c', 'eu', { ...day(3), trigger: 'webhook', durationMs: 30, costTotal: 2, cost, models: ['gpt'], labels })
   })
   const cases: [string, string][] = [
     ['', 'abc'],
@@ -53,6 +56,15 @@ describe('filters', () => {
     ['&minCost=1e-7&maxCost=2E0', 'bc'],
     ['&model=gpt', 'c'],
     ['&model=toString', ''],
+    ['&status=error', ''],
+    ['&status=cancelled', 'b'],
+    ['&status=cancelled,success', 'abc'],
+    ['&search=CALLER', 'b'],
+    ['&search=%C3%BCrich', 'a'],
+    ['&search=nothing', ''],
+    ['&labels=customer:Z%C3%9CRICH: AG', 'a'],
+    ['&labels=customer:Acme&labels=region:EU', 'c'],
+    ['&labels=customer:Acme&labels=region:US', ''],
     ['&workflowIds=unknown', ''],
     ['&folderIds=unknown', ''],
     ['&unknownParameter=1', 'abc'],

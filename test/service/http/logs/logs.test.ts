@@ -32,6 +32,7 @@ describe('a page of log entries', () => {
           totalDurationMs: 12,
           cost: { total: 0.25 },
           files: null,
+          ...ran,
         },
       ],
       nextCursor: null,
@@ -61,6 +62,9 @@ describe('a page of log entries', () => {
   })
 })
 
+/** The version that ran, and how. */
+const ran = { version: 1, versionName: null, status: 'success', partial: false, labels: {}, source: null }
+
 describe('one entry', () => {
   test('has the documented detailed shape', async () => {
     const row = await world.log(workflowId)
@@ -79,6 +83,7 @@ describe('one entry', () => {
       totalDurationMs: 12,
       cost: { total: 0, tokens: noTokens, models: {} },
       files: null,
+      ...ran,
       workflow: { id: workflowId, name, description: 'What it does' },
       executionData: { traceSpans: JSON.parse(row.traceSpans), finalOutput: { answer: 42 } },
       limits: json.limits,
@@ -145,6 +150,7 @@ describe('an execution', () => {
         endedAt: '2025-06-01T12:00:00.012Z',
         totalDurationMs: 12,
         cost: { total: 0, models: {} },
+        ...ran,
       },
       limits: { usage: { plan: 'enterprise' } },
     })

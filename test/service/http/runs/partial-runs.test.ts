@@ -97,6 +97,21 @@ describe('a partial run', () => {
     expect(only.ended.output).toEqual({ stamp: expect.stringContaining('Porto') })
   })
 
+  test('of a single block is refused when a reference has no value, and runs with given values', async () => {
+    const { workflowId } = await world.run(line())
+    const refused = await world.post(workflowId, { only: { blockId: 'end' } })
+    expect([refused.status, refused.json.code]).toEqual([400, 'INVALID_INPUT'])
+    const paths = refused.json.details.map(({ path }: { path: string }) => path)
+    expect(paths).toContainEqual(expect.stringMatching(/^only\.values\.<.+>$/))
+    expect(refused.json.error).toContain('has no value')
+    const sources = paths.map((path: string) => path.slice('only.values.'.length))
+    const values = Object.fromEntries(sources.map((source: string) => [source, 'given']))
+    const { ended } = await world.again(workflowId, { only: { blockId: 'end', values } })
+    expect(ended.output).toEqual({ stamp: expect.stringContaining('given') })
+    // The values of the input format are enough for a block that reads only the trigger.
+    expect((await world.again(workflowId, { only: { blockId: 'say' } })).ended.status).toBe('success')
+  })
+
   test("of another workflow's run, or of an unknown run, is refused", async () => {
     const [one, other] = [await world.run(line()), await world.run(line())]
     const foreign = await world.post(one.workflowId, { from: { executionId: other.executionId, blockId: 'end' } })

@@ -135,7 +135,7 @@ describe('the webhook deliveries of a workflow', () => {
       webhookId: 'a',
       url: 'https://example.org/hook',
       workflowId,
-      executionId,
+      ...{ executionId, version: 1, versionName: null },
       logId: logIdOf(sequence),
       state: 'pending',
       createdAt: '2025-06-01T12:00:00.000Z',

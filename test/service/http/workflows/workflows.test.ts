@@ -194,6 +194,36 @@ describe('deploying', () => {
     expect((await world.get(`/api/workflows/${id}/status`)).json.needsRedeployment).toBe(true)
   })
 
+  test('gives the version a name and a description, and says who deployed it', async () => {
+    const id = await world.deployed()
+    const texts = { name: 'Faster', description: 'Fewer retries' }
+    expect((await world.post(`/api/workflows/${id}/deploy`, texts)).json).toMatchObject({ version: 2 })
+    const { json } = await world.get(`/api/workflows/${id}/deployments`)
+    const author = expect.stringContaining('@')
+    expect(json.data).toMatchObject([
+      { version: 2, ...texts, author },
+      { version: 1, name: null, author },
+    ])
+    expect(await world.post(`/api/workflows/${id}/deploy`, { name: 7 })).toMatchObject({ status: 400 })
+    expect(await world.post(`/api/workflows/${id}/deploy`, { name: 'x'.repeat(201) })).toMatchObject({ status: 400 })
+    expect((await world.get(`/api/workflows/${id}/status`)).json.version).toBe(2)
+  })
+
+  test('warns about an environment variable that is not set, until it is', async () => {
+    const blocks = {
+      s: { type: 'api_trigger', name: 'S' },
+      f: { type: 'function', name: 'F', params: { code: 'return {{NOT_SET}}' } },
+    }
+    const edges = [{ source: 's', target: 'f' }]
+    const { json } = await world.post('/api/workflows', { name: 'Unset', blocks, edges })
+    const finding = { level: 'warning', code: 'UNSET_VARIABLE', path: 'blocks.f.params.code', blockId: 'f' }
+    expect(json.findings).toMatchObject([finding])
+    const { id, workspaceId } = json
+    expect((await world.post(`/api/workflows/${id}/deploy`)).json.warnings).toMatchObject([finding])
+    await world.put(`/api/workspaces/${workspaceId}/environment/NOT_SET`, { value: 'now' })
+    expect((await world.post(`/api/workflows/${id}/deploy`)).json.warnings).toEqual([])
+  })
+
   test('replaces the cached deployment at once', async () => {
     const id = await world.deployed()
     const { deployments } = world.services.runs.execute

@@ -127,7 +127,8 @@ test('a written secret is a warning that suggests an environment variable', asyn
       'it, for example {{CALL_AUTHORIZATION}}.',
   )
   const clean = await create(written({ header: 'Bearer {{TOKEN}}', password: '{{PASSWORD}}' }))
-  expect(clean.findings.map(({ path }: Parsed) => path)).not.toContain('blocks.chat.params.password')
+  const left = clean.findings.filter(({ code }: Parsed) => code === 'WRITTEN_SECRET')
+  expect(left.map(({ path }: Parsed) => path)).not.toContain('blocks.chat.params.password')
 })
 
 test('a check by a viewer uses the stored secrets and shows none', async () => {

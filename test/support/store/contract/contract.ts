@@ -16,6 +16,8 @@ import { environmentContract } from './environment-contract.ts'
 import { fanOutContract } from './fan-out-contract.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
+import { pinContract } from './pin-contract.ts'
+import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
@@ -272,6 +274,21 @@ export function storeContract(name: string, open: OpenStore): void {
         expect(await store.getWorkflow(home.workflowId)).toMatchObject({ activeVersion: 2, deployedAt: 20 })
       })
 
+      test('has an author, and may have a name and a description from its start', async () => {
+        const texts = { name: 'First', description: 'As agreed' }
+        const at = [version('one'), 10, home.userId, undefined] as const
+        expect(await store.deploy(home.workflowId, ...at, texts)).toMatchObject(texts)
+        expect(await store.deploy(home.workflowId, ...at)).toMatchObject({ name: null, description: null })
+        const unknown = await store.deploy(home.workflowId, version('two'), 20, 'nobody')
+        const { email } = (await store.findUser(home.userId))!
+        expect([email.includes('@'), unknown.author]).toEqual([true, null])
+        expect(await store.listDeployments(home.workflowId)).toMatchObject([
+          { version: 3, createdBy: 'nobody', author: null },
+          { version: 2, author: email },
+          { ...texts, version: 1, author: email },
+        ])
+      })
+
       test('can be made active again later, or undeployed', async () => {
         await deploy('one', 10)
         await deploy('two', 20)
@@ -334,9 +351,11 @@ export function storeContract(name: string, open: OpenStore): void {
 
     environmentContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
+    presenceContract(() => ({ store }))
     sessionContract(() => ({ store, home }))
     dashboardContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
+    pinContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))

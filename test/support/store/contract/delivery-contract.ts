@@ -54,6 +54,8 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
         state: 'pending',
         workflowId: home.workflowId,
         executionId,
+        version: 1,
+        versionName: null,
         endedAt,
         subscriptionId: 'b',
         url: 'https://example.org/hook',

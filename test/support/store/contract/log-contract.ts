@@ -5,7 +5,7 @@ import type { LogRow } from '../../../../src/domain/run/log.ts'
 import type { RetentionStep, Store } from '../../../../src/store/store.ts'
 import { appendLogs } from '../append-logs.ts'
 import { type Installed, logRow } from '../installed.ts'
-import { entriesOf, listForm, logQuery } from '../log-model.ts'
+import { entriesOf, listForm, logQuery, statusOf } from '../log-model.ts'
 import { rejectionOf } from '../rejection.ts'
 
 /** The contract of every implementation of the port for log entries, in the current store of `world`. */
@@ -23,7 +23,13 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
           expect(await store.lastSequence()).toBe(rows.at(-1)!.sequence)
           const workflow = { id: home.workflowId, name: 'Test workflow', description: null }
           for (const row of rows) {
-            const { models: _, rawOutput: __, ...rest } = { ...row, files: null }
+            const { models: _, rawOutput: __, cancelled: ___, failure: ____, ...kept } = { ...row, files: null }
+            const { versionName, labels } = {
+              versionName: null,
+              labels: row.labels ? JSON.stringify(row.labels) : null,
+            }
+            const notes = { versionName, labels, status: statusOf(row) }
+            const rest = { ...kept, ...notes, partial: row.partial ?? false, source: row.source ?? null }
             expect(await store.getLog(row.sequence)).toEqual({ ...rest, workflow })
             expect(await store.getExecution(row.executionId)).toEqual({ ...rest, workflow })
           }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { LogRow } from '../../../../src/domain/run/log.ts'
+import { type LogRow, runStatuses } from '../../../../src/domain/run/log.ts'
 import type { LogCountQuery } from '../../../../src/store/log-query.ts'
 import { countLogs } from '../../../../src/store/sqlite/logs/log-counts.ts'
 import { ZoneMapMaker, zoneRows } from '../../../../src/store/sqlite/logs/zone-maps.ts'
 import { temporaryFolder } from '../../../support/executable.ts'
-import { admits, logFilter } from '../../../support/store/log-model.ts'
+import { admits, logFilter, statusOf } from '../../../support/store/log-model.ts'
 import { LogTable } from '../log-table.ts'
 
 const rowCount = 24 * zoneRows
@@ -47,7 +47,7 @@ function expectExact(query: Omit<LogCountQuery, 'before'>, clock: () => number):
   let parts = 1
   for (let before: number | undefined; ; parts += 1) {
     const { position, ...part } = countLogs(table.connection, { ...query, before }, clock)
-    for (const name of ['info', 'error', 'cost'] as const) {
+    for (const name of ['success', 'error', 'cancelled', 'cost'] as const) {
       for (const [at, value] of part[name].entries()) sum[name][at]! += value
     }
     if (position === null) break
@@ -57,7 +57,7 @@ function expectExact(query: Omit<LogCountQuery, 'before'>, clock: () => number):
   for (const row of rows) {
     const bucket = Math.floor((row.startedAt - from) / bucketMs)
     if (bucket < 0 || bucket >= count || !admits(filter, row, LogTable.folderIds)) continue
-    wanted[row.level][bucket]! += 1
+    wanted[statusOf(row)][bucket]! += 1
     wanted.cost[bucket]! += row.costTotal
   }
   expect(sum).toEqual(wanted)
@@ -66,7 +66,7 @@ function expectExact(query: Omit<LogCountQuery, 'before'>, clock: () => number):
 
 function nothing(count: number) {
   const zeros = () => Array.from({ length: count }, () => 0)
-  return { info: zeros(), error: zeros(), cost: zeros() }
+  return { success: zeros(), error: zeros(), cancelled: zeros(), cost: zeros() }
 }
 
 /** A clock that does not move, and one that exceeds the time limit at every step. */
@@ -81,6 +81,7 @@ describe('counts of entries over time', () => {
     {
       workflowIds: fc.uniqueArray(fc.constantFrom('w0', 'w1', 'w2', 'unknown'), { minLength: 1 }),
       level: fc.constantFrom<LogRow['level'][]>('info', 'error'),
+      statuses: fc.uniqueArray(fc.constantFrom(...runStatuses), { minLength: 1 }),
       startDate: fc.integer({ min: -10, max: rowCount }).map((second) => startMs + second * 1_000),
       maxDurationMs: fc.constantFrom(0, 50, 96),
       model: fc.constantFrom('gpt', 'none'),

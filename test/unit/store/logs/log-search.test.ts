@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { LogRow } from '../../../../src/domain/run/log.ts'
+import { type LogRow, runStatuses } from '../../../../src/domain/run/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../../../src/store/log-query.ts'
 import type { Sql } from '../../../../src/store/sqlite/connection.ts'
 import { queryLogs } from '../../../../src/store/sqlite/logs/log-page.ts'
@@ -62,13 +62,26 @@ function makeZones({ connection }: LogTable, most = 1_000): number {
   return made
 }
 
+const endings: readonly Pick<LogRow, 'level' | 'cancelled' | 'failure' | 'labels'>[] = [
+  ...Array.from({ length: 5 }, () => ({ level: 'info' as const })),
+  { level: 'info', labels: { customer: 'Acme', region: 'EU: "north"' } },
+  { level: 'info', labels: { customer: 'Zürich AG' } },
+  { level: 'error', failure: failureNote('The request timed out'), labels: { customer: 'Acme' } },
+  { level: 'error', cancelled: true, failure: { ...failureNote('The run was cancelled.'), code: 'CANCELLED' } },
+]
+
+function failureNote(message: string) {
+  return { code: 'EXECUTION_FAILED' as const, message, blockId: 'b1', blockName: 'Fetch order' }
+}
+
 /** Realistic rows: one workflow runs often, others rarely; models come and go; times mostly increase. */
 function manyDrafts(): Partial<LogRow>[] {
   const [drafts] = fc.sample(
     fc.array(
       fc.record({
         workflowId: fc.constantFrom('w0', 'w0', 'w0', 'w0', 'w1', 'w2', 'w3'),
-        level: fc.constantFrom<LogRow['level'][]>('info', 'info', 'info', 'info', 'error'),
+        ending: fc.constantFrom(...endings),
+        partial: fc.constantFrom(undefined, undefined, true as const),
         trigger: fc.constantFrom<LogRow['trigger'][]>('api', 'api', 'webhook', 'schedule', 'manual'),
         lateMs: fc.integer({ min: 0, max: 5 * minuteMs }),
         durationMs: fc.oneof(fc.integer({ min: 0, max: 50 }), fc.double({ min: 0, max: 60_000, noNaN: true })),
@@ -79,7 +92,8 @@ function manyDrafts(): Partial<LogRow>[] {
     ),
     { seed: 7, numRuns: 1 },
   )
-  return drafts!.map(({ lateMs, ...draft }, index) => {
+  return drafts!.map(({ lateMs, ending, partial, ...rest }, index) => {
+    const draft = { ...rest, ...ending, ...(partial && { partial }) }
     const startedAt = startMs + index * 1_000 - lateMs
     const row: Partial<LogRow> = { ...draft, startedAt, endedAt: startedAt + 10 }
     // These values occur in one or two zones only, so a search can skip the others.
@@ -127,6 +141,12 @@ const anyFilter = {
   minCost: fc.constantFrom(0, 0.25, 1, 7, 7.5),
   maxCost: fc.constantFrom(0, 0.25, 1, 7, 7.5),
   model: fc.constantFrom('gpt', 'claude', 'rare', 'none'),
+  statuses: anyList(...runStatuses),
+  search: fc.constantFrom('TIMED', 'fetch ORDER', 'acme', 'zÜrich', 'w3', 'cancelled', 'nothing at all', '0a-1', '"'),
+  labels: fc.constantFrom(...([[['customer', 'Acme']], [['customer', 'acme']], [['region', 'EU: "north"']]] as const), [
+    ['customer', 'Acme'],
+    ['region', 'EU: "north"'],
+  ] as const),
 } satisfies { [Name in Exclude<keyof LogFilter, 'executionId'>]: fc.Arbitrary<unknown> }
 
 const somewhere = fc.option(

@@ -1,29 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
 import { Layers } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { call } from '../../../api/call.ts'
 import type { Document } from '../../../editor/document/document.ts'
 import { Empty, Failed, Loading } from '../../../parts/states.tsx'
-import type { LogDetail } from '../log-queries.ts'
+import { executionQuery, type LogDetail } from '../log-queries.ts'
 import { SpanDetail } from './span-detail.tsx'
-import { blockRuns, type Span, shownSpanOf } from './trace.ts'
+import { blockRuns, failedBlockOf, type Span, shownSpanOf } from './trace.ts'
 
 // Loaded on demand: reading a trace does not need the canvas.
 const FrozenCanvas = lazy(async () => ({
   default: (await import('../../../editor/canvas/frozen-canvas.tsx')).FrozenCanvas,
 }))
 
-/** The workflow version that ran, with the state of each block. Clicking a block shows its details. */
+/**
+ * The workflow version that ran, with the state of each block. It opens at the block that failed. Clicking a block
+ * shows its details.
+ */
 export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: readonly Span[] }) {
   const { executionId, workflowId, workspaceId } = entry
-  const [blockId, setBlockId] = useState<string>()
+  const failed = useMemo(() => failedBlockOf(spans), [spans])
+  const [blockId, setBlockId] = useState(failed)
   const onSelect = useCallback((id: string | undefined) => setBlockId(id), [])
   const blocks = useMemo(() => blockRuns(spans), [spans])
-  const { data, error, refetch } = useQuery({
-    queryKey: ['execution', executionId],
-    queryFn: ({ signal }) => call('GET /api/editor/logs/executions/:executionId', { params: { executionId }, signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const { data, error, refetch } = useQuery(executionQuery(executionId))
   if (error) return <Failed error={error} retry={() => void refetch()} />
   if (!data) return <Loading />
   const document = data.workflowState as unknown as Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels'>
@@ -45,12 +44,13 @@ export function DeploymentView({ entry, spans }: { entry: LogDetail; spans: read
             document={document}
             blocks={blocks}
             onSelect={onSelect}
+            focus={failed}
           />
         </Suspense>
       </div>
       {span && (
         <div className="max-h-[55%] shrink-0 overflow-y-auto border-t border-line">
-          <SpanDetail key={span.id} span={span} />
+          <SpanDetail key={span.id} span={span} executionId={executionId} />
         </div>
       )}
     </div>

@@ -61,11 +61,10 @@ export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   )
 }
 
-/** Runs the workflow again from its trigger, with the same input. */
+/** Runs the workflow again, with the same input. */
 export function RunWhole({ entry }: { entry: LogDetail }) {
-  const first = spansOf(entry)[0]?.children.find(({ type, status }) => isTrigger(type) && status === 'success')
-  if (!first?.blockId) return null
-  return <RunAgain size="small" label="Run again" entry={entry} blockId={first.blockId} />
+  const hasBegun = spansOf(entry)[0]?.children.some(({ type, status }) => isTrigger(type) && status === 'success')
+  return hasBegun ? <RunAgain size="small" label="Run again" entry={entry} /> : null
 }
 
 function isTrigger(type: string): boolean {

@@ -1,13 +1,14 @@
 import { type ReactNode, useMemo } from 'react'
 import { useSearchParams } from 'wouter'
 import { costText } from '../../../parts/amount-text.ts'
+import { Badge } from '../../../parts/badge.tsx'
 import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
 import { durationText, exactText } from '../../../parts/time-text.ts'
 import type { LogDetail } from '../log-queries.ts'
-import { triggerIcons, triggerLabels } from '../log-texts.tsx'
+import { statusLabels, statusTexts, triggerIcons, triggerLabels, versionText } from '../log-texts.tsx'
 import { CostView } from './cost-view.tsx'
 import { DeploymentView } from './deployment-view.tsx'
 import { ErrorBox } from './error-box.tsx'
@@ -82,12 +83,17 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
 }
 
 function Facts({ entry }: { entry: LogDetail }) {
-  const { trigger, startedAt, totalDurationMs, cost, executionId, level } = entry
+  const { trigger, startedAt, totalDurationMs, cost, executionId, status, partial, labels, source } = entry
   return (
     <dl className="flex shrink-0 flex-wrap gap-x-6 gap-y-2 px-4 pt-3 pb-2 text-sm">
       <Fact label="Result">
-        <span className={level === 'error' ? 'text-error-text' : 'text-ok-text'}>
-          {level === 'error' ? 'Failed' : 'Succeeded'}
+        <span className={statusTexts[status]}>{statusLabels[status]}</span>
+      </Fact>
+      <Fact label="Version">
+        <span className="flex items-center gap-1.5">
+          {versionText(entry)}
+          {partial && <Badge>A part of it</Badge>}
+          {source === 'rerun' && <Badge>Run again</Badge>}
         </span>
       </Fact>
       <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
@@ -99,6 +105,17 @@ function Facts({ entry }: { entry: LogDetail }) {
       </Fact>
       <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
       <Fact label="Cost">{costText(cost.total)}</Fact>
+      {Object.keys(labels).length > 0 && (
+        <Fact label="Labels">
+          <span className="flex flex-wrap gap-1">
+            {Object.entries(labels).map(([name, text]) => (
+              <Badge key={name}>
+                {name}: {text}
+              </Badge>
+            ))}
+          </span>
+        </Fact>
+      )}
       <Fact label="Execution ID">
         <span className="flex items-center gap-1">
           <code className="max-w-40 truncate font-mono text-xs" title={executionId}>
@@ -115,7 +132,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-2xs text-muted">{label}</dt>
-      <dd className="flex h-5 items-center tabular-nums">{children}</dd>
+      <dd className="flex min-h-5 items-center tabular-nums">{children}</dd>
     </div>
   )
 }
@@ -162,6 +179,7 @@ function Trace({
           <SpanDetail
             key={chosen.id}
             span={chosen}
+            executionId={isOwn(path) ? entry.executionId : undefined}
             actions={
               mayRun &&
               isRepeatable(chosen, path) && (
@@ -169,8 +187,7 @@ function Trace({
                   size="small"
                   label="Run from here"
                   entry={entry}
-                  blockId={chosen.blockId ?? ''}
-                  iterations={iterationsOf(path)}
+                  from={{ blockId: chosen.blockId ?? '', iterations: iterationsOf(path), span: chosen }}
                 />
               )
             }
@@ -186,8 +203,12 @@ function Trace({
  * an inner step.
  */
 function isRepeatable(span: Span, path: readonly Span[]): boolean {
-  const isOwn = path.slice(1, -1).every(({ type }) => type !== 'workflow' && type !== 'agent')
-  return span.blockId !== null && span.type !== 'iteration' && span.status !== 'skipped' && isOwn
+  return span.blockId !== null && span.type !== 'iteration' && span.status !== 'skipped' && isOwn(path)
+}
+
+/** Whether the last span of a path belongs to the workflow itself. */
+function isOwn(path: readonly Span[]): boolean {
+  return path.slice(1, -1).every(({ type }) => type !== 'workflow' && type !== 'agent')
 }
 
 /** The iteration index in each container around the last span of a path, outermost first. */

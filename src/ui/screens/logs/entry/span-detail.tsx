@@ -6,22 +6,39 @@ import { JsonView } from '../../../parts/json-view.tsx'
 import { Cell, Row, Table } from '../../../parts/table.tsx'
 import { durationText } from '../../../parts/time-text.ts'
 import { ErrorBox } from './error-box.tsx'
+import { FailedLine } from './failed-line.tsx'
 import { type Span, spanLabel } from './trace.ts'
 
-/** The details of one span: input, output, attempts and model cost. */
-export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode }) {
+/**
+ * The details of one span: its error with the line of code, its input and output, attempts and model cost.
+ * `executionId`: of the run, for a block of the workflow itself.
+ */
+export function SpanDetail({
+  span,
+  actions,
+  executionId,
+}: {
+  span: Span
+  actions?: ReactNode
+  executionId?: string | undefined
+}) {
   const { type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
   return (
-    <div className="flex flex-col gap-3 p-4">
+    <div className="@container flex flex-col gap-3 p-4">
       <header className="flex min-h-7 flex-wrap items-center gap-2">
         <h2 className="min-w-0 truncate text-sm font-semibold">{spanLabel(span)}</h2>
         <span className="font-mono text-2xs text-muted">{type}</span>
+        {span.pinned && <Badge>Pinned in the draft, did not run</Badge>}
+        {span.reused && <Badge>Reused from an earlier run</Badge>}
         <span className="flex-1" />
         {duration !== null && <span className="text-xs text-muted tabular-nums">{durationText(duration)}</span>}
         {actions}
       </header>
       {status === 'skipped' && <p className="text-sm text-muted">{skippedText(span)}</p>}
-      {error && <ErrorBox code={error.code} message={error.message} />}
+      {error && <ErrorBox code={error.code} message={error.message} isCalm={status === 'cancelled'} />}
+      {error && executionId && span.blockId && (
+        <FailedLine executionId={executionId} blockId={span.blockId} message={error.message} />
+      )}
       {model && (
         <p className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
           <Badge>{model}</Badge>
@@ -46,11 +63,18 @@ export function SpanDetail({ span, actions }: { span: Span; actions?: ReactNode 
         </Table>
       )}
       {status !== 'skipped' && (
-        <>
+        <div className="grid items-start gap-3 @md:grid-cols-2">
           <JsonView label="Input" value={input} />
-          <JsonView label="Output" value={output} />
-        </>
+          <JsonView label="Output" value={error ? withoutError(output) : output} />
+        </div>
       )}
     </div>
   )
+}
+
+/** The error stands above, once. */
+function withoutError(output: unknown): unknown {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return output
+  const { error: _, ...rest } = output as Record<string, unknown>
+  return rest
 }

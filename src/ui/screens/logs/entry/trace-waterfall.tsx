@@ -148,7 +148,7 @@ function Line({
             />
           )}
         </span>
-        <StatusMark status={span.status} />
+        <StatusMark status={span.status} instead={span.pinned ? 'Pinned' : span.reused && 'Reused'} />
         {span.blockId !== null && span.type !== 'iteration' && <BlockIcon type={span.type} size="small" />}
         <span className={classes('truncate', isSkipped && 'text-muted line-through', depth === 0 && 'font-medium')}>
           {spanLabel(span)}
@@ -157,14 +157,15 @@ function Line({
       <span className="relative h-full min-w-0 flex-1" aria-hidden="true">
         {!isSkipped && (
           <span
-            className={classes('absolute top-2.25 h-3 min-w-[3px] rounded-sm', barLooks[span.status])}
+            className={classes(
+              'absolute top-2.25 h-3 min-w-[3px] rounded-sm',
+              span.reused || span.pinned ? 'bg-line-strong' : barLooks[span.status],
+            )}
             style={{ left: `min(${left}%, calc(100% - 3px))`, width: `${width}%` }}
           />
         )}
       </span>
-      <span className="w-16 shrink-0 text-right text-xs text-muted tabular-nums">
-        {isSkipped ? 'skipped' : span.duration === null ? '' : durationText(span.duration)}
-      </span>
+      <span className="w-16 shrink-0 text-right text-xs text-muted tabular-nums">{timeText(span)}</span>
     </div>
   )
 }
@@ -172,15 +173,27 @@ function Line({
 const barLooks: Readonly<Record<Span['status'], string>> = {
   success: 'bg-accent opacity-75',
   error: 'bg-error',
-  cancelled: 'bg-warn',
+  cancelled: 'bg-line-strong',
   skipped: 'bg-line-strong',
 }
 
-export function StatusMark({ status }: { status: Span['status'] }) {
-  const looks = { success: 'bg-ok', error: 'bg-error', cancelled: 'bg-warn', skipped: 'bg-line-strong' }
+function timeText({ status, pinned, reused, duration }: Span): string {
+  if (status === 'skipped') return 'skipped'
+  if (pinned) return 'pinned'
+  if (reused) return 'reused'
+  return duration === null ? '' : durationText(duration)
+}
+
+/** `instead`: the reason why the block did not run. */
+export function StatusMark({ status, instead }: { status: Span['status']; instead?: string | undefined }) {
+  const looks = { success: 'bg-ok', error: 'bg-error', cancelled: 'bg-line-strong', skipped: 'bg-line-strong' }
   const words = { success: 'Succeeded', error: 'Failed', cancelled: 'Cancelled', skipped: 'Skipped' }
   return (
-    <span role="img" aria-label={words[status]} className={classes('size-2 shrink-0 rounded-full', looks[status])} />
+    <span
+      role="img"
+      aria-label={instead ?? words[status]}
+      className={classes('size-2 shrink-0 rounded-full', instead ? 'bg-line-strong' : looks[status])}
+    />
   )
 }
 

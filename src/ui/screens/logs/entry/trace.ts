@@ -1,4 +1,5 @@
 import { afterExecution, type BlockRun, iterationText, outweighs } from '../../../editor/run/block-run.ts'
+import { glimpseOf } from '../../../editor/run/glimpse.ts'
 import type { LogDetail } from '../log-queries.ts'
 
 export type Span = Omit<LogDetail['executionData']['traceSpans'][number], 'children'> & { children: readonly Span[] }
@@ -67,11 +68,20 @@ export function barOf(span: Span, root: Span): { left: number; width: number } {
 /** The final state of each block of the workflow itself. */
 export function blockRuns(spans: readonly Span[]): ReadonlyMap<string, BlockRun> {
   const runs = new Map<string, BlockRun>()
-  for (const { blockId, status, duration } of ownSpans(spans)) {
-    const pass = { status, duration: duration ?? undefined, reused: false }
+  for (const { blockId, status, duration, reused = false, pinned = false, output } of ownSpans(spans)) {
+    const glimpse = status === 'success' ? glimpseOf(output) : undefined
+    const pass = { status, duration: duration ?? undefined, reused, pinned, glimpse }
     runs.set(blockId, afterExecution(runs.get(blockId), pass, { wasCounted: false, othersRun: false }))
   }
   return runs
+}
+
+/** The block of the workflow itself in which the run failed: the innermost one. */
+export function failedBlockOf(spans: readonly Span[]): string | undefined {
+  const failed = failedSpan(spans)
+  const path = failed ? pathTo(spans, failed.id) : []
+  const own = new Set(ownSpans(spans).map(({ id }) => id))
+  return path.findLast(({ id }) => own.has(id))?.blockId ?? undefined
 }
 
 /** The execution that a block's card represents: the failed one, if any, otherwise the last. */

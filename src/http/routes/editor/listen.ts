@@ -1,0 +1,101 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import type { Listener } from '../../../triggers/test-listeners.ts'
+import { findWorkflow } from '../../access/auth.ts'
+import { allowSilence } from '../../access/connection.ts'
+import type { Door } from '../../access/door.ts'
+import { editorRoute } from '../../openapi/route.ts'
+import type { TakenRequest } from '../../requests/taken-request.ts'
+import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
+import type { Services } from '../../services.ts'
+
+const ListenerResponse = t.Object({
+  token: t.String(),
+  url: t.String({
+    description: 'The test address. It takes one request with the rules of the webhook trigger of the draft.',
+  }),
+  expiresAt: Time,
+  request: maybe(
+    t.Object({
+      receivedAt: Time,
+      fields: t.Record(t.String(), t.Unknown(), {
+        description: 'The outputs that the trigger has with this request, without the secrets of the workspace.',
+      }),
+    }),
+  ),
+})
+const pollMs = 20_000
+
+/** Listening for a test request at the webhook trigger of a draft. */
+export function listenRoutes(services: Services, door: Door) {
+  const { listeners, manual, settings } = services
+  return new Elysia()
+    .post(
+      '/workflows/:id/listen',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.requireSession(request, set)
+        door.note(request, { workflowId: id })
+        const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
+        set.status = 201
+        return await responseOf(listeners.open({ workflowId: id, userId: caller.userId }), workspaceId)
+      },
+      editorRoute({
+        name: 'listenForRequest',
+        summary: 'Listen for a test request at the webhook trigger of the draft',
+        description: 'The address takes one request and then refuses others. It replaces your earlier one here.',
+        responses: { 201: ListenerResponse },
+        errors: ['NOT_FOUND', 'OVERLOADED'],
+      }),
+    )
+    .get(
+      '/workflows/:id/listen/:token',
+      async ({ request, set, params: { id, token }, server }) => {
+        const caller = await door.requireSession(request, set)
+        const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
+        assertOwn(listeners.find(token), id, caller.userId)
+        allowSilence(request, server)
+        const listener = assertOwn(await listeners.wait(token, pollMs, request.signal), id, caller.userId)
+        return await responseOf(listener, workspaceId)
+      },
+      editorRoute({
+        name: 'waitForRequest',
+        summary: 'Wait for a test request',
+        description: `Responds when the request has come, or after ${pollMs / 1_000} seconds without one.`,
+        responses: { 200: ListenerResponse },
+        errors: ['NOT_FOUND'],
+      }),
+    )
+    .delete(
+      '/workflows/:id/listen/:token',
+      async ({ request, set, params: { id, token } }) => {
+        const caller = await door.requireSession(request, set)
+        await findWorkflow(services, caller, id, 'execute')
+        assertOwn(listeners.find(token), id, caller.userId)
+        listeners.close(token)
+        set.status = 204
+      },
+      editorRoute({
+        name: 'stopListening',
+        summary: 'Stop listening for a test request',
+        responses: { 204: t.Void({ description: 'The address no longer exists.' }) },
+        errors: ['NOT_FOUND'],
+      }),
+    )
+
+  async function responseOf({ token, expiresAt, request }: Listener<TakenRequest>, workspaceId: string) {
+    const url = `${settings.baseUrl()}/api/webhooks/test/${token}`
+    const listening = { token, url, expiresAt: isoTime(expiresAt) }
+    if (!request) return { ...listening, request: null }
+    const text = JSON.stringify(request.shown)
+    const shown = (await manual.secretsOf(workspaceId))?.redact(text) ?? text
+    const fields = JSON.parse(shown) as Record<string, unknown>
+    return { ...listening, request: { receivedAt: isoTime(request.at), fields } }
+  }
+}
+
+/** The address is a secret of the person who listens. */
+function assertOwn(listener: Listener<TakenRequest> | undefined, workflowId: string, userId: string) {
+  if (listener?.workflowId === workflowId && listener.userId === userId) return listener
+  throw new AppError('NOT_FOUND', 'You no longer listen at this test address. Listen again.')
+}

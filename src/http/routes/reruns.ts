@@ -1,0 +1,159 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { logIdOf, sequenceAt } from '../../domain/ids.ts'
+import { oneOf } from '../../domain/one-of.ts'
+import { type Rerun, type RerunEntry, rerunEntriesMax } from '../../engine/manual/reruns.ts'
+import type { LogFilter } from '../../store/log-query.ts'
+import { assertMay } from '../access/auth.ts'
+import type { Door } from '../access/door.ts'
+import { route } from '../openapi/route.ts'
+import { readShape } from '../requests/body.ts'
+import { logsPageMax, readRerunFilter } from '../requests/log-query.ts'
+import { isoTime, maybe, Time } from '../responses/schema-parts.ts'
+import type { Services } from '../services.ts'
+import { createManualStart } from './editor/manual-start.ts'
+
+const NewRerun = t.Object({
+  filter: t.Record(t.String(), t.Unknown(), {
+    description:
+      'Filters of `GET /api/v1/logs` by their names, such as `{ "status": "error", "search": "timed out" }`. A list may ' +
+      'be an array.',
+  }),
+  version: t.Optional(
+    oneOf(['ran', 'live', 'draft'], {
+      default: 'ran',
+      description: 'The version to use: the one that ran (which may have been a draft), the active one, or the draft.',
+    }),
+  ),
+  perSecond: t.Optional(
+    t.Number({ exclusiveMinimum: 0, maximum: 100, default: 5, description: 'Runs that start in a second, at most.' }),
+  ),
+})
+
+const RerunResponse = t.Object(
+  {
+    id: t.String(),
+    workspaceId: t.String(),
+    state: oneOf(['collecting', 'running', 'done', 'cancelled', 'failed']),
+    version: oneOf(['ran', 'live', 'draft']),
+    perSecond: t.Number(),
+    total: maybe(t.Integer({ description: 'Entries to run again; null while they are collected.' })),
+    started: t.Integer({ description: 'Runs that have started.' }),
+    refused: t.Integer({ description: 'Entries that could not run again.' }),
+    problems: t.Array(t.Object({ logId: t.String(), message: t.String() }), {
+      description: 'The first refused entries, with the reasons.',
+    }),
+    error: maybe(t.String({ description: 'Why the job failed.' })),
+    createdAt: Time,
+    endedAt: maybe(Time),
+    statusUrl: t.String({ description: 'Where to watch and to stop it.' }),
+  },
+  { $id: 'Rerun' },
+)
+
+/** Running recorded runs again: `/api/workspaces/<id>/logs/rerun`. */
+export function rerunRoutes(services: Services, door: Door) {
+  const { store, clock, reruns, settings } = services
+  const startManualRun = createManualStart(services)
+  return new Elysia({ prefix: '/api/workspaces/:id/logs/rerun' })
+    .post(
+      '',
+      async ({ request, set, params: { id: workspaceId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), workspaceId, 'execute', 'workspace')
+        const { filter: written, version = 'ran', perSecond = 5 } = await readShape(request, NewRerun, settings.body)
+        const filter = readRerunFilter(workspaceId, written)
+        const before = logIdOf(sequenceAt(clock.now() + 1))
+        const job = reruns.start({
+          ...{ workspaceId, version, perSecond },
+          collect: (signal) => collect(workspaceId, filter, before, signal),
+          run: (entry) => runAgain(entry, version),
+        })
+        set.status = 202
+        return responseOf(job)
+      },
+      route({
+        name: 'rerunLogs',
+        summary: 'Run all entries of a filter again',
+        description:
+          'Starts a manual run with the input of each entry, oldest first, and returns a job. Side effects happen ' +
+          `again. A job has at most ${rerunEntriesMax} entries, and a workspace one job at a time. Entries recorded ` +
+          'after this request are left out. The new runs have the `source` `rerun`. A job does not survive a restart of ' +
+          'the service: it then no longer exists, and starts nothing more.',
+        tag: 'Logs',
+        body: NewRerun,
+        responses: { 202: RerunResponse },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+      }),
+    )
+    .get(
+      '/:rerunId',
+      async ({ request, set, params: { id, rerunId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        return responseOf(findRerun(id, rerunId))
+      },
+      route({
+        name: 'getRerun',
+        summary: 'Watch a re-run',
+        tag: 'Logs',
+        responses: { 200: RerunResponse },
+        errors: ['NOT_FOUND'],
+      }),
+    )
+    .delete(
+      '/:rerunId',
+      async ({ request, set, params: { id, rerunId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'execute', 'workspace')
+        const job = findRerun(id, rerunId)
+        reruns.cancel(rerunId)
+        return responseOf(job)
+      },
+      route({
+        name: 'cancelRerun',
+        summary: 'Stop a re-run',
+        description: 'Starts no more runs. Runs that have started go on. A job that has ended stays as it is.',
+        tag: 'Logs',
+        responses: { 200: RerunResponse },
+        errors: ['FORBIDDEN', 'NOT_FOUND'],
+      }),
+    )
+
+  function findRerun(workspaceId: string, rerunId: string): Rerun {
+    const job = reruns.find(rerunId)
+    if (job?.workspaceId === workspaceId) return job
+    throw new AppError('NOT_FOUND', 'There is no such re-run. A re-run does not survive a restart of the service.')
+  }
+
+  async function collect(
+    workspaceId: string,
+    filter: LogFilter,
+    before: string,
+    signal: AbortSignal,
+  ): Promise<RerunEntry[]> {
+    const entries: RerunEntry[] = []
+    const show = { details: false, finalOutput: false, traceSpans: false, failure: false }
+    for (let after: number | undefined; !signal.aborted; ) {
+      const page = await store.queryLogs({ workspaceId, filter, order: 'asc', limit: logsPageMax, after, show })
+      const found = JSON.parse(`[${page.entries}]`) as (RerunEntry & { id: string })[]
+      const wanted = found.filter(({ id }) => id < before)
+      entries.push(...wanted.map(({ id, executionId, workflowId }) => ({ logId: id, executionId, workflowId })))
+      if (entries.length > rerunEntriesMax) {
+        throw new AppError('INVALID_INPUT', `The filter has more than ${rerunEntriesMax} entries. Narrow it.`)
+      }
+      if (page.end === 'last' || page.position === null || wanted.length < found.length) break
+      after = page.position
+    }
+    return entries
+  }
+
+  async function runAgain({ executionId, workflowId }: RerunEntry, version: Rerun['version']): Promise<string> {
+    const workflow = await store.getWorkflow(workflowId)
+    if (!workflow) throw new AppError('NOT_FOUND', 'The workflow was deleted.')
+    return (await startManualRun(workflow, { again: { executionId }, version })).executionId
+  }
+}
+
+function responseOf({ createdAt, endedAt, ...job }: Rerun) {
+  const times = { createdAt: isoTime(createdAt), endedAt: endedAt === null ? null : isoTime(endedAt) }
+  return { ...job, ...times, statusUrl: `/api/workspaces/${job.workspaceId}/logs/rerun/${job.id}` }
+}

@@ -1,0 +1,124 @@
+import type { Clock, Timer } from '../domain/clock.ts'
+import { AppError } from '../domain/errors.ts'
+
+export type TestListenersOptions = {
+  clock: Clock
+  /** A secret that nobody can guess. */
+  newToken(): string
+}
+
+/** `bytes`: the memory that the request takes until it is dropped. */
+type Sized = { bytes: number }
+
+/** One person who waits for a test request at a trigger of a draft. */
+export type Listener<Request> = {
+  readonly token: string
+  readonly workflowId: string
+  readonly userId: string
+  /** Epoch milliseconds: when it stops waiting, or forgets the request. */
+  readonly expiresAt: number
+  readonly request: Request | undefined
+}
+
+/**
+ * Test addresses of webhook triggers. A listener waits for one request. When it has taken one, it keeps it for a while
+ * and refuses all others. A person has one listener per workflow: a new one replaces it. Everything is in memory, and
+ * ends with the process.
+ */
+export class TestListeners<Request extends Sized> {
+  readonly #options: TestListenersOptions
+  /** By token, oldest first. */
+  readonly #entries = new Map<string, Entry<Request>>()
+  #heldBytes = 0
+
+  constructor(options: TestListenersOptions) {
+    this.#options = options
+  }
+
+  /** Throws OVERLOADED when too many people listen. */
+  open({ workflowId, userId }: { workflowId: string; userId: string }): Listener<Request> {
+    const earlier = this.#entries.values().find((each) => each.workflowId === workflowId && each.userId === userId)
+    if (earlier) this.#end(earlier)
+    if (this.#entries.size >= listenersMax) {
+      throw new AppError('OVERLOADED', 'Too many people wait for test requests. Try again later.', { retryAfterS: 60 })
+    }
+    const { clock, newToken } = this.#options
+    const token = newToken()
+    const entry: Entry<Request> = {
+      ...{ token, workflowId, userId, expiresAt: clock.now() + waitMs, request: undefined, waiting: new Set() },
+      timer: clock.setTimer(waitMs, () => this.#end(entry)),
+    }
+    this.#entries.set(token, entry)
+    return entry
+  }
+
+  find(token: string): Listener<Request> | undefined {
+    return this.#entries.get(token)
+  }
+
+  /** Gives the request to the listener. False when it has one already, or has ended. */
+  take(token: string, request: Request): boolean {
+    const entry = this.#entries.get(token)
+    if (!entry || entry.request) return false
+    const { clock } = this.#options
+    entry.timer.cancel()
+    entry.request = request
+    entry.expiresAt = clock.now() + keepMs
+    entry.timer = clock.setTimer(keepMs, () => this.#end(entry))
+    this.#heldBytes += request.bytes
+    for (const oldest of this.#entries.values()) {
+      if (this.#heldBytes <= heldBytesMax) break
+      if (oldest.request && oldest !== entry) this.#end(oldest)
+    }
+    wake(entry)
+    return true
+  }
+
+  /** Waits until the listener has taken a request, has ended, or `forMs` have passed. */
+  async wait(token: string, forMs: number, signal: AbortSignal): Promise<Listener<Request> | undefined> {
+    const entry = this.#entries.get(token)
+    if (!entry || entry.request || signal.aborted) return entry
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#options.clock.setTimer(forMs, resolve)
+    entry.waiting.add(resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    timer.cancel()
+    entry.waiting.delete(resolve)
+    return this.#entries.get(token)
+  }
+
+  close(token: string): void {
+    const entry = this.#entries.get(token)
+    if (entry) this.#end(entry)
+  }
+
+  stop(): void {
+    for (const entry of [...this.#entries.values()]) this.#end(entry)
+  }
+
+  #end(entry: Entry<Request>): void {
+    entry.timer.cancel()
+    this.#entries.delete(entry.token)
+    this.#heldBytes -= entry.request?.bytes ?? 0
+    wake(entry)
+  }
+}
+
+type Entry<Request> = Omit<Listener<Request>, 'expiresAt' | 'request'> & {
+  expiresAt: number
+  request: Request | undefined
+  timer: Timer
+  readonly waiting: Set<() => void>
+}
+
+function wake({ waiting }: { waiting: Set<() => void> }): void {
+  for (const resolve of waiting) resolve()
+}
+
+const waitMs = 10 * 60_000
+/** How long a taken request is kept. */
+const keepMs = 30 * 60_000
+const listenersMax = 1_000
+/** The memory for all taken requests. Beyond it, the oldest are dropped. */
+const heldBytesMax = 64 * 1_048_576

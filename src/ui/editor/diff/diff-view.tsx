@@ -1,0 +1,187 @@
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { own } from '../../../domain/edits/same-value.ts'
+import { countOf } from '../../parts/amount-text.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { BlockIcon } from '../canvas/block-icon.tsx'
+import {
+  type BlockChange,
+  type Compared,
+  type DocumentDiff,
+  documentDiff,
+  type EdgeChange,
+  isSameDiff,
+} from '../document/document-diff.ts'
+import { maskedBlock } from '../document/masked-secrets.ts'
+import { pathLabel } from '../document/parameter-label.ts'
+import type { ValueChange } from '../document/value-changes.ts'
+import { type BlockType, useEditing } from '../editing.tsx'
+import { ValueDiff } from './value-diff.tsx'
+
+/** The differences between two documents, with their values. Secrets are hidden. `none`: shown when there are none. */
+export function DiffView({ before, after, none }: { before: Compared; after: Compared; none: string }) {
+  const { types } = useEditing()
+  const diff = useMemo(
+    () => documentDiff(maskedDocument(before, types), maskedDocument(after, types)),
+    [before, after, types],
+  )
+  const nameOf = (id: unknown) =>
+    own(after.blocks, String(id))?.name ?? own(before.blocks, String(id))?.name ?? String(id)
+  if (isSameDiff(diff)) return <p className="text-sm text-muted">{none}</p>
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-xs text-muted">{summaryOf(diff)}</p>
+      <BlockList changes={diff.blocks} types={types} nameOf={nameOf} />
+      {diff.edges.length > 0 && (
+        <Part title="Connections">
+          <EdgeList changes={diff.edges} />
+        </Part>
+      )}
+      {diff.variables.length > 0 && (
+        <Part title="Run variables">
+          <ValueList values={diff.variables} labelOf={({ path }) => path.join(' › ')} />
+        </Part>
+      )}
+    </div>
+  )
+}
+
+function maskedDocument(document: Compared, types: ReadonlyMap<string, BlockType>): Compared {
+  const blocks = Object.entries(document.blocks).map(([id, block]) => [id, maskedBlock(block, types)])
+  return { ...document, blocks: Object.fromEntries(blocks) }
+}
+
+/** `1 block added, 2 blocks changed, 3 connections changed`. */
+function summaryOf({ blocks, edges, variables }: DocumentDiff): string {
+  const kinds = Map.groupBy(blocks, ({ kind }) => kind)
+  const parts = (['added', 'removed', 'changed'] as const).flatMap((kind) => {
+    const count = kinds.get(kind)?.length ?? 0
+    return count === 0 ? [] : [`${countOf(count, 'block')} ${kind}`]
+  })
+  if (edges.length > 0) parts.push(`${countOf(edges.length, 'connection')} changed`)
+  if (variables.length > 0) parts.push('run variables changed')
+  return parts.join(', ')
+}
+
+const tones = { added: 'ok', removed: 'error', changed: 'accent' } as const
+/** The blocks that are drawn at once. */
+const blocksMax = 50
+
+type ListProps = {
+  changes: readonly BlockChange[]
+  types: ReadonlyMap<string, BlockType>
+  nameOf: (id: unknown) => string
+}
+
+function BlockList({ changes, types, nameOf }: ListProps) {
+  const [shown, setShown] = useState(blocksMax)
+  return (
+    <>
+      {changes.slice(0, shown).map((change) => (
+        <BlockItem key={change.id} change={change} type={types.get(change.type)} nameOf={nameOf} />
+      ))}
+      {changes.length > shown && (
+        <Button size="small" className="self-start" onClick={() => setShown(shown + blocksMax)}>
+          Show {countOf(Math.min(blocksMax, changes.length - shown), 'more block')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function BlockItem({
+  change,
+  type,
+  nameOf,
+}: {
+  change: BlockChange
+  type: BlockType | undefined
+  nameOf: ListProps['nameOf']
+}) {
+  const { kind, name, values } = change
+  // The head says the name and the type of a block that was added or removed.
+  const listed = kind === 'changed' ? values : values.filter(({ path }) => !headParts.has(path[0] ?? ''))
+  const shown = listed.map((value) =>
+    value.path[0] === 'container'
+      ? { ...value, before: value.before && nameOf(value.before), after: value.after && nameOf(value.after) }
+      : value,
+  )
+  return (
+    <details open={kind !== 'removed'} className="group rounded-lg border border-line bg-surface">
+      <summary className="flex cursor-default items-center gap-2 rounded-lg px-2.5 py-1.5 select-none hover:bg-hover">
+        <ChevronRight
+          size={14}
+          aria-hidden="true"
+          className="shrink-0 text-muted transition-transform group-open:rotate-90"
+        />
+        <BlockIcon type={change.type} size="small" />
+        <span className="min-w-0 flex-1 truncate text-sm font-medium">{name}</span>
+        <Badge tone={tones[kind]}>{kind}</Badge>
+      </summary>
+      <div className="border-t border-line px-3 py-2">
+        {shown.length > 0 ? (
+          <ValueList values={shown} labelOf={(value) => labelIn(value, type)} />
+        ) : (
+          <p className="text-xs text-muted">It has no parameters.</p>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const headParts = new Set(['name', 'type', 'enabled'])
+
+function labelIn({ path: [part = '', ...rest] }: ValueChange, type: BlockType | undefined): string {
+  if (part === 'params') return pathLabel(rest, type?.parameters.properties)
+  if (part === 'loop' || part === 'parallel') return pathLabel(rest, type?.container?.settings.properties) || 'Settings'
+  return partLabels[part] ?? part
+}
+
+const partLabels: Readonly<Record<string, string>> = {
+  name: 'Name',
+  type: 'Type',
+  enabled: 'Enabled',
+  container: 'Container',
+}
+
+function ValueList({ values, labelOf }: { values: readonly ValueChange[]; labelOf: (value: ValueChange) => string }) {
+  return (
+    <dl className="flex flex-col gap-1.5">
+      {values.map((value) => (
+        <ValueDiff key={value.path.join('\n')} label={labelOf(value)} before={value.before} after={value.after} />
+      ))}
+    </dl>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="rounded-lg border border-line bg-surface px-3 py-2">
+      <h4 className="mb-1.5 text-sm font-medium">{title}</h4>
+      {children}
+    </section>
+  )
+}
+
+function EdgeList({ changes }: { changes: readonly EdgeChange[] }) {
+  return (
+    <ul className="flex flex-col gap-1">
+      {changes.slice(0, edgesMax).map((change, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two blocks may have several equal connections
+        <li key={index} className="flex items-center gap-2 text-xs">
+          <Badge tone={tones[change.kind]} className="w-18 justify-center">
+            {change.kind}
+          </Badge>
+          <span className="min-w-0 break-words">
+            {change.source}
+            {change.port !== undefined && <span className="text-muted"> ({change.port})</span>} → {change.target}
+          </span>
+        </li>
+      ))}
+      {changes.length > edgesMax && <li className="text-xs text-muted">And {changes.length - edgesMax} more.</li>}
+    </ul>
+  )
+}
+
+const edgesMax = 200

@@ -1,0 +1,117 @@
+import {
+  type Box,
+  clampInside,
+  containerAt,
+  freeSpot,
+  placesOf,
+  type Sizes,
+  sizeOfNote,
+  sizesOf,
+} from '../canvas/geometry.ts'
+import type { Draft } from '../save/draft.ts'
+import { absolutePosition, type Document, isTrigger, type Point, positionOf, withInner } from './document.ts'
+import { type Fragment, fragmentText, freshFragment, readFragment, takeFragment } from './fragment.ts'
+import { freshId } from './fresh-id.ts'
+
+/** Copy, paste and duplicate. */
+export function clipboardActions({
+  draft,
+  readOnly,
+  sizes,
+  onInserted,
+  onNothing,
+}: {
+  draft: Draft
+  readOnly: boolean
+  sizes: () => Sizes
+  /** Receives the ids of the inserted outermost blocks and notes. */
+  onInserted: (ids: string[]) => void
+  onNothing: () => void
+}) {
+  const now = () => draft.state()
+  const insert = (fragment: Fragment, wanted: Point, parentId: string | null) => {
+    const { document } = now()
+    const spot = spotFor(document, sizes(), fragment, wanted, parentId)
+    const fresh = freshFragment(fragment, document, { newId: freshId, ...spot })
+    const ids = [
+      ...Object.keys(fresh.blocks).filter((id) => (fresh.blocks[id]?.parentId ?? null) === spot.parentId),
+      ...Object.keys(fresh.notes),
+    ]
+    if (ids.length === 0) return onNothing()
+    draft.perform({ kind: 'insert', fragment: fresh })
+    draft.select(ids)
+    onInserted(ids)
+  }
+  return {
+    copyText(): string | undefined {
+      const { document, selected } = now()
+      return selected.size === 0 ? undefined : fragmentText(takeFragment(document, selected))
+    },
+    /** Places the copies below the originals, in the same container. */
+    duplicate(): void {
+      const { document, selected } = now()
+      if (readOnly || selected.size === 0) return
+      const fragment = takeFragment(document, selected)
+      const parents = new Set(rootsOf(fragment).map(({ id }) => document.blocks[id]?.parentId ?? null))
+      const [parentId = null] = parents.size === 1 ? parents : []
+      const { x, y } = boundsOf(document, fragment)
+      insert(fragment, { x: x + 40, y: y + 60 }, parentId)
+    },
+    /**
+     * Pastes text at a point of the canvas, in the container there, in free space. A copied container is not pasted
+     * into itself. Returns false when the text contains no blocks.
+     */
+    paste(text: string, point: Point): boolean {
+      if (readOnly) return false
+      const fragment = readFragment(text)
+      if (!fragment) return false
+      const { document } = now()
+      const copied = withInner(document, Object.keys(fragment.blocks))
+      insert(fragment, point, containerAt(document, sizes(), point, copied))
+      return true
+    },
+  }
+}
+
+/** Blocks of a fragment that are in none of its containers. */
+function rootsOf({ blocks }: Fragment) {
+  return Object.values(blocks).filter(({ parentId }) => !parentId || !blocks[parentId])
+}
+
+/** The bounds of a fragment, in its own coordinates: those of the canvas. */
+function boundsOf(document: Document, fragment: Fragment): Box {
+  const known = sizesOf({ ...document, ...fragment })
+  const boxes = [
+    ...rootsOf(fragment).map((block) => ({ ...positionOf(block), ...known.get(block.id)! })),
+    ...Object.values(fragment.notes).map((note) => ({ ...note.position, ...sizeOfNote(note) })),
+  ]
+  const x = Math.min(...boxes.map((box) => box.x))
+  const y = Math.min(...boxes.map((box) => box.y))
+  const width = Math.max(...boxes.map((box) => box.x + box.width)) - x
+  return { x, y, width, height: Math.max(...boxes.map((box) => box.y + box.height)) - y }
+}
+
+/** Where a fragment goes: the container, and how far its outermost blocks move. */
+function spotFor(
+  document: Document,
+  sizes: Sizes,
+  fragment: Fragment,
+  wanted: Point,
+  container: string | null,
+): { parentId: string | null; by: Point } {
+  // Triggers cannot be in containers, and notes are never in one.
+  const isOuter = rootsOf(fragment).some(isTrigger) || rootsOf(fragment).length === 0
+  const parentId = isOuter ? null : container
+  const origin = parentId === null ? { x: 0, y: 0 } : absolutePosition(document, parentId)
+  const bounds = boundsOf(document, fragment)
+  const places = placesOf(document)
+  const boxes = Object.values(document.blocks)
+    .filter((block) => (block.parentId ?? null) === parentId)
+    .map(({ id }) => ({ ...places.get(id)!, ...sizes.get(id) }))
+    .map((box) => ({ ...box, x: box.x - origin.x, y: box.y - origin.y }))
+  const notes = parentId === null ? Object.keys(document.notes ?? {}).map((id) => places.get(id)!) : []
+  const start = clampInside({ x: wanted.x - origin.x, y: wanted.y - origin.y }, parentId)
+  const least = parentId === null ? undefined : clampInside({ x: 0, y: 0 }, parentId)
+  const corner = freeSpot([...boxes, ...notes], start, bounds, least)
+  return { parentId, by: { x: corner.x - bounds.x, y: corner.y - bounds.y } }
+}

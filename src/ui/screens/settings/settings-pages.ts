@@ -1,0 +1,9 @@
+/** The pages of the settings, with the words that the command palette finds them by. */
+export const settingsPages = [
+  { name: 'keys', label: 'API keys', words: 'token secret create authentication', group: 'You' },
+  { name: 'account', label: 'Account', words: 'password e-mail sign in theme session', group: 'You' },
+  { name: 'environment', label: 'Environment variables', words: 'secrets credentials', group: 'Workspace' },
+  { name: 'workspace', label: 'Name and members', words: 'people invite roles users team viewer', group: 'Workspace' },
+  { name: 'usage', label: 'Usage and limits', words: 'cost models tokens quota tier plan', group: 'Workspace' },
+  { name: 'about', label: 'About', words: 'version service disk health status', group: 'Service' },
+] as const

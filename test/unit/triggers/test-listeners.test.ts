@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { TestListeners } from '../../../src/triggers/test-listeners.ts'
+import { ManualClock } from '../../support/clock.ts'
+
+type Taken = { bytes: number; text: string }
+const minute = 60_000
+const taken = (text: string, bytes = 10): Taken => ({ bytes, text })
+
+function open() {
+  const clock = new ManualClock()
+  let number = 0
+  const listeners = new TestListeners<Taken>({ clock, newToken: () => `token-${++number}` })
+  return { clock, listeners }
+}
+
+const ada = { workflowId: 'w', userId: 'ada' }
+const never = new AbortController().signal
+
+test('a listener takes one request, and keeps it for half an hour', async () => {
+  const { clock, listeners } = open()
+  const { token } = listeners.open(ada)
+  const waiting = listeners.wait(token, minute, never)
+  expect(listeners.take(token, taken('first'))).toBe(true)
+  expect((await waiting)?.request?.text).toBe('first')
+  expect(listeners.take(token, taken('second'))).toBe(false)
+  clock.advance(29 * minute)
+  expect(listeners.find(token)?.request?.text).toBe('first')
+  clock.advance(minute)
+  expect(listeners.find(token)).toBeUndefined()
+  expect(clock.pending).toBe(0)
+})
+
+test('a listener ends after ten minutes without a request', async () => {
+  const { clock, listeners } = open()
+  const { token, expiresAt } = listeners.open(ada)
+  expect(expiresAt - clock.now()).toBe(10 * minute)
+  const waiting = listeners.wait(token, 60 * minute, never)
+  clock.advance(10 * minute)
+  expect(await waiting).toBeUndefined()
+  expect(listeners.take(token, taken('late'))).toBe(false)
+})
+
+test('waiting ends after its time, or when the caller leaves, and the listener stays', async () => {
+  const { clock, listeners } = open()
+  const { token } = listeners.open(ada)
+  const waiting = listeners.wait(token, minute, never)
+  clock.advance(minute)
+  expect(await waiting).toMatchObject({ token, request: undefined })
+  const leaving = new AbortController()
+  const left = listeners.wait(token, minute, leaving.signal)
+  leaving.abort()
+  expect(await left).toMatchObject({ token })
+})
+
+test('a person has one listener per workflow, and others keep theirs', () => {
+  const { listeners } = open()
+  const first = listeners.open(ada)
+  const other = listeners.open({ ...ada, userId: 'grace' })
+  const elsewhere = listeners.open({ ...ada, workflowId: 'v' })
+  const second = listeners.open(ada)
+  const found = [first, other, elsewhere, second].map(({ token }) => listeners.find(token) !== undefined)
+  expect(found).toEqual([false, true, true, true])
+})
+
+test('requests share a memory: the oldest are dropped, never the latest', () => {
+  const { listeners } = open()
+  const tokens = ['a', 'b', 'c'].map((userId) => listeners.open({ workflowId: 'w', userId }).token)
+  for (const token of tokens) expect(listeners.take(token, taken('large', 30 * 1_048_576))).toBe(true)
+  expect(tokens.map((token) => listeners.find(token) !== undefined)).toEqual([false, true, true])
+  listeners.stop()
+  expect(tokens.map((token) => listeners.find(token))).toEqual([undefined, undefined, undefined])
+})
