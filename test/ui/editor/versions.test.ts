@@ -100,6 +100,7 @@ test('the menu of the editor duplicates, moves, undeploys and deletes the open w
   await dialog.getByRole('button', { name: 'Undeploy' }).click()
   await page.getByText('Not deployed', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Duplicate' }).waitFor()
   expect(await page.getByRole('menuitem', { name: 'Undeploy' }).count()).toBe(0)
   await page.keyboard.press('Escape')
   await page.getByRole('menu').waitFor({ state: 'detached' })
