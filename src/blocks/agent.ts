@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
+import { recordOf } from '../domain/record-of.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/cost.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
 import type { ModelMessage, ModelResponse } from '../domain/run/model-call.ts'
@@ -32,8 +33,8 @@ const Tool = t.Object({
   name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' }),
   description: t.Optional(t.String()),
   workflowId: t.Optional(t.String({ minLength: 1 })),
-  parameters: t.Optional(t.Record(t.String(), t.Unknown(), { expected: 'a JSON schema of an object' })),
-  params: t.Optional(t.Record(t.String(), t.Unknown())),
+  parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
+  params: t.Optional(recordOf(t.Unknown())),
 })
 
 const Parameters = t.Object({
@@ -53,7 +54,7 @@ const Parameters = t.Object({
     }),
   ),
   responseFormat: t.Optional(
-    t.Record(t.String(), t.Unknown(), {
+    recordOf(t.Unknown(), {
       title: 'Response format',
       description: 'A JSON schema. The response of the model is JSON that fits it.',
       expected: 'a JSON schema',

@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { recordOf } from '../domain/record-of.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
@@ -13,7 +14,7 @@ export const Parameters = t.Object({
     secret: 'headers',
   }),
   pathParams: t.Optional(
-    t.Record(t.String(), t.Unknown(), {
+    recordOf(t.Unknown(), {
       maxProperties: 100,
       title: 'Path parameters',
       description: 'Values for :name and {name} in the path of the URL. They are percent-encoded.',

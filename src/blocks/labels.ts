@@ -1,11 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
+import { recordOf } from '../domain/record-of.ts'
 import { isObject } from '../domain/run/input.ts'
 import { labelProblem, labelsMax, tooManyLabels } from '../domain/run/labels.ts'
 import type { BlockContext, FillOwn, Outputs, ParameterFinding } from '../engine/block.ts'
 
 /** The parameter `labels` of triggers and of the variables block: texts by name, with references. */
 export const Labels = t.Optional(
-  t.Record(t.String(), t.Unknown(), {
+  recordOf(t.Unknown(), {
     title: 'Labels',
     description: 'Texts by which the run can be found in the logs, such as {"customer": "<start.customer>"}.',
   }),

@@ -1,12 +1,13 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { recordOf } from '../domain/record-of.ts'
 import type { Price } from '../domain/run/cost.ts'
 import { findValidationErrors } from '../domain/workflow/shape.ts'
 
 const usd = t.Number({ minimum: 0, maximum: 1_000_000 })
 
 /** The file that `MILLRACE_MODEL_PRICES` names: USD per million tokens, by the model's name in the blocks. */
-export const PriceFile = t.Record(t.String(), t.Object({ input: usd, output: usd, cachedInput: t.Optional(usd) }))
+export const PriceFile = recordOf(t.Object({ input: usd, output: usd, cachedInput: t.Optional(usd) }))
 export type PriceFile = Static<typeof PriceFile>
 
 export type PriceReading = { ok: true; prices: ReadonlyMap<string, Price> } | { ok: false; message: string }

@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { recordOf } from '../record-of.ts'
 import { Subscription, subscriptionsMax } from '../webhook/subscription.ts'
 
 /** The workflow document, which the editor draws, Git stores and a deployment copies. */
@@ -29,7 +30,7 @@ export const Block = t.Object({
   name: t.String({ minLength: 1, maxLength: 200 }),
   position: t.Optional(t.Object({ x: t.Number(), y: t.Number() })),
   enabled: t.Optional(t.Boolean()),
-  params: t.Optional(t.Record(t.String(), t.Unknown())),
+  params: t.Optional(recordOf(t.Unknown())),
   parentId: t.Optional(t.Union([t.String(), t.Null()])),
 })
 export type Block = Static<typeof Block>
@@ -106,12 +107,12 @@ export const WorkflowDocument = t.Object({
   name: t.String({ minLength: 1, maxLength: 200 }),
   description: t.Optional(t.String({ maxLength: 10_000 })),
   folder: t.Optional(t.String({ maxLength: 1000 })),
-  blocks: t.Record(t.String(), Block),
+  blocks: recordOf(Block),
   edges: t.Array(Edge),
-  loops: t.Optional(t.Record(t.String(), Loop)),
-  parallels: t.Optional(t.Record(t.String(), Parallel)),
-  variables: t.Optional(t.Record(t.String(), Variable)),
-  notes: t.Optional(t.Record(t.String(), Note)),
+  loops: t.Optional(recordOf(Loop)),
+  parallels: t.Optional(recordOf(Parallel)),
+  variables: t.Optional(recordOf(Variable)),
+  notes: t.Optional(recordOf(Note)),
   /** Subscriptions belong to the workflow, not to a version. A stored document does not contain them. */
   webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),
 })

@@ -1,8 +1,22 @@
 import { isCancelled } from '../../domain/run/failure.ts'
 import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
+import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { RunResponse } from '../block.ts'
 import type { PartialRun, ScopeEnd } from './contracts.ts'
 import type { Run } from './run.ts'
 import { closeSpan, openSpan } from './spans.ts'
+
+/**
+ * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
+ * the run was suspended to be resumed later; this happens only to a run with a step history.
+ */
+export type RunEnd = {
+  record: RunRecord
+  response: RunResponse | undefined
+  suspension: { cause: unknown } | undefined
+  /** The observer at the end of the run; it may have been added during the run. */
+  observer: RunObserver | undefined
+}
 
 /** Opens the span of the run as a whole. The spans of the blocks become its children. */
 export function rootSpan(run: Run): Span {
@@ -13,12 +27,7 @@ export function rootSpan(run: Run): Span {
 }
 
 /** Closes the root span of a run whose walk has ended, and returns the run's record. */
-export function recordOf(
-  run: Run,
-  root: Span,
-  end: ScopeEnd,
-  { version, createdAt, partial, source }: Request,
-): RunRecord {
+function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt, partial, source }: Request): RunRecord {
   const { failure, output } = closeRun(run, root, end)
   const files = run.budget.files?.all ?? run.budget.root.files
   return {
@@ -81,3 +90,15 @@ const stopMessages = {
   CANCELLED: 'The run was cancelled.',
   CLIENT_CLOSED: 'The caller closed the connection before the run ended.',
 } as const
+
+/** Ends a run whose walk has ended. */
+export function finish(run: Run, root: Span, request: Request, end: ScopeEnd): RunEnd {
+  const record = recordOf(run, root, end, request)
+  const { suspension, observer } = run
+  return { record, response: record.failure ? undefined : run.response, suspension, observer }
+}
+
+/** Whether the caller receives an error. */
+export function hasFailed({ record, response }: RunEnd): boolean {
+  return record.failure !== null || (response?.status ?? 200) >= 500
+}

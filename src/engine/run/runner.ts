@@ -8,7 +8,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
-import type { RunFacts, RunResponse } from '../block.ts'
+import type { RunFacts } from '../block.ts'
 import type { Plan, PlanNode } from '../compile/plan.ts'
 import type { Deployment } from '../deployments.ts'
 import { callable, describe } from './callable.ts'
@@ -16,7 +16,8 @@ import { CancellationScope } from './cancellation-scope.ts'
 import type { PartialRun, ScopeEnd } from './contracts.ts'
 import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
 import { runAlone } from './run-alone.ts'
-import { recordOf, rootSpan, stopped } from './run-end.ts'
+import { finish, hasFailed, type RunEnd, rootSpan, stopped } from './run-end.ts'
+import { RunMemory } from './run-memory.ts'
 import { inSight, reported } from './run-observation.ts'
 import type { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
@@ -39,6 +40,8 @@ export type RunRequest = {
   createdAt?: number
   /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */
   startedAt?: number
+  /** The memory for the input of an asynchronous run. The body of a request is counted elsewhere. */
+  inputBytes?: number
   /** Set for a run that is suspended, not ended, when the service stops. */
   history?: StepHistory
   /** Written with the log entry, unless the run failed: the sender may then try again. */
@@ -57,20 +60,8 @@ export type RunRequest = {
   goesOnAlone?: () => boolean
 }
 
-/**
- * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
- * the run was suspended to be resumed later; this happens only to a run with a step history.
- */
-export type RunEnd = {
-  record: RunRecord
-  response: RunResponse | undefined
-  suspension: { cause: unknown } | undefined
-  /** The observer at the end of the run; it may have been added during the run. */
-  observer: RunObserver | undefined
-}
-
 export type RunnerOptions = {
-  capabilities: Omit<Capabilities, 'runWorkflow' | 'describeWorkflow'>
+  capabilities: Omit<Capabilities, 'memory' | 'runWorkflow' | 'describeWorkflow'>
   /** Writes the log entry and the claim. The run counts as in flight until this resolves. */
   record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
   /** The deployment of a workflow that another one calls: the active one, or a given version. */
@@ -89,6 +80,8 @@ export class Runner {
   readonly #options: RunnerOptions
   readonly #capabilities: Capabilities
   readonly #running = new Map<string, Run>()
+  /** The memory for the values of all runs, jobs included. */
+  readonly memory: RunMemory
   /** The slots of synchronous runs, by workspace and visitor. */
   readonly #slots: FairShare
   /** All runs in flight, jobs included. */
@@ -98,10 +91,12 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    const { runsMax, shareFactor } = options.capabilities.limits
+    const { runsMax, runsBytesMax, shareFactor } = options.capabilities.limits
+    this.memory = new RunMemory({ bytesMax: runsBytesMax, shareFactor })
     this.#slots = new FairShare({ total: runsMax, factor: shareFactor })
     this.#capabilities = {
       ...options.capabilities,
+      memory: this.memory,
       runWorkflow: (call) => runWorkflow(call, this.#capabilities, options.deploymentOf),
       describeWorkflow: async (workflowId, workspaceId) =>
         describe(callable(workflowId, workspaceId, await options.deploymentOf(workflowId))),
@@ -184,7 +179,10 @@ export class Runner {
       return end
     } finally {
       // Only now: between its last block and its log entry, a run must still be found here.
-      if (end) this.#running.delete(end.record.executionId)
+      if (end) {
+        this.#running.delete(end.record.executionId)
+        this.memory.release(end.record)
+      }
       if (hasSlot) this.#slots.release(request.workspaceId, request.visitor)
       this.#count -= 1
       if (this.#count === 0) this.#idle?.()
@@ -240,6 +238,7 @@ export class Runner {
       this.#capabilities,
     )
     run.budget.outermost = run
+    if (request.inputBytes !== undefined) run.budget.otherBytes = request.inputBytes
     if (history) recordCosts(run.budget, history)
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
@@ -262,6 +261,7 @@ export class Runner {
       return finish(run, root, request, await ending)
     } catch (bug) {
       this.#running.delete(run.facts.executionId)
+      this.memory.release(run.facts)
       run.observer?.lost?.(bug)
       throw bug
     } finally {
@@ -279,17 +279,6 @@ export class Runner {
     const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
     return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
-}
-
-function finish(run: Run, root: Span, request: RunRequest, end: ScopeEnd): RunEnd {
-  const record = recordOf(run, root, end, request)
-  const { suspension, observer } = run
-  return { record, response: record.failure ? undefined : run.response, suspension, observer }
-}
-
-/** Whether the caller receives an error. */
-export function hasFailed({ record, response }: RunEnd): boolean {
-  return record.failure !== null || (response?.status ?? 200) >= 500
 }
 
 /** The cause of suspensions when the service stops. */

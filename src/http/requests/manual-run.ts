@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { AppError, problemsError } from '../../domain/errors.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, readInput, setMember, type TriggerInput } from '../../domain/run/input.ts'
@@ -71,7 +72,7 @@ export const NewManualRun = t.Object({
         executionId: t.Optional(t.String({ minLength: 1 })),
         iterations: Iterations,
         values: t.Optional(
-          t.Record(t.String(), t.Unknown(), {
+          recordOf(t.Unknown(), {
             description: 'Values for references of the block, by reference as written, such as `<order.data.id>`.',
           }),
         ),

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { recordOf } from '../../domain/record-of.ts'
 
 export const Tokens = t.Object(
   {
@@ -16,7 +17,7 @@ export const Cost = t.Object(
   {
     total: t.Number({ description: 'USD.' }),
     tokens: Tokens,
-    models: t.Record(t.String(), t.Object({ ...amounts, tokens: Tokens }), {
+    models: recordOf(t.Object({ ...amounts, tokens: Tokens }), {
       description: 'In USD, by model name as the blocks give it.',
     }),
   },

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import { runSources, runStatuses } from '../../domain/run/log.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import { LimitsResponse } from './account-schemas.ts'
@@ -64,7 +65,7 @@ export const runNotes = {
       'Tells a run that was stopped, or whose caller left, from one that failed; the `level` of both is `error`.',
   }),
   partial: t.Boolean({ description: 'Whether only a part of the workflow ran.' }),
-  labels: t.Record(t.String(), t.String(), { description: 'The labels that the run gave itself.' }),
+  labels: recordOf(t.String(), { description: 'The labels that the run gave itself.' }),
   source: maybe(oneOf(runSources, { description: '`rerun`: it repeats an earlier run.' })),
 }
 const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
@@ -118,10 +119,10 @@ export const ExecutionDetail = t.Object(
     executionId: t.String(),
     workflowId: t.String(),
     workflowState: t.Object({
-      blocks: t.Record(t.String(), t.Unknown()),
+      blocks: recordOf(t.Unknown()),
       edges: t.Array(t.Unknown()),
-      loops: t.Record(t.String(), t.Unknown()),
-      parallels: t.Record(t.String(), t.Unknown()),
+      loops: recordOf(t.Unknown()),
+      parallels: recordOf(t.Unknown()),
     }),
     executionMetadata: t.Object({
       trigger: logFacts.trigger,

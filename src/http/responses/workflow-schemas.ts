@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import { Block, WorkflowDocument as Document } from '../../domain/workflow/workflow.ts'
 import { listOf, maybe, Time } from './schema-parts.ts'
 import { SentWebhook, Webhook } from './webhook-responses.ts'
@@ -23,7 +24,7 @@ const WorkflowDocument = t.Object(documentMembers, { $id: 'WorkflowDocument' })
 /** A document as callers may send it: block ids, and everything with a default, are optional. */
 const sendable = {
   ...documentMembers,
-  blocks: t.Record(t.String(), t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
+  blocks: recordOf(t.Object({ ...Block.properties, id: t.Optional(Block.properties.id) })),
   webhooks: t.Optional(t.Array(SentWebhook, { description: "Omit it to keep the workflow's subscriptions." })),
 }
 export const SentDocument = t.Object(sendable, { $id: 'SentWorkflow' })

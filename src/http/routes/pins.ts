@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import { pinBytesMax, pinsBytesMax } from '../../domain/workflow/pin.ts'
 import { findWorkflow } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
@@ -11,13 +12,13 @@ import { isoTime, listOf, Time } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
 const NewPin = t.Object({
-  output: t.Record(t.String(), t.Unknown(), {
+  output: recordOf(t.Unknown(), {
     description: 'The outputs of the block, by name. Members that are left out are null.',
   }),
 })
 const Pin = t.Object({
   blockId: t.String(),
-  output: t.Record(t.String(), t.Unknown(), { description: 'Without the secrets of the workspace.' }),
+  output: recordOf(t.Unknown(), { description: 'Without the secrets of the workspace.' }),
   updatedAt: Time,
 })
 const SavedPin = t.Object({ blockId: t.String(), updatedAt: Time })

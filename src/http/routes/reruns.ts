@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { logIdOf, sequenceAt } from '../../domain/ids.ts'
 import { oneOf } from '../../domain/one-of.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import { type Rerun, type RerunEntry, rerunEntriesMax } from '../../engine/manual/reruns.ts'
 import type { LogFilter } from '../../store/log-query.ts'
 import { assertMay } from '../access/auth.ts'
@@ -15,7 +16,7 @@ import type { Services } from '../services.ts'
 import { createManualStart } from './editor/manual-start.ts'
 
 const NewRerun = t.Object({
-  filter: t.Record(t.String(), t.Unknown(), {
+  filter: recordOf(t.Unknown(), {
     description:
       'Filters of `GET /api/v1/logs` by their names, such as `{ "status": "error", "search": "timed out" }`. A list may ' +
       'be an array.',

@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { recordOf } from '../../domain/record-of.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { assertDocumentSize } from '../../domain/workflow/document-size.ts'
 import type { WorkflowRow } from '../../store/workflow-store.ts'
@@ -116,7 +117,7 @@ export function workflowRoutes(services: Services, door: Door) {
           'An OpenAPI document with the input format of the active version (of the draft when nothing is deployed) as ' +
           'the schema of the body.',
         tag: 'Workflows',
-        responses: { 200: t.Record(t.String(), t.Unknown()) },
+        responses: { 200: recordOf(t.Unknown()) },
         errors: ['NOT_FOUND'],
       }),
     )

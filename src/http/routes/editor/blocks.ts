@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { registry } from '../../../blocks/registry.ts'
 import { oneOf } from '../../../domain/one-of.ts'
+import { recordOf } from '../../../domain/record-of.ts'
 import { Loop, Parallel } from '../../../domain/workflow/workflow.ts'
 import type { BlockDefinition, ParameterMode } from '../../../engine/block.ts'
 import type { Door } from '../../access/door.ts'
@@ -24,7 +25,7 @@ const BlockType = t.Object(
     description: t.String(),
     kind: oneOf(['trigger', 'step', 'container']),
     parameters: parametersSchema,
-    modes: t.Record(t.String(), oneOf(modes), { description: 'How parameters are read; `template` when absent.' }),
+    modes: recordOf(oneOf(modes), { description: 'How parameters are read; `template` when absent.' }),
     outputs: t.Array(t.String()),
     mayFail: t.Boolean({ description: 'Whether an `error` edge may leave it.' }),
     starts: maybe(t.String({ description: 'The kind of run that a trigger starts.' })),
@@ -45,7 +46,7 @@ const BlockType = t.Object(
       ),
     ),
     givenAtSave: t.Array(t.String(), { description: 'Parameters that the service fills in when they are absent.' }),
-    tools: t.Record(t.String(), t.String(), {
+    tools: recordOf(t.String(), {
       description: 'Block types that a tool may be, by the type of the tool.',
     }),
   },

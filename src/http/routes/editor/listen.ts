@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
+import { recordOf } from '../../../domain/record-of.ts'
 import type { Listener } from '../../../triggers/test-listeners.ts'
 import { findWorkflow } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
@@ -19,7 +20,7 @@ const ListenerResponse = t.Object({
   request: maybe(
     t.Object({
       receivedAt: Time,
-      fields: t.Record(t.String(), t.Unknown(), {
+      fields: recordOf(t.Unknown(), {
         description: 'The outputs that the trigger has with this request, without the secrets of the workspace.',
       }),
     }),
