@@ -133,6 +133,12 @@ export const settingSchemas = {
   ),
   subworkflowDepthMax: whole(defaultLimits.subworkflowDepthMax, 1, 100, 'Maximum depth of sub-workflows.'),
   runBytesMax: bytes(defaultLimits.runBytesMax, MB, 64 * GB, 'Maximum size of all values that a run holds.'),
+  runsBytesMax: bytes(
+    defaultLimits.runsBytesMax,
+    MB,
+    1024 * GB,
+    'Memory for the values of all runs with more than 1 MB. Beyond it, asynchronous runs wait and others fail.',
+  ),
   blockBytesMax: bytes(
     defaultLimits.blockBytesMax,
     KB,

@@ -20,7 +20,7 @@ const shown: ReadonlySet<keyof Config> = new Set([
     'codeCharsMax',
     'expressionCharsMax',
   ] as const),
-  ...(['blockBytesMax', 'expressionWorkMax', 'webhookHostConcurrency'] as const),
+  ...(['runBytesMax', 'runsBytesMax', 'blockBytesMax', 'expressionWorkMax', 'webhookHostConcurrency'] as const),
   ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
 ])
 

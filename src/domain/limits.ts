@@ -13,6 +13,7 @@ export type Limits = {
   expressionCharsMax: number
   subworkflowDepthMax: number
   runBytesMax: number
+  runsBytesMax: number
   blockBytesMax: number
   /** Units of about 20 ns. An expression that needs more is evaluated in the sandbox. */
   expressionWorkMax: number
@@ -32,6 +33,7 @@ export const defaultLimits: Limits = {
   expressionCharsMax: 20_000,
   subworkflowDepthMax: 10,
   runBytesMax: 268_435_456,
+  runsBytesMax: 536_870_912,
   blockBytesMax: 33_554_432,
   expressionWorkMax: 1_000_000,
 }
@@ -51,6 +53,7 @@ export const limitSettings = {
   expressionCharsMax: 'MILLRACE_EXPRESSION_CHARS_MAX',
   subworkflowDepthMax: 'MILLRACE_SUBWORKFLOW_DEPTH_MAX',
   runBytesMax: 'MILLRACE_RUN_BYTES_MAX',
+  runsBytesMax: 'MILLRACE_RUNS_BYTES_MAX',
   blockBytesMax: 'MILLRACE_BLOCK_BYTES_MAX',
   expressionWorkMax: 'MILLRACE_EXPRESSION_WORK_MAX',
 } satisfies Record<keyof Limits, string>

@@ -38,6 +38,15 @@ export type OutboundRequest = {
   redactor?: Redactor | undefined
   /** The workspace that sends the request. Workspaces share the slots for requests in flight. */
   workspaceId?: string
+  /** The memory that the response body takes. Without it, only `responseBytesMax` limits the body. */
+  memory?: OutboundMemory
+}
+
+/** The body of a response is not read further while there is no room, until the request's deadline. */
+export type OutboundMemory = {
+  /** Counts bytes that arrived. */
+  add(bytes: number): void
+  hasRoom(): boolean
 }
 
 export type OutboundResponse = {

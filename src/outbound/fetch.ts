@@ -118,7 +118,7 @@ class Requests {
         const { target } = hop
         const opened = await this.#open(hop, deadline)
         const next = request.followRedirects > 0 ? redirectOf(hop, opened) : undefined
-        if (!next) return streamOf(request, target, opened, { slot, deadline })
+        if (!next) return streamOf(request, target, opened, { slot, deadline, clock: this.#resolving.clock })
         opened.body.cancel()
         slot.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
@@ -163,12 +163,12 @@ class Requests {
 
 /** A stream that holds the target's name only, and not the request's headers and body. */
 function streamOf(
-  { responseBytesMax }: OutboundRequest,
+  { responseBytesMax, memory }: OutboundRequest,
   { host, port, name, url }: Target,
   { status, headers, body, finished }: Opened,
-  held: { slot: Slot; deadline: Deadline },
+  held: { slot: Slot; deadline: Deadline; clock: Clock },
 ): OutboundStream {
-  const parts = { ...held, named: { host, port, name }, body, finished, bytesMax: responseBytesMax }
+  const parts = { ...held, named: { host, port, name }, body, finished, memory, bytesMax: responseBytesMax }
   return { status, headers, url: url.href, body: new ResponseBody(parts) }
 }
 

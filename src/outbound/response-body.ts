@@ -1,4 +1,5 @@
-import { type OutboundBody, OutboundError } from '../domain/outbound-request.ts'
+import type { Clock } from '../domain/clock.ts'
+import { type OutboundBody, OutboundError, type OutboundMemory } from '../domain/outbound-request.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { Slot } from './bulkhead.ts'
 import type { Deadline } from './deadline.ts'
@@ -13,6 +14,8 @@ export type ResponseBodyParts = {
   slot: Slot
   deadline: Deadline
   bytesMax: number
+  memory: OutboundMemory | undefined
+  clock: Clock
 }
 
 /**
@@ -32,7 +35,7 @@ export class ResponseBody implements OutboundBody {
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const { body, deadline, named, finished, bytesMax } = this.#parts
+    const { body, deadline, named, finished, bytesMax, memory } = this.#parts
     if (deadline.reason) throw deadline.reason
     if (this.#isOver) return undefined
     let part: Uint8Array<ArrayBuffer> | undefined
@@ -48,9 +51,21 @@ export class ResponseBody implements OutboundBody {
       return undefined
     }
     this.#bytes += part.byteLength
+    memory?.add(part.byteLength)
+    if (memory && !memory.hasRoom()) await this.#room(memory)
     if (this.#bytes <= bytesMax) return part
     const message = `The response of ${named.name} is larger than ${bytesMax} bytes, the limit for a response`
     return this.#fail(new OutboundError('RESPONSE_TOO_LARGE', message))
+  }
+
+  async #room(memory: OutboundMemory): Promise<void> {
+    const { clock, deadline } = this.#parts
+    deadline.phase = 'free memory'
+    while (!memory.hasRoom()) {
+      await new Promise<void>((resolve) => void clock.setTimer(roomCheckMs, resolve))
+      if (deadline.reason) throw deadline.reason
+    }
+    deadline.phase = 'the rest of the response'
   }
 
   /** Ends the request; the rest of its response is not read. */
@@ -76,3 +91,5 @@ export class ResponseBody implements OutboundBody {
     slot.release()
   }
 }
+
+const roomCheckMs = 50

@@ -44,6 +44,7 @@ export class JobQueue {
   #listedUpTo: string | undefined
   /** Whether a workflow has jobs on disk but none in memory. */
   #isUneven = false
+  #isHeldBack = false
   #refilling: Promise<void> | undefined
 
   constructor(options: JobQueueOptions) {
@@ -99,10 +100,22 @@ export class JobQueue {
     this.#mayAllBeHidden = count > 0
   }
 
-  take(): JobFacts | undefined {
-    const first = this.#first.shift()
-    if (first) return first
+  /** Whether the latest `take` passed over a workspace that may not start a job now. */
+  get isHeldBack(): boolean {
+    return this.#isHeldBack
+  }
+
+  /** The next job of a workspace that may start one now. */
+  take(mayStart: MayStart = () => true): JobFacts | undefined {
+    this.#isHeldBack = false
+    const index = this.#first.findIndex(({ workspaceId, executionId }) => mayStart(workspaceId, executionId))
+    if (index >= 0) return this.#first.splice(index, 1)[0]
+    this.#isHeldBack = this.#first.length > 0
     for (const [workspaceId, workflows] of this.#turns) {
+      if (!mayStart(workspaceId)) {
+        this.#isHeldBack = true
+        continue
+      }
       this.#turns.delete(workspaceId)
       const job = this.#takeOf(workflows)
       if (workflows.size > 0) this.#turns.set(workspaceId, workflows)
@@ -224,6 +237,9 @@ export class JobQueue {
     else this.#turns.set(workspaceId, new Set([workflowId]))
   }
 }
+
+/** `executionId`: set for a job that has started before. */
+type MayStart = (workspaceId: string, executionId?: string) => boolean
 
 /** Jobs of one workflow in memory, and in one read, at most. */
 const shareMax = 500

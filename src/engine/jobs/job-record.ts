@@ -3,7 +3,6 @@ import type { Claim } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
 import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
-import type { JobWrite } from '../../domain/run/write.ts'
 import type { StepHistory } from '../run/step-history.ts'
 
 export type AcceptanceFacts = {
@@ -13,7 +12,7 @@ export type AcceptanceFacts = {
 }
 
 /** The write that accepts a job. The input is sealed only when the write reads it: a run may have ended before that. */
-export function acceptance(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts): JobWrite {
+export function acceptanceOf(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts) {
   let text = JSON.stringify(input)
   const chars = text.length
   let sealed: Uint8Array | undefined

@@ -8,7 +8,9 @@ import type { RunRecord } from '../../domain/run/log.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import type { InSlices } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
-import type { RunEnd, RunRequest } from '../run/runner.ts'
+import type { RunEnd } from '../run/run-end.ts'
+import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
+import type { RunRequest } from '../run/runner.ts'
 import { StepHistory } from '../run/step-history.ts'
 import { crashMark, isStuck } from './crash-marks.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
@@ -24,7 +26,10 @@ export type TurnOptions = {
   /** Encrypts what is on disk of a job; `context` ties the result to its job. */
   seal(text: string, context: string): Uint8Array
   open(sealed: Uint8Array, context: string): string
-  runner: { executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd> }
+  runner: {
+    executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd>
+    memory: Pick<RunMemory, 'hasRoom' | 'hold' | 'release' | 'onFree'>
+  }
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** A version of a workflow, compiled; also of a deleted workflow. */
   deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
@@ -46,12 +51,17 @@ export type ActiveJob = {
   isRunning: boolean
   /** Set when its acceptance could not be written. */
   isUnwritten?: boolean
+  /** Set when it was suspended because all runs together held too much: what it held itself. */
+  crowdedBytes?: number
   /** Resolves when its turn has ended. */
   ended: PromiseWithResolvers<TurnEnd>
 }
 
 /** One job's turn: from the queue to its end, or back into the queue. */
 export type Turn = TurnOptions & { active: ActiveJob; isStopped(): boolean }
+
+/** `inputBytes`: the length of its JSON text. */
+export type JobInput = { input: TriggerInput; inputBytes: number }
 
 /** Runs a job that is on disk, from its start or from where it was interrupted. */
 export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
@@ -69,14 +79,16 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
     texts.push(mark)
   }
   await Promise.all(writes.map(write))
-  return await runJob(turn, started, JSON.parse(open(job.input, executionId)) as TriggerInput, texts)
+  const input = open(job.input, executionId)
+  const parsed = { input: JSON.parse(input) as TriggerInput, inputBytes: input.length }
+  return await runJob(turn, started, parsed, texts)
 }
 
 /** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
 export async function runJob(
   turn: Turn,
   job: JobFacts & Pick<Job, 'version' | 'trigger'>,
-  input: TriggerInput,
+  { input, inputBytes }: JobInput,
   steps: readonly string[],
   accepted?: Promise<unknown>,
 ): Promise<TurnEnd> {
@@ -101,6 +113,7 @@ export async function runJob(
     version,
     trigger,
     input,
+    inputBytes,
     executionId,
     createdAt,
     startedAt: startedAt ?? clock.now(),
@@ -109,8 +122,10 @@ export async function runJob(
   })
   if (!suspension) return 'done'
   active.isRunning = false
-  if (turn.isStopped() || isRefusedForNow(suspension.cause)) return 'later'
-  throw suspension.cause
+  const { cause } = suspension
+  if (cause instanceof CrowdedOut) active.crowdedBytes = cause.bytes
+  if (turn.isStopped() || isRefusedForNow(cause)) return 'later'
+  throw cause
 }
 
 /** Ends a job whose turn failed, so that it does not stay in the state "processing". Never rejects. */

@@ -1,11 +1,12 @@
 import type { Timer } from '../../domain/clock.ts'
-import { AppError } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Claim } from '../../domain/run/claim.ts'
 import type { JobFacts } from '../../domain/run/job.ts'
 import type { RunRequest } from '../run/runner.ts'
+import { CrowdedJobs } from './crowded-jobs.ts'
 import { JobQueue } from './job-queue.ts'
-import { acceptance } from './job-record.ts'
+import { acceptanceOf } from './job-record.ts'
+import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
 import {
   type ActiveJob,
   endJob,
@@ -51,6 +52,7 @@ export class Jobs {
   readonly #active = new Map<string, ActiveJob>()
   /** Ids of suspended jobs that were cancelled before they resumed. */
   readonly #cancelled = new Set<string>()
+  readonly #crowded: CrowdedJobs
   #running = 0
   #stopped = false
   #pause: Timer | undefined
@@ -62,6 +64,8 @@ export class Jobs {
       list: (page) => options.store.listQueuedJobs(page),
       isActive: (executionId) => this.#active.has(executionId),
     })
+    this.#crowded = new CrowdedJobs(options.runner.memory)
+    options.runner.memory.onFree(() => this.#dispatch())
   }
 
   get queued(): number {
@@ -93,16 +97,8 @@ export class Jobs {
 
   /** Throws OVERLOADED when no job can be taken. */
   assertAccepting(): void {
-    const { waitingMax } = this.#options
-    if (this.#stopped) {
-      throw new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
-    }
-    if (this.#queue.size < waitingMax) return
-    throw new AppError(
-      'OVERLOADED',
-      `${waitingMax} asynchronous runs are waiting, the most that MILLRACE_JOBS_WAITING_MAX allows. Try again later.`,
-      { retryAfterS: 10 },
-    )
+    if (this.#stopped) throw stoppingRefusal()
+    if (this.#queue.size >= this.#options.waitingMax) throw fullRefusal(this.#options.waitingMax)
   }
 
   /** Resolves when the job is on disk. Rejects when it could not be written; then there is no job. */
@@ -112,10 +108,7 @@ export class Jobs {
     return job
   }
 
-  /**
-   * The same for a job with a claim. If another run has the claim, there is no job, and `claimedBy` is the other run's
-   * ID.
-   */
+  /** The same with a claim. If another run has the claim, there is no job, and `claimedBy` is the other run's ID. */
   async acceptOnce(
     request: JobRequest,
     claim: Claim | undefined,
@@ -125,13 +118,16 @@ export class Jobs {
     const { workflowId, workspaceId, version, trigger, input } = request
     const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
-    const startsNow = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
+    const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
+    const startsNow = isFree && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
+    let inputBytes = 0
+    const facts = { ...job, version, trigger }
     const run = (accepted?: Promise<unknown>) =>
-      this.#start(job, () => runJob(this.#turnOf(job), { ...job, version, trigger }, input, [], accepted))
+      this.#start(job, () => runJob(this.#turnOf(job), facts, { input, inputBytes }, [], accepted))
     let isStarted = false
     const takeBack = async () => {
       if (isStarted) await this.#abandon(executionId)
@@ -139,7 +135,9 @@ export class Jobs {
       else this.#queue.retract(executionId)
     }
     try {
-      const writing = write(acceptance({ ...job, version, trigger }, { input, claim, seal }))
+      const acceptance = acceptanceOf(facts, { input, claim, seal })
+      inputBytes = acceptance.chars
+      const writing = write(acceptance)
       if (startsNow && !claim) {
         // A run without outside effects may end before its job is on disk: then both are one commit.
         isStarted = true
@@ -182,8 +180,7 @@ export class Jobs {
       const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isRunning
       if (!isEnding) return false
       active.isCancelled = true
-      if ((await active.ended.promise) === 'later')
-        throw new AppError('STORAGE_UNAVAILABLE', cancelledLater, { retryAfterS: 1 })
+      if ((await active.ended.promise) === 'later') throw unwrittenRefusal()
       return true
     }
     const job = await store.getJob(executionId)
@@ -194,6 +191,7 @@ export class Jobs {
     this.#queue.remove(executionId)
     try {
       await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
+      this.#crowded.remove(executionId)
       ending.ended.resolve('done')
       return true
     } catch (error) {
@@ -224,8 +222,8 @@ export class Jobs {
 
   #dispatch(): void {
     while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
-      const job = this.#queue.take()
-      if (this.#queue.isUneven || (!job && this.#queue.hasMore)) this.#refill()
+      const job = this.#queue.take(this.#crowded.mayStart)
+      if (!this.#queue.isHeldBack && (this.#queue.isUneven || (!job && this.#queue.hasMore))) this.#refill()
       if (!job) return
       this.#begin(job)
       this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
@@ -254,10 +252,13 @@ export class Jobs {
     const { executionId } = job
     const isCancelled = this.#cancelled.delete(executionId)
     this.#active.set(executionId, { job, isCancelled, isRunning: false, ended: Promise.withResolvers() })
+    this.#crowded.begin(job)
   }
 
   #end(executionId: string): void {
     this.#running -= 1
+    const active = this.#active.get(executionId)
+    if (active) this.#options.runner.memory.release(active.job)
     this.#active.delete(executionId)
     if (this.#running === 0) this.#idle?.()
   }
@@ -274,7 +275,8 @@ export class Jobs {
         this.#end(job.executionId)
         if (outcome === 'later' && !this.#stopped) {
           this.#queue.putFirst(job)
-          this.#pauseFor(retryMs)
+          if (active?.crowdedBytes === undefined) this.#pauseFor(retryMs)
+          else this.#crowded.add(job.executionId, active.crowdedBytes)
         }
         this.#dispatch()
       })
@@ -296,5 +298,3 @@ export class Jobs {
 }
 
 const retryMs = 1_000
-const cancelledLater =
-  'The run has been stopped, but the disk does not accept its log entry yet. Try again in a moment.'

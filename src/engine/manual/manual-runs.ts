@@ -1,7 +1,8 @@
 import { estimateSize } from '../../domain/estimate-size.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
-import type { RunEnd, RunRequest } from '../run/runner.ts'
+import type { RunEnd } from '../run/run-end.ts'
+import type { RunRequest } from '../run/runner.ts'
 
 export type ManualRunsOptions = {
   runner: {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Limits } from '../../domain/limits.ts'
-import type { OutboundFetch } from '../../domain/outbound-request.ts'
+import type { OutboundFetch, OutboundMemory } from '../../domain/outbound-request.ts'
 import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
 import type { Span, SpanNotes } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
@@ -16,6 +16,7 @@ import type { Frame } from './frame.ts'
 import type { Run } from './run.ts'
 import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
+import { uncountedBytes } from './run-memory.ts'
 import { closeSpan, openSpan } from './spans.ts'
 
 /** One execution of one block: which block, and where in which run. */
@@ -72,9 +73,15 @@ export class BlockContextImpl implements PartContext {
   }
 
   get fetch(): OutboundFetch {
-    const { capabilities, environment, facts } = this.#execution.run
-    const { redactor } = environment
-    return (request) => capabilities.fetch({ ...request, redactor, workspaceId: facts.workspaceId })
+    const { run } = this.#execution
+    const { redactor } = run.environment
+    const { workspaceId } = run.facts
+    return async (request) => {
+      const reading = new ReadingMemory(run)
+      const outcome = await run.capabilities.fetch({ ...request, redactor, workspaceId, memory: reading })
+      reading.end()
+      return outcome
+    }
   }
 
   get runProgram(): RunProgram {
@@ -160,6 +167,31 @@ export class BlockContextImpl implements PartContext {
 
   #place(): string {
     return placeOf(this.#execution) + this.#part
+  }
+}
+
+/** Counts a response for its run while it arrives. When it is complete, the outputs of its block count instead. */
+class ReadingMemory implements OutboundMemory {
+  readonly #run: Run
+  #bytes = 0
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  add(bytes: number): void {
+    const { budget, facts, capabilities } = this.#run
+    this.#bytes += bytes
+    budget.otherBytes += bytes
+    capabilities.memory.hold(facts, budget.bytes + budget.otherBytes)
+  }
+
+  hasRoom(): boolean {
+    return this.#bytes <= uncountedBytes || this.#run.capabilities.memory.mayGrow(this.#run.facts)
+  }
+
+  end(): void {
+    this.#run.budget.otherBytes -= this.#bytes
   }
 }
 

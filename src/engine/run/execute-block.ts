@@ -9,6 +9,7 @@ import { BlockContextImpl, type BlockExecution, blockPlaceOf, placeOf } from './
 import { cachedSpan, restoreVariables } from './cached-outputs.ts'
 import type { BlockEnd, RecordedBlock } from './contracts.ts'
 import type { Run } from './run.ts'
+import { uncountedBytes } from './run-memory.ts'
 import { closeSpan, openSpan } from './spans.ts'
 import { outputsOf, type StepHistory } from './step-history.ts'
 
@@ -22,6 +23,7 @@ export function executeBlock(execution: BlockExecution): BlockEnd | Promise<Bloc
     const next = () => (execution.cancellation.isCancelled ? cancelledEnd : executeBlock(execution))
     return flushing.then(next, suspendRun(run))
   }
+  if (run.budget.bytes > uncountedBytes && !run.capabilities.memory.mayGrow(run.facts)) return crowdedOut(run)
   const cached = run.partial?.cached(node, blockPlaceOf(execution).iterations)
   if (cached) return takeCached(execution, cached)
   const span = openSpan(run, node.name, node.type, node.id)
@@ -93,6 +95,14 @@ function suspendRun(run: Run): (cause: unknown) => BlockEnd {
     run.budget.suspend(cause)
     return cancelledEnd
   }
+}
+
+/** Stops a run before a block, because the runs in progress hold too much. Nothing is lost if it can be resumed. */
+function crowdedOut({ budget, facts, history, capabilities }: Run): BlockEnd {
+  const refusal = capabilities.memory.refusal(facts)
+  if (history) budget.suspend(refusal)
+  else budget.stop({ code: 'EXECUTION_FAILED', message: refusal.message, blockId: null, blockName: null })
+  return cancelledEnd
 }
 
 const cancelledEnd: BlockEnd = { kind: 'cancelled' }
@@ -199,8 +209,9 @@ function countBlock({ budget, capabilities: { limits } }: Run): string | undefin
   return `The run has executed ${limits.blocksMax} blocks, the most that ${limitSettings.blocksMax} allows.`
 }
 
-function countBytes({ budget, capabilities: { limits } }: Run, bytes: number): string | undefined {
+function countBytes({ budget, facts, capabilities: { limits, memory } }: Run, bytes: number): string | undefined {
   budget.bytes += bytes
+  if (budget.bytes > uncountedBytes) memory.hold(facts, budget.bytes + budget.otherBytes)
   if (budget.bytes <= limits.runBytesMax) return undefined
   return (
     `The outputs of the run's blocks hold more than ${limits.runBytesMax} bytes, ` +

@@ -16,6 +16,7 @@ import type { Plan } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { PartialRun } from './contracts.ts'
 import type { RunFiles } from './run-files.ts'
+import type { RunMemory } from './run-memory.ts'
 import type { StepHistory } from './step-history.ts'
 
 /** The capabilities of blocks, shared by all runs of the service. */
@@ -29,6 +30,7 @@ export type Capabilities = {
   fetch: OutboundFetch
   runProgram: RunProgram
   inSlices: InSlices
+  memory: RunMemory
   models: Models
   files: FileStore
   priceOf: PriceOf
@@ -54,7 +56,10 @@ export type SubRunCall = {
 /** The state that a run shares with all its sub-runs: common totals, and the means to end the outermost run. */
 export class Budget {
   blocks = 0
+  /** The outputs of all blocks. */
   bytes = 0
+  /** Bytes besides the outputs: the input of an asynchronous run, and responses that blocks are reading. */
+  otherBytes = 0
   spans = 0
   /** The cost of all model calls so far. */
   cost: Cost = noCost

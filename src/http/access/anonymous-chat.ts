@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { ChatParameters } from '../../domain/workflow/chat.ts'
-import type { RunEnd } from '../../engine/run/runner.ts'
+import type { RunEnd } from '../../engine/run/run-end.ts'
 
 /** Whether visitors of this chat are anonymous: they must not learn how the workflow is built or who owns it. */
 export function isAnonymous({ access }: ChatParameters): boolean {

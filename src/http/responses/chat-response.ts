@@ -3,7 +3,7 @@ import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
 import { finish, type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import { replyOf } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
-import type { RunEnd } from '../../engine/run/runner.ts'
+import type { RunEnd } from '../../engine/run/run-end.ts'
 import { RunEvents } from '../streams/run-events.ts'
 import { runResponse } from './run-response.ts'
 

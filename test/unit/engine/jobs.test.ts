@@ -22,7 +22,7 @@ const utf8 = new TextDecoder()
 /** Jobs with a real store whose writes fail on demand. */
 class JobWorld {
   readonly clock = new ManualClock()
-  readonly world = new World({ clock: this.clock })
+  readonly world = new World({ clock: this.clock, limits: { runsBytesMax: 4_000_000 } })
   readonly bugs: unknown[] = []
   readonly store: Store
   readonly home: Installed
@@ -32,6 +32,10 @@ class JobWorld {
   stepsLeft = Number.POSITIVE_INFINITY
   /** Kinds of writes that fail. */
   failing = new Set<string>()
+  /** The most that the runs held together after a step was written. */
+  peakBytes = 0
+  /** The blocks whose steps were written. */
+  readonly steps: string[] = []
   /** The error of failing writes. */
   failure: unknown = new AppError('STORAGE_UNAVAILABLE', 'The disk is full')
 
@@ -66,6 +70,11 @@ class JobWorld {
       write: async (write) => {
         this.#check(write.kind)
         if (write.kind === 'job-step' && this.stepsLeft-- <= 0) throw this.failure
+        if (write.kind === 'job-step') {
+          this.peakBytes = Math.max(this.peakBytes, runner.memory.bytes)
+          const { block } = JSON.parse(utf8.decode(write.content)) as { block?: { span: { name: string } } }
+          if (block) this.steps.push(block.span.name)
+        }
         return await writer.write(write)
       },
       record: async (record) => {
@@ -84,6 +93,7 @@ class JobWorld {
           return end
         },
         cancel: (id) => runner.cancel(id),
+        memory: runner.memory,
       },
       environmentOf: () => noEnvironment,
       deploymentOf: (id, version) => deployments.loadVersion(id, version),
@@ -95,12 +105,12 @@ class JobWorld {
     })
   }
 
-  async accept(value: string): Promise<string> {
+  async accept(value: string, code = 'return <api.input.value>'): Promise<string> {
     const { workflowId, workspaceId } = this.home
     const draft = document({
       blocks: [
         block('start', 'api_trigger'),
-        block('f', 'function', { code: 'return <api.input.value>' }),
+        block('f', 'function', { code }),
         block('g', 'function', { code: 'return <f.result>' }),
       ],
       edges: ['start > f', 'f > g'],
@@ -198,4 +208,19 @@ test('a suspended job that is cancelled shows the blocks that ended', async () =
   expect(root.status).toBe('cancelled')
   expect(root.children.map(({ name }) => name)).toEqual(['f'])
   expect(root.children[0]!.output).toMatchObject({ result: 'a' })
+})
+
+test('jobs that hold too much together run one after the other, and no block runs twice', async () => {
+  const code = "return 'x'.repeat(3e6)"
+  const ids = [await it.accept('a', code), await it.accept('b', code), await it.accept('c', code)]
+  const entries = await Promise.all(ids.map((id) => it.entry(id)))
+  expect(entries.map(({ level }) => level)).toEqual(['info', 'info', 'info'])
+  // The oldest job holds the outputs of both blocks, and one other job that of the first block.
+  expect(it.peakBytes).toBeLessThan(10_000_000)
+  for (const { traceSpans } of entries) {
+    const [root] = JSON.parse(traceSpans) as [{ children: { name: string }[] }]
+    expect(root.children.map(({ name }) => name)).toEqual(['start', 'f', 'g'])
+  }
+  expect(it.steps.toSorted()).toEqual(['f', 'f', 'f', 'g', 'g', 'g'])
+  expect(it.world.runner.memory.bytes).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { RunEnd } from '../../../src/engine/run/runner.ts'
+import type { RunEnd } from '../../../src/engine/run/run-end.ts'
 import { block, document } from '../../support/make.ts'
 import { spansOf, World } from './world.ts'
 

@@ -8,7 +8,7 @@ import type { Finding, WorkflowDocument } from '../../../domain/workflow/workflo
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import { planPartial } from '../../../engine/manual/partial-plan.ts'
 import { PreviousRun } from '../../../engine/manual/previous-run.ts'
-import type { RunEnd } from '../../../engine/run/runner.ts'
+import type { RunEnd } from '../../../engine/run/run-end.ts'
 import type { WorkflowRow } from '../../../store/workflow-store.ts'
 import {
   chooseTrigger,
