@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import { assembleAccounts } from './assembly/accounts.ts'
+import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
 import { assembleDelivery, type Delivery } from './assembly/delivery.ts'
 import { assembleEngine, type Engine } from './assembly/engine.ts'
@@ -89,17 +90,21 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   })
   const engine = assembleEngine({ ...base, accounts, files, delivery })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
-  const services = httpServicesOf({ ...base, accounts, files, delivery, engine, triggers, baseUrl })
+  const backups = backupsOf(base)
+  const services = httpServicesOf({ ...base, accounts, files, delivery, engine, triggers, backups, baseUrl })
   watch(base, delivery, engine)
+  if (backups) metrics.watchBackups(() => backups.state)
 
   const open = () => {
     delivery.open()
     engine.open()
     triggers.open()
+    void backups?.open()
   }
   const stop = (graceMs: number) => {
     const closing = listener.stop(false)
     return stopAll(logger, [
+      ['scheduled backups', () => backups?.stop()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['delivery', () => delivery.stop(graceMs)],
@@ -119,6 +124,7 @@ function watch({ metrics, limits, store }: Base, { writer, dispatcher, retention
   metrics.watch({
     runsInFlight: () => runner.inFlight,
     runsMax: limits.runsMax,
+    runsBytes: () => runner.memory.bytes,
     jobs: () => jobs,
     writer: () => writer,
     outbound: () => outbound.load(),

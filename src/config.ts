@@ -45,6 +45,8 @@ export type Setting = {
   secret: boolean
   /** Whether it is a size, which may be written with KB, MB or GB. */
   bytes: boolean
+  /** Whether it is a time in milliseconds, which may be written with s, m, h or d. */
+  duration: boolean
   /** Whether it is true or false. */
   boolean: boolean
 }
@@ -83,6 +85,7 @@ export const settings: readonly Setting[] = Object.freeze(
       default: (schema.default as SettingValue | undefined) ?? null,
       secret: schema['secret'] === true,
       bytes: schema['unit'] === 'bytes',
+      duration: schema['unit'] === 'duration',
       boolean: schema['type'] === 'boolean',
     })
   }),
@@ -159,11 +162,18 @@ const unitBytes: Readonly<Record<string, number>> = {
   TB: 1024 ** 4,
 }
 
+const unitMs: Readonly<Record<string, number>> = { '': 1, MS: 1, S: 1_000, M: 60_000, H: 3_600_000, D: 86_400_000 }
+
 function parseWhole(schema: TSchema, text: string): number | undefined {
-  const [, digits, unit] =
-    (schema['unit'] === 'bytes' ? /^(\d+(?:\.\d+)?) ?([KMGT]?B|)$/i : /^(\d+)()$/).exec(text) ?? []
+  const isDuration = schema['unit'] === 'duration'
+  const pattern = isDuration
+    ? /^(\d+(?:\.\d+)?) ?(ms|[smhd]|)$/i
+    : schema['unit'] === 'bytes'
+      ? /^(\d+(?:\.\d+)?) ?([KMGT]?B|)$/i
+      : /^(\d+)()$/
+  const [, digits, unit] = pattern.exec(text) ?? []
   if (digits === undefined || unit === undefined) return undefined
-  const value = Number(digits) * (unitBytes[unit.toUpperCase()] ?? Number.NaN)
+  const value = Number(digits) * ((isDuration ? unitMs : unitBytes)[unit.toUpperCase()] ?? Number.NaN)
   const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number }
   return Number.isSafeInteger(value) && value >= minimum && value <= maximum ? value : undefined
 }
@@ -187,9 +197,18 @@ function rangeOf(schema: TSchema): string {
   const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number }
   if (schema['type'] === 'number') return `a number from ${minimum} to ${maximum}`
   if (schema['type'] !== 'integer') return 'any text'
+  if (schema['unit'] === 'duration') {
+    return `${durationText(minimum)} to ${durationText(maximum)}, as a number of milliseconds or with s, m, h or d`
+  }
   return schema['unit'] === 'bytes'
     ? `${sizeText(minimum)} to ${sizeText(maximum)}, as a number of bytes or with KB, MB, GB`
     : `a whole number from ${minimum} to ${maximum}`
+}
+
+/** `90m`: the time in the largest unit in which it is a whole number. */
+export function durationText(ms: number): string {
+  const [unit, factor] = Object.entries(unitMs).findLast(([, each]) => ms % each === 0) ?? ['MS', 1]
+  return `${ms / factor}${unit.toLowerCase()}`
 }
 
 /** `10 MB`: the size in the largest unit in which it is a whole number. */

@@ -1,18 +1,12 @@
 import { tierNames, tierSettings } from './domain/account/tiers.ts'
 import { defaultLimits } from './domain/limits.ts'
-import {
-  plainArray,
-  plainBoolean,
-  plainEnum,
-  plainInteger,
-  plainNumber,
-  plainOptional,
-  plainString,
-} from './domain/plain-schema.ts'
+import { plainArray, plainBoolean, plainNumber, plainOptional, plainString } from './domain/plain-schema.ts'
+import { bytes, duration, oneOf, whole } from './domain/setting-schema.ts'
 
 const KB = 1024
 const MB = 1024 * KB
 const GB = 1024 * MB
+const hourMs = 3_600_000
 
 const origin = 'https?://([^\\s/?#@:[\\]]+|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?'
 const webAddress = { pattern: `^${origin}(/[^\\s?#]*)?$`, range: 'an http or https address' } as const
@@ -266,6 +260,16 @@ export const settingSchemas = {
     plainString({ ...webAddress, description: 'Address of the S3 service in URLs for callers.' }),
   ),
 
+  backup: plainOptional(
+    plainString({
+      pattern: '^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\\s\\\\]*)?$',
+      range: 's3://BUCKET or s3://BUCKET/PATH',
+      description: 'Bucket for scheduled backups; none by default.',
+    }),
+  ),
+  backupEvery: duration(hourMs, 10_000, 30 * 24 * hourMs, 'Time between two scheduled backups.'),
+  backupKeep: whole(48, 1, 100_000, 'Scheduled backups to keep. Older ones are deleted.'),
+
   url: plainString({
     default: 'http://127.0.0.1:3000',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
@@ -280,16 +284,4 @@ export const settingSchemas = {
       description: 'API key that `millrace workflows`, `millrace run ID` and `millrace logs` use.',
     }),
   ),
-}
-
-function whole(value: number, minimum: number, maximum: number, description: string) {
-  return plainInteger({ default: value, minimum, maximum, description })
-}
-
-function bytes(value: number, minimum: number, maximum: number, description: string) {
-  return plainInteger({ default: value, minimum, maximum, description, unit: 'bytes' })
-}
-
-function oneOf<const Names extends readonly string[]>(names: Names, value: Names[number], description: string) {
-  return plainEnum(names, { default: value, description })
 }

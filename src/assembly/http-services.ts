@@ -1,3 +1,4 @@
+import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
@@ -27,13 +28,14 @@ export type HttpServicesOptions = Base & {
   delivery: Delivery
   engine: Engine
   triggers: Triggers
+  backups: ScheduledBackups | undefined
   baseUrl(): string
   interfaceFiles(): Promise<InterfaceFiles>
 }
 
 /** Selects the parts of the assemblies that the HTTP interface uses. */
 export function httpServicesOf(options: HttpServicesOptions): Services {
-  const { accounts, files, delivery, engine, triggers, ...base } = options
+  const { accounts, files, delivery, engine, triggers, backups, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock)
@@ -83,6 +85,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       retention: { days: config.logRetentionDays, bytesMax: config.logRetentionBytes },
       limits: shownLimits(config),
       files: config.s3Bucket === undefined ? 'disk' : 's3',
+    },
+    backups: () => {
+      const { backup: address, backupEvery: everyMs } = config
+      return backups && address !== undefined ? { address, everyMs, ...backups.state } : undefined
     },
     subscriptions: delivery.subscriptions,
     deliveries: delivery.dispatcher.commands,

@@ -1,13 +1,11 @@
 import { open } from 'node:fs/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { safeName } from '../domain/run/file.ts'
+import { type S3Address, type S3Sdk, s3ClientOf, uploadParts } from './s3-client.ts'
 import type { FileStorage } from './storage.ts'
 
-export type S3Options = {
+export type S3Options = S3Address & {
   bucket: string
-  endpoint: string | undefined
-  region: string | undefined
-  forcePathStyle: boolean
   /** The first part of every key, without leading or trailing slashes. */
   prefix: string
   /** The bucket's endpoint for callers; the same endpoint when undefined. */
@@ -21,7 +19,7 @@ export type S3Options = {
  * loaded on first use: a static import would add at least 40 ms to every start.
  */
 export function createS3Storage(options: S3Options): FileStorage {
-  const { bucket, prefix, endpoint, publicEndpoint, now } = options
+  const { bucket, prefix, now } = options
   let loading: Promise<Loaded> | undefined
   const load = () => {
     loading ??= loadClients(options)
@@ -50,7 +48,7 @@ export function createS3Storage(options: S3Options): FileStorage {
           // A buffer instead of a stream: the SDK cannot sign a stream over plain HTTP.
           const { value = Buffer.alloc(0) } = await parts.next()
           await client.send(new sdk.PutObjectCommand({ ...place, Body: value, ContentType: type }))
-        } else await putParts(sdk, client, place, type, parts)
+        } else await uploadParts({ sdk, client, place, type, parts })
       } finally {
         await handle.close()
       }
@@ -90,35 +88,22 @@ export function createS3Storage(options: S3Options): FileStorage {
       }
     },
   }
-
-  async function loadClients({ region, forcePathStyle }: S3Options): Promise<Loaded> {
-    const [sdk, presigner] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/s3-request-presigner')])
-    const clientOf = (address: string | undefined) => {
-      const client = new sdk.S3Client({
-        ...(address === undefined ? {} : { endpoint: address }),
-        ...(region === undefined ? {} : { region }),
-        forcePathStyle,
-        maxAttempts: 3,
-        // Services other than Amazon's do not know the checksums that the SDK adds by default.
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-        requestHandler: { connectionTimeout: 3_000, requestTimeout: 60_000 },
-      })
-      withoutTrailingSlash(client)
-      return client
-    }
-    const client = clientOf(endpoint)
-    return { sdk, presigner, client, signing: publicEndpoint === undefined ? client : clientOf(publicEndpoint) }
-  }
 }
 
-type Sdk = typeof import('@aws-sdk/client-s3')
 type Loaded = {
-  sdk: Sdk
+  sdk: S3Sdk
   presigner: typeof import('@aws-sdk/s3-request-presigner')
   client: S3Client
   /** Signs URLs for the endpoint that callers use. */
   signing: S3Client
+}
+
+async function loadClients(options: S3Options): Promise<Loaded> {
+  const [sdk, presigner] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/s3-request-presigner')])
+  const { publicEndpoint } = options
+  const client = s3ClientOf(sdk, options)
+  const signing = publicEndpoint === undefined ? client : s3ClientOf(sdk, { ...options, endpoint: publicEndpoint })
+  return { sdk, presigner, client, signing }
 }
 
 /** S3's minimum size of every part except the last. */
@@ -135,40 +120,4 @@ async function* partsOf(handle: Awaited<ReturnType<typeof open>>, size: number):
     }
     yield part
   }
-}
-
-async function putParts(
-  sdk: Sdk,
-  client: S3Client,
-  place: { Bucket: string; Key: string },
-  type: string,
-  parts: AsyncIterable<Buffer>,
-): Promise<void> {
-  const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ ...place, ContentType: type }))
-  const upload = { ...place, UploadId }
-  try {
-    const Parts: { ETag: string | undefined; PartNumber: number }[] = []
-    for await (const Body of parts) {
-      const PartNumber = Parts.length + 1
-      const { ETag } = await client.send(new sdk.UploadPartCommand({ ...upload, PartNumber, Body }))
-      Parts.push({ ETag, PartNumber })
-    }
-    await client.send(new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }))
-  } catch (error) {
-    // Parts of an unfinished upload stay in the bucket and cost money.
-    await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => undefined)
-    throw error
-  }
-}
-
-/** Requests about the bucket itself end in a slash, which some services interpret as a key. */
-function withoutTrailingSlash(client: S3Client): void {
-  client.middlewareStack.add(
-    (next) => (args) => {
-      const request = args.request as { path?: string }
-      if (request.path !== undefined && request.path.length > 1) request.path = request.path.replace(/\/$/, '')
-      return next(args)
-    },
-    { step: 'build', name: 'withoutTrailingSlash' },
-  )
 }

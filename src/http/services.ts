@@ -82,6 +82,8 @@ export type Services = {
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices
   installation: InstallationFacts
+  /** The scheduled backups; undefined when there are none. */
+  backups(): BackupFacts | undefined
   priceOf: PriceTable
   /** Webhook subscriptions of workflows. */
   subscriptions: Pick<
@@ -137,6 +139,15 @@ export type InstallationFacts = {
   limits: readonly { setting: string; description: string; value: string }[]
   /** Where the files of runs are stored. */
   files: 'disk' | 's3'
+}
+
+/** Times in epoch milliseconds. `failure`: why the latest attempt failed. */
+export type BackupFacts = {
+  address: string
+  everyMs: number
+  last: { at: number; bytes: number } | undefined
+  failure: string | undefined
+  isRunning: boolean
 }
 
 /** Sessions of the dashboard. Tokens are the secrets in cookies and sign-in links. */

@@ -4,6 +4,8 @@ import type { Metrics } from './metrics.ts'
 export type Watched = {
   runsInFlight(): number
   runsMax: number
+  /** The values that large runs hold, in bytes. */
+  runsBytes(): number
   /** Asynchronous runs that have not ended. */
   jobs(): { queued: number; running: number }
   writer(): { healthy: boolean; rowsWaiting: number }
@@ -28,13 +30,14 @@ export type StoreSizes = {
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {
-  const { runsInFlight, runsMax, jobs, writer, outbound, sandbox, watchers, webhooks } = watched
+  const { runsInFlight, runsMax, runsBytes, jobs, writer, outbound, sandbox, watchers, webhooks } = watched
   metrics.gauge(
     'millrace_runs_in_flight',
     'Runs that have started and whose log entry is not written yet.',
     runsInFlight,
   )
   metrics.gauge('millrace_runs_in_flight_max', 'Maximum number of concurrent synchronous runs.', () => runsMax)
+  metrics.gauge('millrace_runs_bytes', 'Values that runs with more than 1 MB hold, in bytes.', runsBytes)
   metrics.reading(
     { name: 'millrace_jobs', help: 'Asynchronous runs that have not ended.', type: 'gauge', labels: ['status'] },
     () => {
@@ -105,6 +108,29 @@ export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>
       return Object.entries(callsWaiting).map(([thread, value]) => ({ labels: [thread], value }))
     },
   )
+}
+
+/** Scheduled backups since the start, and the last good one, which may be older. */
+export type BackupCounts = { last: { at: number; bytes: number } | undefined; succeeded: number; failed: number }
+
+export function addBackupMetrics(metrics: Metrics, read: () => BackupCounts): void {
+  const help = 'Scheduled backups since the start, by outcome.'
+  metrics.reading({ name: 'millrace_backups_total', help, type: 'counter', labels: ['outcome'] }, () => {
+    const { succeeded, failed } = read()
+    return [
+      { labels: ['succeeded'], value: succeeded },
+      { labels: ['failed'], value: failed },
+    ]
+  })
+  metrics.gauge(
+    'millrace_backup_last_success_timestamp_seconds',
+    'When the last good scheduled backup began, in Unix time.',
+    () => {
+      const { last } = read()
+      return last && last.at / 1000
+    },
+  )
+  metrics.gauge('millrace_backup_bytes', 'Size of the last good scheduled backup.', () => read().last?.bytes)
 }
 
 /** Adds the metrics of log retention. */

@@ -8,7 +8,14 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { RunMetrics } from './run-metrics.ts'
 import { ScheduleMetrics } from './schedule-metrics.ts'
-import { addRetentionCounts, addServiceGauges, addStoreGauges, type Watched } from './service-gauges.ts'
+import {
+  addBackupMetrics,
+  addRetentionCounts,
+  addServiceGauges,
+  addStoreGauges,
+  type BackupCounts,
+  type Watched,
+} from './service-gauges.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
@@ -60,6 +67,11 @@ export class ServiceMetrics {
     addServiceGauges(this.#metrics, watched)
     addRetentionCounts(this.#metrics, watched.retention)
     addStoreGauges(this.#metrics, shareRecent(watched.store, readingAgeMaxMs, this.#clock))
+  }
+
+  /** Adds the metrics of scheduled backups. */
+  watchBackups(read: () => BackupCounts): void {
+    addBackupMetrics(this.#metrics, read)
   }
 
   text(): Promise<string> {

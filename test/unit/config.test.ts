@@ -98,6 +98,23 @@ describe('a value', () => {
   })
 
   test.each([
+    ['1h', 3_600_000],
+    ['90 m', 5_400_000],
+    ['1.5H', 5_400_000],
+    ['30d', 2_592_000_000],
+    ['10000', 10_000],
+    ['20000ms', 20_000],
+    ['9s', 'refused'],
+    ['31d', 'refused'],
+    ['1w', 'refused'],
+    ['-1h', 'refused'],
+    ['h', 'refused'],
+  ])('of %s for a time is %p', (text, value) => {
+    expect(of('MILLRACE_BACKUP_EVERY', text)).toBe(value)
+  })
+
+  test.each([
+    ['MILLRACE_BACKUP', ['s3://abc', 's3://my-bucket/a/b'], ['s3://', 's3://A', '/backups', 's3://abc/a b']],
     ['MILLRACE_PORT', ['0', '65535'], ['-1', '65536', '3000.5', '3 000', '٣']],
     ['MILLRACE_WEBHOOK_MAX_ATTEMPTS', ['1', '50'], ['0', '51']],
     ['MILLRACE_WEBHOOK_TIMEOUT_MS', ['100', '120000'], ['99', '120001']],

@@ -1,11 +1,11 @@
-import { type Config, type Setting, type SettingValue, settings, sizeText } from '../../config.ts'
+import { type Config, durationText, type Setting, type SettingValue, settings, sizeText } from '../../config.ts'
 import type { Command, LoadedSettings } from '../command.ts'
 
 export const config: Command = {
   summary: 'prints every setting: its name, current value, default, and a description',
   details: [
     'A flag overrides the environment. The environment overrides the --config file. The file overrides the default.',
-    'The flag for MILLRACE_LOG_LEVEL is --log-level. Sizes may be written with KB, MB or GB (1024-based).',
+    'The flag for MILLRACE_LOG_LEVEL is --log-level. Sizes may be written with KB, MB or GB (1024-based), and times with s, m, h or d.',
   ].join('\n'),
   json: true,
   examples: ['config', 'config --config production.env', 'config --json'],
@@ -48,5 +48,6 @@ function shown(setting: Setting, config: Config): SettingValue | undefined {
 function text(setting: Setting, value: SettingValue | null | undefined): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'number' && setting.bytes) return sizeText(value).replace(' bytes', '').replace(' ', '')
+  if (typeof value === 'number' && setting.duration) return durationText(value)
   return Array.isArray(value) ? value.join(',') : String(value)
 }

@@ -1,15 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { keyFileName } from '../../accounts/key-file.ts'
+import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { takeLock } from '../../store/lock.ts'
 import { databaseName } from '../../store/sqlite/open.ts'
 import { inspectDatabase } from '../../store/sqlite/upkeep/inspect.ts'
 import { syncFolder } from '../../sync-folder.ts'
-import { type Command, CommandError } from '../command.ts'
-import { ArchiveError, readArchive } from '../support/archive.ts'
+import { ArchiveError, readArchive } from '../backups/archive.ts'
+import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
+import { filesName } from '../backups/contents.ts'
+import { type Command, CommandError, UsageError } from '../command.ts'
 import { count, roundSize } from '../support/size.ts'
-import { filesName } from './backup.ts'
 
 export const restore: Command = {
   summary: 'creates an installation from a backup',
@@ -18,21 +20,41 @@ export const restore: Command = {
     'the backup and checks every page of its database before it puts the files in place. Then start the service: keys,',
     'workflows, logs and variables are as they were at the time of the backup.',
   ].join('\n'),
-  arguments: [{ name: 'FILE', description: 'a tar file written by millrace backup' }],
-  settings: ['data'],
+  arguments: [{ name: 'FILE', description: 'a tar file written by millrace backup', optional: true }],
+  flags: {
+    from: {
+      value: 'ADDRESS',
+      description:
+        'instead of FILE: s3://BUCKET/PATH for the newest backup there, or s3://BUCKET/PATH/NAME for one of them',
+    },
+  },
+  settings: ['data', 's3Endpoint', 's3Region', 's3ForcePathStyle'],
   json: true,
-  examples: ['restore millrace.tar --data ./restored', 'restore /backups/monday.tar --data /var/lib/millrace'],
-  async run({ arguments: [name], config, terminal, json }) {
-    const file = resolve(name!)
-    if (!existsSync(file)) throw new CommandError(`The file ${file} does not exist.`)
+  examples: [
+    'restore millrace.tar --data ./restored',
+    'restore /backups/monday.tar --data /var/lib/millrace',
+    'restore --from s3://backups/millrace --data ./restored',
+  ],
+  async run({ arguments: [name], flags, config, terminal, json }) {
+    const { from } = flags
+    if ((name === undefined) === (from === undefined)) throw new UsageError('Write either FILE or --from ADDRESS.')
+    const file = name === undefined ? undefined : resolve(name)
+    if (file !== undefined && !existsSync(file)) throw new CommandError(`The file ${file} does not exist.`)
     const data = resolve(config.data)
     mkdirSync(data, { recursive: true, mode: 0o700 })
     // Held until the end, so that no service starts on an incomplete installation.
     const lock = takeLock(data)
     try {
       refuseInstallation(data)
-      const { bytes, files, key } = await unpack(file, data)
-      if (json) terminal.print(JSON.stringify({ data, databaseBytes: bytes, files, key }))
+      removeDrafts(data)
+      const { path, source } = file === undefined ? await download(from!, data, config) : { path: file, source: file }
+      const { bytes, files, key } = await unpack(path, source, data).finally(() => {
+        if (path !== file) rmSync(path, { force: true })
+      })
+      if (json)
+        terminal.print(
+          JSON.stringify({ data, databaseBytes: bytes, files, key, ...(from === undefined ? {} : { from: source }) }),
+        )
       else
         terminal.say(
           `${data} contains the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve --data ${data}`,
@@ -60,15 +82,47 @@ function refuseInstallation(data: string): void {
   )
 }
 
-async function unpack(file: string, data: string): Promise<{ bytes: number; files: number; key: boolean }> {
-  // These folders are left from a restore that was killed. No other process uses the folder now.
+/** Removes what a restore left that was killed. No other process uses the folder now. */
+function removeDrafts(data: string): void {
   for (const name of readdirSync(data)) {
     if (name.startsWith(draftPrefix)) rmSync(join(data, name), { recursive: true, force: true })
   }
+}
+
+/** Downloads the newest backup, or the one that the address names. `source`: its full address. */
+async function download(from: string, data: string, config: Config): Promise<{ path: string; source: string }> {
+  const address = bucketAddressOf(from)
+  const path = join(data, `${draftPrefix}${crypto.randomUUID()}.tar`)
+  try {
+    const bucket = await openBucket(address, config)
+    const stored = await bucket.list()
+    const chosen = address.name === undefined ? stored[0] : stored.find(({ name }) => name === address.name)
+    if (!chosen) {
+      const what = address.name === undefined ? 'There is no backup in' : 'There is no backup'
+      throw new CommandError(`${what} ${from}.`, unchanged)
+    }
+    const { bavail, bsize } = statfsSync(data)
+    if (bavail * bsize < 2 * chosen.bytes) {
+      const needed = `${data} has ${roundSize(bavail * bsize)} free; this backup needs ${roundSize(2 * chosen.bytes)}.`
+      throw new CommandError(needed, 'Free space, or restore to another disk.')
+    }
+    await bucket.download(chosen.name, path)
+    return { path, source: `s3://${address.bucket}/${address.prefix}${chosen.name}` }
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw bucketError(address, error)
+  }
+}
+
+async function unpack(
+  file: string,
+  source: string,
+  data: string,
+): Promise<{ bytes: number; files: number; key: boolean }> {
   const draft = mkdtempSync(join(data, draftPrefix))
   try {
     const names = await readArchive(file, draft, isPart)
-    checkDatabase(file, join(draft, databaseName))
+    checkDatabase(source, join(draft, databaseName))
     const made = {
       bytes: statSync(join(draft, databaseName)).size,
       files: names.filter((name) => name.startsWith(`${filesName}/`)).length,
@@ -80,8 +134,8 @@ async function unpack(file: string, data: string): Promise<{ bytes: number; file
     return made
   } catch (error) {
     if (error instanceof CommandError) throw error
-    if (error instanceof ArchiveError) throw new CommandError(`${file} is not a backup. ${error.message}`, unchanged)
-    throw new CommandError(`${file} could not be restored: ${messageOf(error)}`, unchanged, error)
+    if (error instanceof ArchiveError) throw new CommandError(`${source} is not a backup. ${error.message}`, unchanged)
+    throw new CommandError(`${source} could not be restored: ${messageOf(error)}`, unchanged, error)
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }

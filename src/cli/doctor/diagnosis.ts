@@ -11,6 +11,7 @@ export type Diagnosis = {
     | 'webhooks'
     | 'schedules'
     | 'storage'
+    | 'backups'
     | 'clock'
   state: 'ok' | 'warning' | 'broken'
   message: string

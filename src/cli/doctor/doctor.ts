@@ -7,6 +7,7 @@ import { databasePath } from '../../store/sqlite/open.ts'
 import type { Command, LoadedSettings } from '../command.ts'
 import { allowListOf, proxiesOf } from '../support/allow-list.ts'
 import { priceTableOf } from '../support/price-table.ts'
+import { examineBackups } from './backups.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
 import { examineSchedules } from './schedules.ts'
@@ -51,6 +52,7 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     ...examineWebhooks(folder, now),
     ...examineSchedules(folder, now, served),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
+    ...(config.backup === undefined ? [] : [await examineBackups(config.backup, config, now)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
 }

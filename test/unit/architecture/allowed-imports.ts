@@ -11,6 +11,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   models: ['domain', 'type:store'],
   sandbox: ['domain', 'type:store'],
   files: ['domain', 'type:store', 'sync-folder.ts'],
+  backup: ['domain', 'files/s3-client.ts'],
   accounts: ['domain', 'type:store', 'sync-folder.ts'],
   blocks: ['domain', 'language', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
   store: ['domain', 'sync-folder.ts'],
@@ -75,8 +76,9 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   'src/cli': {
     support: ['commands/version.ts'],
-    doctor: ['support'],
-    commands: ['support'],
+    backups: ['support'],
+    doctor: ['backups', 'support'],
+    commands: ['backups', 'support'],
   },
   'src/ui/editor': {
     document: ['canvas', 'type:save'],
@@ -98,7 +100,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
 /** The folders that may import a package; `*` means every folder. A package that is missing here is not allowed. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['*'],
-  '@aws-sdk/client-s3': ['files'],
+  '@aws-sdk/client-s3': ['backup', 'files'],
   '@aws-sdk/s3-request-presigner': ['files'],
   acorn: ['language'],
   croner: ['language'],

@@ -28,6 +28,19 @@ const Service = t.Object({
         walBytes: Bytes,
         diskFreeBytes: Bytes,
         files: oneOf(['disk', 's3']),
+        backups: maybe(
+          t.Object(
+            {
+              address: t.String({ description: 'The bucket and path, as in MILLRACE_BACKUP.' }),
+              everyMs: t.Integer({ description: 'Time between two backups.' }),
+              lastAt: maybe(Time),
+              lastBytes: maybe(Bytes),
+              failure: maybe(t.String({ description: 'Why the latest attempt failed; null if it succeeded.' })),
+              isRunning: t.Boolean(),
+            },
+            { description: 'The scheduled backups; null when there are none.' },
+          ),
+        ),
       },
       { description: "For the installation's owner; null for everyone else." },
     ),
@@ -35,7 +48,7 @@ const Service = t.Object({
 })
 
 /** The service itself: its version, health and disk usage. */
-export function serviceRoutes({ store, writerHealth, installation }: Services, door: Door) {
+export function serviceRoutes({ store, writerHealth, installation, backups }: Services, door: Door) {
   return new Elysia({ prefix: '/service' }).get(
     '',
     async ({ request, set }) => {
@@ -59,8 +72,19 @@ export function serviceRoutes({ store, writerHealth, installation }: Services, d
     }),
   )
 
+  function backupFacts() {
+    const facts = backups()
+    if (!facts) return null
+    const { address, everyMs, last, failure = null, isRunning } = facts
+    return {
+      ...{ address, everyMs, failure, isRunning },
+      lastAt: last ? isoTime(last.at) : null,
+      lastBytes: last?.bytes ?? null,
+    }
+  }
+
   async function storageFacts() {
     const { databaseBytes, freeBytes, walBytes, diskFreeBytes } = await store.measure()
-    return { databaseBytes, freeBytes, walBytes, diskFreeBytes, files: installation.files }
+    return { databaseBytes, freeBytes, walBytes, diskFreeBytes, files: installation.files, backups: backupFacts() }
   }
 }

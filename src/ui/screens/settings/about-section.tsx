@@ -92,11 +92,33 @@ function Storage({ storage, retention }: Service) {
                 },
                 { name: 'Free disk space', value: bytesText(storage.diskFreeBytes) },
                 { name: 'Run files', value: storage.files === 'disk' ? 'In the data folder' : 'In an S3 bucket' },
+                { name: 'Backups', value: <Backups backups={storage.backups} />, note: storage.backups?.address },
               ]
             : []),
         ]}
       />
     </Section>
+  )
+}
+
+function Backups({ backups }: Pick<NonNullable<Service['storage']>, 'backups'>) {
+  if (!backups) return 'Not scheduled'
+  const { lastAt, lastBytes, everyMs, failure, isRunning } = backups
+  const last = lastAt ? (
+    <>
+      The last one began <TimeAgo at={lastAt} />
+      {lastBytes !== null && ` (${bytesText(lastBytes)})`}
+    </>
+  ) : (
+    'There is none yet'
+  )
+  // One may be in progress when the next one is due.
+  const isLate = lastAt !== null && Date.now() - Date.parse(lastAt) > 2 * everyMs
+  return (
+    <State tone={failure !== null || isLate ? 'error' : lastAt ? 'ok' : 'plain'}>
+      {last}
+      {failure !== null ? `. The latest attempt failed: ${failure}` : isRunning && '. A backup is in progress.'}
+    </State>
   )
 }
 

@@ -7,6 +7,19 @@ export type ArchiveSource = { path: string; name: string }
 
 export type ArchiveSources = AsyncIterable<ArchiveSource> | Iterable<ArchiveSource>
 
+/** The bytes of the archive that `writeArchive` writes. */
+export async function* archivePieces(
+  sources: ArchiveSources,
+  left: (name: string) => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  const { readable, controller } = createTarPacker()
+  const packing = pack(controller, sources, left)
+  // An error of the packer also ends the stream, so the loop below throws it.
+  packing.catch(() => undefined)
+  yield* readable as unknown as AsyncIterable<Uint8Array>
+  await packing
+}
+
 /**
  * Writes a tar file that only its owner can read, and resolves when it is on disk. Reads and writes in pieces, so files
  * may have any size. A source that no longer exists when its turn comes is skipped and reported to `left`. The last
@@ -17,12 +30,9 @@ export async function writeArchive(
   sources: ArchiveSources,
   left: (name: string) => void = () => {},
 ): Promise<void> {
-  const { readable, controller } = createTarPacker()
   const target = await open(path, 'wx', 0o600)
   try {
-    const [packed, written] = await Promise.allSettled([pack(controller, sources, left), drain(readable, target)])
-    if (packed.status === 'rejected') throw packed.reason
-    if (written.status === 'rejected') throw written.reason
+    for await (const piece of archivePieces(sources, left)) await writeAll(target, piece)
     await target.sync()
   } finally {
     await target.close()
@@ -124,10 +134,6 @@ async function packFile(
     at += bytesRead
   }
   await entry.close()
-}
-
-async function drain(archive: ReadableStream<Uint8Array>, target: FileHandle): Promise<void> {
-  for await (const piece of archive) await writeAll(target, piece)
 }
 
 async function unpack({ body }: ParsedTarEntry, path: string, hash: Bun.CryptoHasher): Promise<void> {

@@ -1,0 +1,27 @@
+import { type Config, durationText } from '../../config.ts'
+import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
+import { roundSize } from '../support/size.ts'
+import type { Diagnosis } from './diagnosis.ts'
+
+/** Checks whether the bucket of the scheduled backups can be read, and how old the newest backup is. */
+export async function examineBackups(target: string, config: Config, now: number): Promise<Diagnosis> {
+  const check = 'backups'
+  const address = bucketAddressOf(target)
+  try {
+    const bucket = await openBucket(address, config)
+    const [newest] = await bucket.list()
+    if (!newest) {
+      const advice = 'The service makes the first one shortly after its start.'
+      return { check, state: 'warning', message: `There is no backup in ${target} yet.`, advice }
+    }
+    const minutes = Math.round((now - newest.at) / 60_000)
+    const message = `The newest backup in ${target} is ${minutes} min old (${roundSize(newest.bytes)}).`
+    if (now - newest.at <= 2 * config.backupEvery) return { check, state: 'ok', message }
+    const every = durationText(config.backupEvery)
+    const advice = `Backups are due every ${every}. Start the service, or read its log for "the scheduled backup failed".`
+    return { check, state: 'broken', message, advice }
+  } catch (error) {
+    const { message, hint } = bucketError(address, error)
+    return { check, state: 'broken', message, ...(hint === undefined ? {} : { advice: hint }) }
+  }
+}
