@@ -6,11 +6,12 @@ import { KeyCache } from '../accounts/keys.ts'
 import { AccountLimits } from '../accounts/limits.ts'
 import { createOwnerLimits } from '../accounts/owner-limits.ts'
 import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
-import { openSecretBox, sealHeadBytes } from '../accounts/secret-box.ts'
+import { openSecretBox } from '../accounts/secret-box.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { Usage } from '../accounts/usage.ts'
 import { tiersOf } from '../domain/account/tiers.ts'
 import type { Base } from './base.ts'
+import { sealHeadsOf } from './seal-heads.ts'
 import { stopAll } from './stop-all.ts'
 
 /** Who calls and what they may use: keys, sessions, limits, environment variables, encryption. */
@@ -22,7 +23,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
     openSecretBox({
       directory: config.data,
       secretKey: config.secretKey,
-      sealHeads: () => store.sealHeads(sealHeadBytes),
+      sealHeads: () => sealHeadsOf(store),
     }),
   ])
   const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })

@@ -2,7 +2,14 @@ import { finish, type Slices } from '../domain/slices.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { CompileQueue } from './compile/compile-queue.ts'
 import type { Registry } from './compile/graph.ts'
-import { hiddenSecret, isSealed, isWritten, mapSecrets, type SecretPlace } from './compile/secret-parameters.ts'
+import {
+  hiddenSecret,
+  isSealed,
+  isWritten,
+  mapSecrets,
+  type SealedValue,
+  type SecretPlace,
+} from './compile/secret-parameters.ts'
 
 export type DocumentSecretsOptions = {
   registry: Registry
@@ -101,15 +108,40 @@ export class DocumentSecrets {
 
 export type Restored = { document: WorkflowDocument; warnings: Finding[] }
 
-/** The sealed secrets of a stored document. Members of the same shape in other places are a user's own data. */
-export function sealedIn(document: WorkflowDocument, registry: Registry): Uint8Array[] {
-  const found: Uint8Array[] = []
+/**
+ * The distinct beginnings (`length` bytes) of the sealed secrets in stored documents, which are JSON. Members of the
+ * same shape in other places are a user's own data.
+ */
+export function sealHeadsInDocuments(texts: readonly string[], registry: Registry, length: number): Uint8Array[] {
+  const heads = new Map<string, Uint8Array>()
+  for (const text of texts) {
+    withoutSecrets(text, registry, (sealed) => {
+      const head = sealed.subarray(0, length)
+      heads.set(head.toHex(), head)
+      return false
+    })
+  }
+  return [...heads.values()]
+}
+
+/** A stored document, as JSON, in which the sealed secrets that `isLost` names are null. The same text if none is. */
+export function withoutSecrets(text: string, registry: Registry, isLost: (sealed: Uint8Array) => boolean): string {
+  const document = JSON.parse(text) as WorkflowDocument
   const slices = mapSecrets(document, registry, (value) => {
-    if (isSealed(value)) found.push(Uint8Array.fromBase64(value.$sealed))
-    return value
+    const sealed = isSealed(value) ? bytesOf(value) : undefined
+    return sealed && isLost(sealed) ? null : value
   })
-  finish(slices)
-  return found
+  const changed = finish(slices)
+  return changed === document ? text : JSON.stringify(changed)
+}
+
+/** Undefined for a value that the service did not make: documents of earlier versions may hold any. */
+function bytesOf({ $sealed }: SealedValue): Uint8Array | undefined {
+  try {
+    return Uint8Array.fromBase64($sealed)
+  } catch {
+    return undefined
+  }
 }
 
 function contextOf(workspaceId: string): string {

@@ -73,6 +73,16 @@ export interface WorkflowStore {
   /** The document of a deployment's or draft's version; undefined when it was deleted. */
   getDocument(workflowId: string, version: number): Promise<WorkflowDocument | undefined>
 
+  // secrets that authors wrote in documents
+  /** Up to six documents that may hold sealed secrets, as JSON: drafts, versions, drafts of manual runs. */
+  sampleSealedDocuments(): Promise<string[]>
+  /** All of them. */
+  listSealedDocuments(): Promise<StoredDocument[]>
+  /** As JSON; undefined when it was deleted. */
+  readDocument(place: StoredDocument): Promise<string | undefined>
+  /** False when the document is no longer `before`. */
+  replaceDocument(place: StoredDocument, before: string, after: string): Promise<boolean>
+
   // pins: outputs that manual runs of the draft use instead of running a block
   /** In the order of their blocks' IDs. */
   listPins(workflowId: string): Promise<PinRow[]>
@@ -106,6 +116,9 @@ export type NewWorkflow = {
   /** The workflow whose pins it gets, too. */
   pinsOf?: string
 }
+
+/** A row with a document, for work on all of them. Valid while the store is open. */
+export type StoredDocument = { table: 'workflows' | 'deployments' | 'drafts'; number: number }
 
 /** `content`: the sealed output. */
 export type PinRow = { blockId: string; content: Uint8Array; updatedAt: number }

@@ -1,9 +1,12 @@
 import { Environments } from '../../accounts/environment.ts'
 import { openSecretBox, SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
+import { sealHeadsOf } from '../../assembly/seal-heads.ts'
+import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
 import { variableNameProblem } from '../../domain/account/environment.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { secretCharsMin } from '../../domain/redaction/secret-forms.ts'
+import { withoutSecrets } from '../../engine/document-secrets.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { withInstallation } from '../support/installation.ts'
@@ -86,35 +89,58 @@ const discard: Command = {
   summary: 'after a key is lost: removes everything that cannot be decrypted, so that the service can start',
   details: [
     'Removes from every workspace all data that neither MILLRACE_SECRET_KEY nor the key file can decrypt: values',
-    'of variables, webhook secrets (nothing is delivered until they are set again), asynchronous runs that have not',
-    'ended, and outputs of ended ones. Restore the key instead if you can.',
+    'of variables, webhook secrets (nothing is delivered until they are set again), secrets written in workflows (the',
+    'editor shows them as empty), pinned outputs, conversations of chats, asynchronous runs that have not ended, and',
+    'outputs of ended ones. Restore the key instead if you can.',
   ].join('\n'),
   settings: ['data', 'secretKey'],
   json: true,
   examples: ['env discard', 'env discard --json'],
   async run({ config, terminal, json }) {
-    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
+    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 0 }
     await withInstallation(config, async (store) => {
       const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey })
       for (;;) {
         const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
-        if (lost.length === 0) return
+        if (lost.length === 0) break
         const { variables, jobs, outputs, webhookSecrets } = await store.discardSealed(lost)
         gone.variables += variables
         gone.jobs += jobs
         gone.outputs += outputs
         gone.webhookSecrets += webhookSecrets
       }
+      gone.documentSecrets = await discardInDocuments(store, box)
     })
     if (json) terminal.print(JSON.stringify(gone))
     else {
       terminal.print(
-        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, ${gone.jobs} asynchronous runs and ` +
-          `${gone.outputs} outputs were removed.`,
+        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, ${gone.documentSecrets} secrets in ` +
+          `workflows, ${gone.jobs} asynchronous runs and ${gone.outputs} outputs were removed.`,
       )
     }
     return 0
   },
+}
+
+/** Empties the secrets that authors wrote in documents and no key can decrypt. Returns how many there were. */
+async function discardInDocuments(store: Store, box: SecretBox): Promise<number> {
+  let count = 0
+  for (const place of await store.listSealedDocuments()) {
+    for (;;) {
+      const before = await store.readDocument(place)
+      if (before === undefined) break
+      let lost = 0
+      const after = withoutSecrets(before, registry, (sealed) => {
+        const isLost = !box.knows(sealed.subarray(0, sealHeadBytes))
+        if (isLost) lost += 1
+        return isLost
+      })
+      if (after !== before && !(await store.replaceDocument(place, before, after))) continue
+      count += lost
+      break
+    }
+  }
+  return count
 }
 
 export const env: CommandGroup = {
@@ -123,8 +149,7 @@ export const env: CommandGroup = {
 }
 
 async function environmentsOf(store: Store, { data, secretKey }: Config): Promise<Environments> {
-  const sealHeads = () => store.sealHeads(sealHeadBytes)
-  const box = await openSecretBox({ directory: data, secretKey, sealHeads })
+  const box = await openSecretBox({ directory: data, secretKey, sealHeads: () => sealHeadsOf(store) })
   return new Environments({ store, box, clock: systemClock })
 }
 

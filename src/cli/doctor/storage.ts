@@ -4,8 +4,7 @@ import { SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
 import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
-import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import { sealedIn } from '../../engine/document-secrets.ts'
+import { sealHeadsInDocuments } from '../../engine/document-secrets.ts'
 import { inspectLegacyJournal } from '../../store/sqlite/legacy-journal/inspect.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
 import { inspectDatabase, sealedDocumentsIn, sealHeadsIn } from '../../store/sqlite/upkeep/inspect.ts'
@@ -106,7 +105,7 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
   try {
     const inFile = readKeyFile(folder).length
     const heads = sealHeadsIn(databasePath(folder), sealHeadBytes)
-    const inDocuments = documentHeadsIn(databasePath(folder))
+    const inDocuments = sealHeadsInDocuments(sealedDocumentsIn(databasePath(folder)), registry, sealHeadBytes)
     const box = new SecretBox([], { directory: folder, secretKey })
     if (!heads.every((head) => box.knows(head))) {
       const message =
@@ -122,10 +121,10 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
       return {
         check,
         state: 'broken',
-        message: 'Workflows contain secrets that were encrypted with a different key. These workflows cannot run.',
+        message: 'Workflows contain secrets that were encrypted with a different key. The service does not start.',
         advice:
           'Restore the key file from a backup, or set MILLRACE_SECRET_KEY to its earlier value. If the key is lost ' +
-          'permanently, write the values in the editor again.',
+          'permanently, millrace env discard empties the values, so that you can write them in the editor again.',
       }
     }
     if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {
@@ -141,16 +140,4 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
   } catch (error) {
     return { check, state: 'broken', message: messageOf(error), advice: 'Restore the key file from a backup.' }
   }
-}
-
-/** The distinct heads of secrets that are written in a sample of the documents. */
-function documentHeadsIn(path: string): Uint8Array[] {
-  const heads = new Map<string, Uint8Array>()
-  for (const text of sealedDocumentsIn(path)) {
-    for (const sealed of sealedIn(JSON.parse(text) as WorkflowDocument, registry)) {
-      const head = sealed.subarray(0, sealHeadBytes)
-      heads.set(head.toHex(), head)
-    }
-  }
-  return [...heads.values()]
 }

@@ -106,6 +106,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
     isInitialised: () => writer.call('isInitialised', []),
     isUnseen: () => writer.call('isUnseen', []),
     sealHeads: (length) => writer.call('sealHeads', [length]),
+    sampleSealedDocuments: () => writer.call('sampleSealedDocuments', []),
     pendingSubscriptions: () => writer.call('pendingSubscriptions', []),
     listRateWindows: (at) => writer.call('listRateWindows', [at]),
     listDueSchedules: (limit, after) => writer.call('listDueSchedules', [limit, after]),

@@ -6,6 +6,7 @@ import { queryLogs } from '../../../src/store/sqlite/logs/log-page.ts'
 import { deleteZoneMaps, ZoneMapMaker, zoneRows } from '../../../src/store/sqlite/logs/zone-maps.ts'
 import { openConnection } from '../../../src/store/sqlite/open.ts'
 import { createInstallation } from '../../../src/store/sqlite/tables/installation.ts'
+import { listSealedDocuments, sampleSealedDocuments } from '../../../src/store/sqlite/tables/sealed-documents.ts'
 import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
 import { temporaryFolder } from '../../support/executable.ts'
@@ -103,4 +104,16 @@ test('no search with a filter sorts or scans a table, in either order', () => {
   table.connection.close()
   const slow = sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))
   expect(slow.filter((detail) => !/^SCAN \w+ VIRTUAL TABLE/.test(detail))).toEqual([])
+})
+
+test('a start finds documents with sealed secrets without reading the others', () => {
+  using folder = temporaryFolder()
+  const table = new LogTable(folder.path)
+  const sql = new ExplainingSql(table.connection)
+  sampleSealedDocuments(sql)
+  listSealedDocuments(sql)
+  table.connection.close()
+  const scans = sql.plans.filter((detail) => /^SCAN \w+/.test(detail) && !detail.startsWith('SCAN (subquery'))
+  expect(scans.length).toBeGreaterThan(0)
+  expect(scans.filter((detail) => !/USING (COVERING )?INDEX \w+_sealed$/.test(detail))).toEqual([])
 })

@@ -63,7 +63,8 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
   return gone
 }
 
-export const selectSealHeads = `
+/** For databases of versions that had no pins. */
+export const selectHeadsBeforePins = `
   SELECT DISTINCT substr(sealed, 1, ?1) AS head FROM environment
   UNION SELECT substr(secret, 1, ?1) FROM subscriptions WHERE length(secret) > 0
   UNION SELECT substr(previous_secret, 1, ?1) FROM subscriptions WHERE previous_secret IS NOT NULL
@@ -71,9 +72,13 @@ export const selectSealHeads = `
   UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)
+  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)`
+
+const selectPinHeads = `
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number LIMIT 1)
   UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number DESC LIMIT 1)`
+
+export const selectSealHeads = selectHeadsBeforePins + selectPinHeads
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const { variablesMax, bytesMax } = environmentBounds

@@ -15,6 +15,7 @@ import * as pins from '../tables/pins.ts'
 import * as rateWindows from '../tables/rate-windows.ts'
 import * as registrations from '../tables/registrations.ts'
 import * as runFiles from '../tables/run-files.ts'
+import * as sealedDocuments from '../tables/sealed-documents.ts'
 import * as sessions from '../tables/sessions.ts'
 import * as subscriptions from '../tables/subscriptions.ts'
 import * as users from '../tables/users.ts'
@@ -124,6 +125,11 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getVersion: { writes: false, run: deployments.getVersion },
   keepDraft: { writes: true, run: drafts.keepDraft },
   getDocument: { writes: false, run: drafts.getDocument },
+
+  sampleSealedDocuments: { writes: false, run: sealedDocuments.sampleSealedDocuments },
+  listSealedDocuments: { writes: false, run: sealedDocuments.listSealedDocuments },
+  readDocument: { writes: false, run: sealedDocuments.readDocument },
+  replaceDocument: { writes: true, run: sealedDocuments.replaceDocument },
 
   listPins: { writes: false, run: pins.listPins },
   setPin: { writes: true, run: pins.setPin },

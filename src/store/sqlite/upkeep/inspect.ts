@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { migrations } from '../migrations/migrations.ts'
 import { applicationId } from '../open.ts'
-import { selectSealHeads } from '../tables/environment.ts'
+import { selectHeadsBeforePins, selectSealHeads } from '../tables/environment.ts'
+import { selectSealedSample } from '../tables/sealed-documents.ts'
 
 /** The result of checking a database. `problems` is empty when every page is in order. */
 export type Inspection = {
@@ -52,7 +53,9 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    const rows = database.prepare(selectSealHeads).all(length)
+    // Before the first start after an update, the database may have no pins.
+    const isOlder = database.query(findPins).get() === null
+    const rows = database.prepare(isOlder ? selectHeadsBeforePins : selectSealHeads).all(length)
     return (rows as { head: Uint8Array }[]).map(({ head }) => head)
   } catch {
     return []
@@ -61,12 +64,14 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   }
 }
 
-/** The documents with sealed secrets among the newest ones, as JSON. Empty when the database cannot be read. */
+const findPins = "SELECT 1 FROM sqlite_schema WHERE name = 'pins'"
+
+/** A sample of the documents with sealed secrets, as JSON. Empty when the database cannot be read. */
 export function sealedDocumentsIn(path: string): string[] {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    const rows = database.prepare(selectSealedDocuments).all(sampleMax)
+    const rows = database.prepare(selectSealedSample).all()
     return (rows as { document: string }[]).map(({ document }) => document)
   } catch {
     return []
@@ -74,10 +79,3 @@ export function sealedDocumentsIn(path: string): string[] {
     database?.close()
   }
 }
-
-const sampleMax = 1_000
-const selectSealedDocuments = `
-  SELECT document FROM (
-    SELECT document FROM (SELECT document FROM workflows WHERE deleted_at IS NULL ORDER BY number DESC LIMIT ?1)
-    UNION ALL SELECT document FROM (SELECT document FROM deployments ORDER BY rowid DESC LIMIT ?1)
-  ) WHERE instr(document, '"$sealed"') > 0`

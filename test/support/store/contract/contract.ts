@@ -19,6 +19,7 @@ import { logContract } from './log-contract.ts'
 import { pinContract } from './pin-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
+import { sealedDocumentContract } from './sealed-document-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
 
@@ -356,6 +357,7 @@ export function storeContract(name: string, open: OpenStore): void {
     dashboardContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     pinContract(() => ({ store, home }))
+    sealedDocumentContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
