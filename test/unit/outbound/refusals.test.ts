@@ -1,64 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { httpPeer, outboundOf, requestTo } from '../../support/outbound/peers.ts'
-
-/** Every known way to write an address of this machine, or an address that embeds one. */
-const spellings = [
-  '127.0.0.1',
-  '127.0.0.2',
-  '127.1',
-  '127.0.1',
-  '127.255.255.255',
-  '0x7f.1',
-  '0x7f.0x0.0x0.0x1',
-  '0x7f000001',
-  '0X7F000001',
-  '2130706433',
-  '0177.0.0.1',
-  '0177.0.0.01',
-  '017700000001',
-  '00000000177.0.0.1',
-  '１２７.０.０.１',
-  '１２７。０。０。１',
-  '127｡0｡0｡1',
-  '①②⑦.⓪.⓪.①',
-  '%31%32%37.%30.%30.%31',
-  '127.0.0.1.',
-  '127.0.0.1..',
-  '127.1.',
-  'localhost',
-  'LOCALHOST',
-  'LocalHost.',
-  'localhost..',
-  'loc%61lhost',
-  'ｌｏｃａｌｈｏｓｔ',
-  'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
-  'service.localhost',
-  'a.b.c.localhost.',
-  '0',
-  '0.0.0.0',
-  '0.0.0.0.',
-  '0x0',
-  '00',
-  '[::]',
-  '[::0]',
-  '[0:0:0:0:0:0:0:0]',
-  '[::1]',
-  '[0:0:0:0:0:0:0:1]',
-  '[0000:0000:0000:0000:0000:0000:0000:0001]',
-  '[::ffff:127.0.0.1]',
-  '[::FFFF:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[0:0:0:0:0:ffff:7f00:0001]',
-  '[::ffff:0:0]',
-  '[::127.0.0.1]',
-  '[::7f00:1]',
-  '[64:ff9b::7f00:1]',
-  '[64:ff9b::127.0.0.1]',
-  '[64:ff9b:1::7f00:1]',
-  '[2002:7f00:1::]',
-  '[2002:7f00:0001:0:0:0:0:1]',
-  '[2001:0:7f00:1::]',
-]
+import { spellings } from './spellings.ts'
 
 describe('an address of this machine', () => {
   test.each(spellings)('is refused by default in the spelling %p', async (host) => {
@@ -84,7 +26,9 @@ describe('an address of this machine', () => {
 
   test('is refused when a name resolves to it', async () => {
     using peer = httpPeer(() => new Response('secret'))
-    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', '64:ff9b::7f00:1']) {
+    const addresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', '64:ff9b::7f00:1', '::1%lo', 'fe80::1%eth0']
+    const others = ['::ffff:0:7f00:1', '2002:7f00:1::', '2001:0:4136:e378:8000:63bf:80ff:fffe', '4000::1']
+    for (const address of [...addresses, ...others]) {
       using outbound = outboundOf([], { lookup: async () => [address] })
       const outcome = await outbound.fetch(requestTo(`http://innocent.example:${peer.port}/`))
       expect(outcome).toMatchObject({ ok: false, code: 'ADDRESS_REFUSED' })
@@ -126,6 +70,22 @@ describe('other addresses that are not public', () => {
     '[fe80::1]',
     '224.0.0.1',
     '255.255.255.255',
+    '0xa9fea9fe',
+    '2852039166.',
+    '0251.0376.0251.0376',
+    '[::ffff:a9fe:a9fe]',
+    '[64:ff9b::a9fe:a9fe]',
+    '[2002:a9fe:a9fe::]',
+    '[2002:a00:1::1]',
+    '[fec0::1]',
+    '[ff02::1]',
+    '[100::1]',
+    '[2001:db8::1]',
+    '[2001:20::1]',
+    '[3fff::1]',
+    '[5f00::1]',
+    '[4000::1]',
+    '[fc00::1]',
   ])('%s is refused without a connection', async (host) => {
     using outbound = outboundOf(['loopback'])
     expect(await outbound.fetch(requestTo(`http://${host}/latest/meta-data/`))).toMatchObject({
@@ -140,6 +100,26 @@ describe('other addresses that are not public', () => {
     const outcome = await outbound.fetch(requestTo(`http://mixed.example:${peer.port}/`))
     expect(outcome).toMatchObject({ ok: true, response: { status: 200 } })
   })
+})
+
+test.each([
+  '[::1%25lo]',
+  '[::1%lo]',
+  '[fe80::1%25eth0]',
+  '[::ffff:127.0.0.1%251]',
+  '[127.0.0.1]',
+  '[::127.1]',
+  '[::ffff:0x7f.1]',
+  '127.0.0.256',
+  '127.0.0.0.1',
+  '0x100000000',
+  '127.0.0.08',
+  'xn--127-',
+  'xn--localhost',
+  'localhost\u0000',
+])('the host %j, which is no valid host, is refused', async (host) => {
+  using outbound = outboundOf(['loopback', 'private'])
+  expect(await outbound.fetch(requestTo(`http://${host}/`))).toMatchObject({ ok: false, code: 'INVALID_URL' })
 })
 
 test('schemes that fetch serves by itself are refused', async () => {

@@ -149,3 +149,103 @@ test('the header names that Svix uses for Standard Webhooks are accepted too', a
   const renamed = Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'svix'), value])
   expect(problemOf({ ...rest, headers: Object.fromEntries(renamed) })).toBeUndefined()
 })
+
+describe('a signature is rejected', () => {
+  /** Signed with the sender's secret over any text in the place of the time. */
+  const withTime: Record<'stripe' | 'slack' | 'standard', (time: string) => Signed> = {
+    stripe(time) {
+      const secret = 'whsec_of_stripe'
+      const digest = createHmac('sha256', secret).update(`${time}.{}`).digest('hex')
+      return { scheme: 'stripe', secret, headers: { 'Stripe-Signature': `t=${time},v1=${digest}` }, body: '{}', nowMs }
+    },
+    slack(time) {
+      const secret = '8f742231b10e8888abcd99yyyzzz85a5'
+      const digest = createHmac('sha256', secret).update(`v0:${time}:{}`).digest('hex')
+      const headers = { 'X-Slack-Signature': `v0=${digest}`, 'X-Slack-Request-Timestamp': time }
+      return { scheme: 'slack', secret, headers, body: '{}', nowMs }
+    },
+    standard(time) {
+      const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+      const key = Buffer.from(secret.slice(6), 'base64')
+      const digest = createHmac('sha256', key).update(`msg_1.${time}.{}`).digest('base64')
+      const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': time, 'webhook-signature': `v1,${digest}` }
+      return { scheme: 'standard', secret, headers, body: '{}', nowMs }
+    },
+  }
+
+  test.each(['stripe', 'slack', 'standard'] as const)('when the time of the scheme %s is no recent time', (scheme) => {
+    expect(problemOf(withTime[scheme](`${nowS}`))).toBeUndefined()
+    const times = ['', '0', '-1', `+${nowS}`, `${nowS}.5`, '1.75e9', '0x684ee180', `${nowMs}`, 'NaN', 'Infinity']
+    for (const time of [...times, `${nowS - 301}`, `${nowS + 301}`, '9'.repeat(400)]) {
+      expect([time, problemOf(withTime[scheme](time))]).toEqual([time, expect.any(String)])
+    }
+  })
+
+  test('when the secret leaves no key, also one made for the empty key', () => {
+    const { headers, ...rest } = withTime.standard(`${nowS}`)
+    const digest = createHmac('sha256', '').update(`msg_1.${nowS}.{}`).digest('base64')
+    for (const secret of ['', 'whsec_', 'whsec_=', 'whsec_====', '!!!!', 'whsec_A']) {
+      const signed = { ...rest, secret, headers: { ...headers, 'webhook-signature': `v1,${digest}` } }
+      expect([secret, problemOf(signed)]).toEqual([secret, expect.any(String)])
+    }
+    const ofGitHub = createHmac('sha256', '').update('{}').digest('hex')
+    const empty = { 'X-Hub-Signature-256': `sha256=${ofGitHub}` }
+    expect(problemOf({ scheme: 'github', secret: '', headers: empty, body: '{}', nowMs })).toBeString()
+  })
+
+  test('when a replay changes the ID, under either header name, or adds another time', async () => {
+    const { headers, ...rest } = await signers.standard('{}')
+    const asSvix = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'svix'), value]),
+    )
+    const changes = [
+      { ...headers, 'webhook-id': 'msg_2' },
+      { ...headers, 'webhook-id': 'msg_1, msg_2' },
+      { ...headers, 'webhook-id': '' },
+      { ...asSvix, 'webhook-id': 'msg_2' },
+      { ...asSvix, 'webhook-id': 'msg_2', 'webhook-timestamp': `${nowS}` },
+      { ...asSvix, 'svix-id': 'msg_2', 'webhook-timestamp': `${nowS}` },
+    ]
+    expect(problemOf({ ...rest, headers: asSvix })).toBeUndefined()
+    for (const changed of changes)
+      expect([changed, problemOf({ ...rest, headers: changed })]).toEqual([changed, expect.any(String)])
+
+    const old = await signers.stripe('{}', nowS - 3_600)
+    const signature = old.headers['Stripe-Signature']!
+    for (const header of [
+      `t=${nowS},${signature}`,
+      `${signature},t=${nowS}`,
+      signature.replace(/^t=\d+/, `t=${nowS}`),
+    ]) {
+      expect([header, problemOf({ ...old, headers: { 'Stripe-Signature': header } })]).toEqual([
+        header,
+        expect.any(String),
+      ])
+    }
+  })
+
+  test('when it comes after ten others, none of which matches', async () => {
+    const { headers, ...rest } = await signers.standard('{}')
+    const wrong = `v1,${'A'.repeat(43)}=`
+    const withOthers = (count: number) => {
+      const signature = [...Array<string>(count).fill(wrong), headers['webhook-signature']].join(' ')
+      return problemOf({ ...rest, headers: { ...headers, 'webhook-signature': signature } })
+    }
+    expect(withOthers(9)).toBeUndefined()
+    expect(withOthers(10)).toBeString()
+    expect(withOthers(100_000)).toBeString()
+  })
+
+  test('when it was made for another scheme with the same secret', () => {
+    const secret = 'whsec_of_stripe'
+    const hex = createHmac('sha256', secret).update('{}').digest('hex')
+    const github = { 'X-Hub-Signature-256': `sha256=${hex}` }
+    for (const scheme of ['stripe', 'slack', 'standard'] as const) {
+      expect(problemOf({ scheme, secret, headers: github, body: '{}', nowMs })).toContain('no readable signature')
+    }
+    const timed = withTime.stripe(`${nowS}`)
+    const v1 = /v1=(.*)/.exec(timed.headers['Stripe-Signature']!)![1]!
+    const asGitHub = { 'X-Hub-Signature-256': `sha256=${v1}` }
+    expect(problemOf({ scheme: 'github', secret, headers: asGitHub, body: '{}', nowMs })).toContain('does not match')
+  })
+})

@@ -98,6 +98,18 @@ test('URLs that were changed in any part are refused, and so are expired ones', 
     one.href.replace(/files\/[^/]+/, `files/${crypto.randomUUID()}`),
     one.origin + one.pathname.replace('/files/', '/files//') + one.search,
     one.origin + one.pathname.replace('.txt', '%2Etxt') + one.search,
+    // Other spellings of the same time and the same signature.
+    ...['+$1', '0$1', '$1.0', '$1e0', '-$1', '$1%20', '', 'Infinity', 'NaN', '$10000000'].map((time) =>
+      one.href.replace(/expires=(\d+)/, `expires=${time}`),
+    ),
+    `${one.href}=`,
+    one.href.replace(/.$/, (last) => String.fromCharCode(last.charCodeAt(0) ^ 1)),
+    one.href.replace(/signature=(.*)/, (_, text: string) => `signature=${text.toLowerCase()}${text.toUpperCase()}`),
+    one.href.replace(/signature=(.*)/, 'signature=&signature=$1'),
+    one.href.replace(/signature=/, 'Signature='),
+    one.href.replace(/signature=.*/, 'signature='),
+    one.href.replace(/expires=\d+/, (each) => `${each}&${each}`),
+    one.href.replace(/files\/([^/]+)/, (_, id: string) => `files/${id.toUpperCase()}`),
     `${one.origin}/files/..%2f..%2fmillrace.key${one.search}`,
     `${one.origin}/files/%2e%2e/millrace.db${one.search}`,
   ]
