@@ -29,6 +29,7 @@ export function MultiPick({
 }) {
   const [typed, setTyped] = useState('')
   const found = findItems(choices, typed, (choice) => choice.label)
+  const isChosen = new Set(chosen)
   const only = chosen.length === 1 ? choices.find(({ value }) => value === chosen[0]) : undefined
   const said = chosen.length === 0 ? label : only ? only.label : `${label}: ${chosen.length}`
   return (
@@ -66,7 +67,7 @@ export function MultiPick({
           >
             <input
               type="checkbox"
-              checked={chosen.includes(value)}
+              checked={isChosen.has(value)}
               onChange={(event) =>
                 onChange(event.target.checked ? [...chosen, value] : chosen.filter((other) => other !== value))
               }

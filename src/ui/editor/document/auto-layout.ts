@@ -49,7 +49,8 @@ export function tidyBlocks(document: Document, ids: readonly string[], measured:
   const chosen = ids.flatMap((id) => document.blocks[id] ?? [])
   const inner = withInner(document, ids)
   const places: Record<string, Point> = {}
-  for (const id of inner) if (!ids.includes(id) && whole[id]) places[id] = whole[id]
+  const own = new Set(ids)
+  for (const id of inner) if (!own.has(id) && whole[id]) places[id] = whole[id]
   const settled = { ...document, blocks: { ...document.blocks } }
   for (const [id, position] of Object.entries(places)) settled.blocks[id] = { ...settled.blocks[id]!, position }
   const sizes = sizesOf(settled, measured)

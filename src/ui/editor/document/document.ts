@@ -118,13 +118,38 @@ export function normaliseName(name: string): string {
 }
 
 /** A name that no block uses yet, with the next free number: `API`, `API 2`; after `Loop 5`, `Loop 6`. */
-export function freeName(document: Document, wanted: string, taken: ReadonlySet<string> = new Set()): string {
-  const names = new Set([...Object.values(document.blocks).map(({ name }) => normaliseName(name)), ...taken])
-  if (!names.has(normaliseName(wanted))) return wanted
-  const [, stem = wanted, own = '1'] = /^(.*?)\s+(\d{1,9})$/.exec(wanted) ?? []
-  for (let number = Number(own) + 1; ; number += 1) {
-    const name = `${stem} ${number}`
-    if (!names.has(normaliseName(name))) return name
+export function freeName(document: Document, wanted: string): string {
+  return new FreeNames(document).take(wanted)
+}
+
+/** Names for many new blocks of a document, each one free. */
+export class FreeNames {
+  readonly #taken: Set<string>
+  /** By stem and number: a later number, before which all are taken. Otherwise equal names would count from 2 each. */
+  readonly #skips = new Map<string, Map<number, number>>()
+
+  constructor({ blocks }: Document) {
+    this.#taken = new Set(Object.values(blocks).map(({ name }) => normaliseName(name)))
+  }
+
+  take(wanted: string): string {
+    const name = this.#taken.has(normaliseName(wanted)) ? this.#numbered(wanted) : wanted
+    this.#taken.add(normaliseName(name))
+    return name
+  }
+
+  #numbered(wanted: string): string {
+    const [, stem = wanted, own = '1'] = /^(.*?)\s+(\d{1,9})$/.exec(wanted) ?? []
+    const skips = this.#skips.get(stem) ?? new Map<number, number>()
+    this.#skips.set(stem, skips)
+    const passed: number[] = []
+    let number = Number(own) + 1
+    while (this.#taken.has(normaliseName(`${stem} ${number}`))) {
+      passed.push(number)
+      number = skips.get(number) ?? number + 1
+    }
+    for (const each of passed) skips.set(each, number)
+    return `${stem} ${number}`
   }
 }
 

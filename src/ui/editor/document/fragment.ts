@@ -5,7 +5,7 @@ import {
   type Block,
   type Document,
   type Edge,
-  freeName,
+  FreeNames,
   isTrigger,
   type Loop,
   type Note,
@@ -102,11 +102,10 @@ export function freshFragment(
   const types = new Set(Object.values(document.blocks).map(({ type }) => type))
   const blocks = Object.values(fragment.blocks).filter((block) => !(isTrigger(block) && types.has(block.type)))
   const ids = new Map([...blocks.map(({ id }) => id), ...Object.keys(fragment.notes)].map((id) => [id, newId()]))
-  const usedNames = new Set<string>()
+  const names = new FreeNames(document)
   const renamed: [string, string][] = []
   const fresh = blocks.map(({ parentId: parent, ...block }) => {
-    const name = freeName(document, block.name, usedNames)
-    usedNames.add(normaliseName(name))
+    const name = names.take(block.name)
     if (name !== block.name) renamed.push([normaliseName(block.name), normaliseName(name)])
     const inner = parent ? ids.get(parent) : undefined
     const { x, y } = positionOf(block)

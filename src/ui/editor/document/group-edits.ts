@@ -59,7 +59,8 @@ export function groupOf(document: Document, ids: Iterable<string>): Group {
   const heads = blocks.map(({ id }) => id).filter((id) => !led.has(id))
   const entries = incoming.length > 0 ? [...new Set(incoming.map(({ target }) => target))] : heads
   const portOf = (edge: Edge) => `${edge.source} ${handleOf(document, edge)}`
-  const sourceSets = entries.map((id) => setOf(incoming.filter(({ target }) => target === id).map(portOf)))
+  const byEntry = Map.groupBy(incoming, ({ target }) => target)
+  const sourceSets = entries.map((id) => setOf((byEntry.get(id) ?? []).map(portOf)))
   if (new Set(sourceSets).size > 1)
     return { reason: 'Different outputs lead to different blocks of the selection. Select blocks that start together.' }
   const sources = [...new Map(incoming.map((edge) => [portOf(edge), edge])).values()].map((edge) => ({

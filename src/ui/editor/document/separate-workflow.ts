@@ -161,6 +161,9 @@ class Scope {
 /** The values that are handed over, as templates: by the name of what they come from, then by member. */
 class Values {
   readonly #fields = new Map<string, { field: string; members: Map<string, string> }>()
+  readonly #taken = new Set<string>()
+  /** The next number for fields of equal names. */
+  readonly #numbers = new Map<string, number>()
 
   /** Adds a value; returns the path to it. */
   add({ name, first }: WrittenReference): string {
@@ -183,9 +186,11 @@ class Values {
   /** A field name that can be part of a path. */
   #free(name: string): string {
     const plain = name.replaceAll(/[^\p{L}\p{N}_]+/gu, '_')
-    const taken = new Set(this.fields)
     let free = plain
-    for (let number = 2; taken.has(free) || clashes.has(free); number += 1) free = `${plain}_${number}`
+    let number = this.#numbers.get(plain) ?? 2
+    for (; this.#taken.has(free) || clashes.has(free); number += 1) free = `${plain}_${number}`
+    this.#numbers.set(plain, number)
+    this.#taken.add(free)
     return free
   }
 }

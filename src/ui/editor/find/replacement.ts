@@ -159,9 +159,12 @@ function rewritten(value: unknown, owner: Owner, path: readonly PathStep[], work
 }
 
 function rewrittenText(text: string, matches: readonly Match[], names: Work['names']): string {
+  // Both lists are in the order of the text.
+  let at = 0
   const followed = namesInReferences(text).flatMap(({ name, from, to }) => {
     const insert = names.get(name)
-    const isTouched = matches.some((match) => match.from < to && from < match.to)
+    while (at < matches.length && matches[at]!.to <= from) at += 1
+    const isTouched = at < matches.length && matches[at]!.from < to
     return insert === undefined || isTouched ? [] : [{ from, to, insert }]
   })
   const parts = [...matches, ...followed].toSorted((a, b) => a.from - b.from)

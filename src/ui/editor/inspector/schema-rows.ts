@@ -32,8 +32,9 @@ export function rowsOf(schema: unknown): SchemaRow[] | undefined {
   const isPlain = type === 'object' && isSchema(properties) && Array.isArray(required) && Object.keys(rest).length === 0
   if (!isPlain || (additionalProperties !== undefined && additionalProperties !== false)) return undefined
   const names = Object.keys(properties)
-  if (required.some((name) => !names.includes(String(name)))) return undefined
-  const rows = names.map((name) => rowOf(name, properties[name], required.includes(name)))
+  if (required.some((name) => !Object.hasOwn(properties, String(name)))) return undefined
+  const isRequired = new Set<unknown>(required)
+  const rows = names.map((name) => rowOf(name, properties[name], isRequired.has(name)))
   return rows.every((row) => row !== undefined) ? rows : undefined
 }
 

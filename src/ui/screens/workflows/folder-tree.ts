@@ -6,14 +6,16 @@ export type FolderNode<Item> = { path: string; name: string; items: Item[]; fold
  */
 export function treeOf<Item extends { name: string; folder: string | null }>(items: readonly Item[]): FolderNode<Item> {
   const root: FolderNode<Item> = { path: '', name: '', items: [], folders: [], count: 0 }
+  const byPath = new Map<string, FolderNode<Item>>()
   for (const item of items) {
     let node = root
     node.count += 1
     for (const step of (item.folder ?? '').split('/').filter((part) => part !== '')) {
       const path = node.path === '' ? step : `${node.path}/${step}`
-      let next = node.folders.find((folder) => folder.path === path)
+      let next = byPath.get(path)
       if (!next) {
         next = { path, name: step, items: [], folders: [], count: 0 }
+        byPath.set(path, next)
         node.folders.push(next)
       }
       next.count += 1
@@ -43,10 +45,11 @@ export function foldersIn(items: readonly { folder: string | null }[]): string[]
 
 /** A name that is not taken: `Report`, then `Report 2`. */
 export function freeName(wanted: string, taken: readonly string[]): string {
-  if (!taken.includes(wanted)) return wanted
+  const names = new Set(taken)
+  if (!names.has(wanted)) return wanted
   for (let count = 2; ; count += 1) {
     const name = `${wanted} ${count}`
-    if (!taken.includes(name)) return name
+    if (!names.has(name)) return name
   }
 }
 
