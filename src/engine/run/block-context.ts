@@ -78,9 +78,11 @@ export class BlockContextImpl implements PartContext {
     const { workspaceId } = run.facts
     return async (request) => {
       const reading = new ReadingMemory(run)
-      const outcome = await run.capabilities.fetch({ ...request, redactor, workspaceId, memory: reading })
-      reading.end()
-      return outcome
+      try {
+        return await run.capabilities.fetch({ ...request, redactor, workspaceId, memory: reading })
+      } finally {
+        reading.end()
+      }
     }
   }
 

@@ -23,7 +23,8 @@ export function executeBlock(execution: BlockExecution): BlockEnd | Promise<Bloc
     const next = () => (execution.cancellation.isCancelled ? cancelledEnd : executeBlock(execution))
     return flushing.then(next, suspendRun(run))
   }
-  if (run.budget.bytes > uncountedBytes && !run.capabilities.memory.mayGrow(run.facts)) return crowdedOut(run)
+  const crowdedOut = run.budget.bytes > uncountedBytes ? waitForMemory(execution) : undefined
+  if (crowdedOut) return crowdedOut
   const cached = run.partial?.cached(node, blockPlaceOf(execution).iterations)
   if (cached) return takeCached(execution, cached)
   const span = openSpan(run, node.name, node.type, node.id)
@@ -39,10 +40,11 @@ export function executeBlock(execution: BlockExecution): BlockEnd | Promise<Bloc
     execution.body?.open(span)
     const result = node.definition.run(params, new BlockContextImpl(execution, span))
     if (!(result instanceof Promise)) return close(execution, span, endOf(execution, result))
-    return result.then(
+    const ending = result.then(
       (value) => close(execution, span, endOf(execution, value), false),
       (error: unknown) => close(execution, span, endOfThrow(execution, error), false),
     )
+    return run.history && !hasNoEffects(node) ? run.budget.uninterrupted(ending) : ending
   } catch (error) {
     return close(execution, span, endOfThrow(execution, error))
   }
@@ -97,8 +99,18 @@ function suspendRun(run: Run): (cause: unknown) => BlockEnd {
   }
 }
 
-/** Stops a run before a block, because the runs in progress hold too much. Nothing is lost if it can be resumed. */
-function crowdedOut({ budget, facts, history, capabilities }: Run): BlockEnd {
+/**
+ * Stops a run before a block when the runs in progress hold too much; otherwise undefined. Nothing is lost if the run
+ * can be resumed. It is suspended only when no other block of it is in progress, because that block would run twice.
+ * For the same reason, a workflow that a block calls as a tool goes on: it is a part of that block.
+ */
+function waitForMemory(execution: BlockExecution): BlockEnd | Promise<BlockEnd> | undefined {
+  const { run, cancellation } = execution
+  const { budget, facts, history, capabilities } = run
+  if (capabilities.memory.mayGrow(facts)) return undefined
+  if (!history && budget.outermost?.history) return undefined
+  const next = () => (cancellation.isCancelled ? cancelledEnd : executeBlock(execution))
+  if (history && budget.blockEnd) return budget.blockEnd.then(next)
   const refusal = capabilities.memory.refusal(facts)
   if (history) budget.suspend(refusal)
   else budget.stop({ code: 'EXECUTION_FAILED', message: refusal.message, blockId: null, blockName: null })

@@ -14,7 +14,7 @@ import type { InSlices } from '../../domain/slices.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from '../block.ts'
 import type { Plan } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
-import type { PartialRun } from './contracts.ts'
+import type { BlockEnd, PartialRun } from './contracts.ts'
 import type { RunFiles } from './run-files.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { StepHistory } from './step-history.ts'
@@ -74,6 +74,9 @@ export class Budget {
   observer: RunObserver | undefined
   /** Records the cost; undefined for a run that does not survive its process. */
   costs: StepHistory | undefined
+  /** Blocks in progress that would run twice if the run were suspended now. */
+  #unrepeatable = 0
+  #blockEnd: PromiseWithResolvers<void> | undefined
 
   constructor(root: Budget['root'], observer: RunObserver | undefined) {
     this.root = root
@@ -84,6 +87,25 @@ export class Budget {
   spend(cost: Cost): Promise<void> | undefined {
     this.cost = addCost(this.cost, cost)
     return this.costs?.recordCost(cost).catch((cause: unknown) => this.suspend(cause))
+  }
+
+  /** Counts a block that would run twice if the run were suspended, until it has ended and is recorded. */
+  async uninterrupted(block: Promise<BlockEnd>): Promise<BlockEnd> {
+    this.#unrepeatable += 1
+    try {
+      return await block
+    } finally {
+      this.#unrepeatable -= 1
+      this.#blockEnd?.resolve()
+      this.#blockEnd = undefined
+    }
+  }
+
+  /** Resolves when the next such block has ended. Undefined when none is in progress. */
+  get blockEnd(): Promise<void> | undefined {
+    if (this.#unrepeatable === 0) return undefined
+    this.#blockEnd ??= Promise.withResolvers()
+    return this.#blockEnd.promise
   }
 
   /** Ends the outermost run as failed, with everything inside it. */

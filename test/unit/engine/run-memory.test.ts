@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
-import { RunMemory } from '../../../src/engine/run/run-memory.ts'
+import { CrowdedOut, RunMemory } from '../../../src/engine/run/run-memory.ts'
+import { StepHistory } from '../../../src/engine/run/step-history.ts'
 import { block, document } from '../../support/make.ts'
+import { ModelServer } from '../../support/models/model-server.ts'
+import { outboundOf } from '../../support/outbound/peers.ts'
 import { World } from './world.ts'
 
 const MB = 1_048_576
@@ -83,4 +86,90 @@ test('a synchronous run that is alone may hold more than the limit of all runs',
   world = new World({ limits: { runsBytesMax: MB } })
   expect(await world.output(large)).toMatchObject({ result: 1 })
   expect(world.runner.memory.bytes).toBe(0)
+})
+
+test('an asynchronous run is suspended only after its blocks in progress have ended, so that none of them runs twice', async () => {
+  const requested = Promise.withResolvers<void>()
+  const response = Promise.withResolvers<void>()
+  const signals: AbortSignal[] = []
+  world = new World({
+    limits: { runsBytesMax: 4 * MB },
+    fetch: async ({ signal }) => {
+      if (signal) signals.push(signal)
+      requested.resolve()
+      await response.promise
+      return { ok: false, code: 'CONNECTION_FAILED', message: 'No network here.' }
+    },
+  })
+  const { memory } = world.runner
+  memory.hold({ executionId: 'other', workspaceId: 'ws' }, 3 * MB)
+  const request = block('post', 'api', { url: 'http://127.0.0.1/', method: 'POST', retries: 0 })
+  const post = { ...request, onError: 'continue' }
+  const plan = world.plan(
+    document({
+      blocks: [
+        block('start', 'api_trigger'),
+        post,
+        block('f', 'function', { code: "return 'x'.repeat(1.2e6)" }),
+        block('g', 'function', { code: 'return 1' }),
+      ],
+      edges: ['start > post', 'start > f', 'f > g'],
+    }),
+  )
+  const steps: string[] = []
+  const isRecorded = Promise.withResolvers<void>()
+  const history = new StepHistory([], async (_, text) => {
+    const { block: recorded } = JSON.parse(text) as { block: { span: { name: string } } }
+    steps.push(recorded.span.name)
+    if (recorded.span.name === 'f') isRecorded.resolve()
+  })
+  const facts = { workflowId: 'w', workspaceId: 'ws', version: 1, trigger: 'api' as const }
+  const ending = world.runner.executeJob({ plan, input: { input: {}, fields: {} }, ...facts, history })
+  await Promise.all([requested.promise, isRecorded.promise])
+  // The run now waits before "g": if it had been suspended, the request would have been cancelled.
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  response.resolve()
+  const { suspension } = await ending
+  expect(suspension?.cause).toBeInstanceOf(CrowdedOut)
+  expect(steps).toEqual(['f', 'post'])
+  expect(memory.bytes).toBe(3 * MB)
+})
+
+test('a workflow that an asynchronous run calls as a tool goes on, because it is a part of the block in progress', async () => {
+  const inner = document({
+    blocks: [block('in', 'api_trigger'), block('h', 'function', { code: 'return 21' })],
+    edges: ['in > h'],
+  })
+  const calls = ['weather', undefined]
+  await using server = await ModelServer.start(
+    calls.map((name) => (name ? { toolCalls: [{ id: 'c', name, arguments: '{}' }] } : { text: ['done'] })),
+  )
+  const outbound = outboundOf(['loopback'])
+  world = new World({ limits: { runsBytesMax: 4 * MB }, deployed: { inner }, ...outbound })
+  const { memory } = world.runner
+  const other = { executionId: 'other', workspaceId: 'ws' }
+  memory.hold(other, 1.1 * MB)
+  const tool = { type: 'workflow', workflowId: 'inner', name: 'weather', description: 'Degrees' }
+  const model = { provider: 'openai-compatible', model: 'm', baseUrl: server.url, apiKey: 'k', userPrompt: 'Hello' }
+  const plan = world.plan(
+    document({
+      blocks: [block('start', 'api_trigger'), block('ask', 'agent', { ...model, tools: [tool] })],
+      edges: ['start > ask'],
+    }),
+  )
+  const history = new StepHistory([], async () => undefined)
+  const facts = { workflowId: 'w', workspaceId: 'ws', version: 1, trigger: 'api' as const }
+  const observer = {
+    // An older run takes more memory while the block is in progress.
+    started: (span: { name: string }) => {
+      if (span.name === 'ask') memory.hold(other, 4 * MB)
+    },
+  }
+  const input = { input: { text: 'x'.repeat(2 * MB) }, fields: {} }
+  const { record, suspension } = await world.runner.executeJob({ plan, input, ...facts, history, observer })
+  outbound.stop()
+  expect(suspension).toBeUndefined()
+  expect(record.failure).toBeNull()
+  expect(memory.bytes).toBe(4 * MB)
 })
