@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
 import type { Limit } from '../domain/limits.ts'
-import { type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
+import { type FileObject, type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
@@ -70,6 +70,15 @@ export class Upload {
       throw problemsError(isTooLarge ? 'PAYLOAD_TOO_LARGE' : 'INVALID_INPUT', problems)
     }
     this.#items = items
+  }
+
+  /** Returns the input with file objects in place of the checked items. Stored files have no address yet. */
+  preview(input: TriggerInput): TriggerInput {
+    const shown = Array.from(this.#items, ([name, items]): [string, FileObject[]] => [name, items.map(previewOf)])
+    return {
+      input: { ...input.input, ...Object.fromEntries(shown) },
+      fields: { ...input.fields, ...Object.fromEntries(shown) },
+    }
   }
 
   /** Returns the input with file objects in place of the checked items. Rejects with `STORAGE_UNAVAILABLE`. */
@@ -166,6 +175,11 @@ export class Upload {
     if (!data.startsWith(`${this.#token}:`)) return undefined
     return this.#cuts[Number(data.slice(this.#token.length + 1))]
   }
+}
+
+function previewOf(item: FileItem): FileObject {
+  const { name, type } = item
+  return 'content' in item ? { url: '', name, size: item.content.size, type } : { url: item.url, name, size: 0, type }
 }
 
 /** The bytes of cut content that stay in memory: a URL or a media type. */

@@ -22,6 +22,7 @@ import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
 import { sessionRoutes, signInLink } from './routes/session.ts'
 import { swaggerRoutes } from './routes/swagger.ts'
+import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
@@ -51,6 +52,7 @@ export function createServer(services: Services): HttpServer {
     .use(executeRoutes(services.runs.execute, door))
     .use(webhookRoutes(services.runs.webhooks, door))
     .use(testWebhookRoutes(services, door))
+    .use(testChatRoutes(services, door))
     .use(chatRoutes(services.runs.chats, door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))

@@ -10,20 +10,27 @@ export type TestListenersOptions = {
 /** `bytes`: the memory that the request takes until it is dropped. */
 type Sized = { bytes: number }
 
+/** The triggers that have test addresses. */
+export const listeningTriggers = ['webhook', 'chat'] as const
+export type ListeningTrigger = (typeof listeningTriggers)[number]
+
 /** One person who waits for a test request at a trigger of a draft. */
 export type Listener<Request> = {
   readonly token: string
   readonly workflowId: string
   readonly userId: string
+  readonly trigger: ListeningTrigger
   /** Epoch milliseconds: when it stops waiting, or forgets the request. */
   readonly expiresAt: number
   readonly request: Request | undefined
 }
 
+type NewListener = Pick<Listener<unknown>, 'workflowId' | 'userId' | 'trigger'>
+
 /**
- * Test addresses of webhook triggers. A listener waits for one request. When it has taken one, it keeps it for a while
- * and refuses all others. A person has one listener per workflow: a new one replaces it. Everything is in memory, and
- * ends with the process.
+ * Test addresses of webhook and chat triggers. A listener waits for one request. When it has taken one, it keeps it for
+ * a while and refuses all others. A person has one listener per workflow: a new one replaces it. Everything is in
+ * memory, and ends with the process.
  */
 export class TestListeners<Request extends Sized> {
   readonly #options: TestListenersOptions
@@ -36,7 +43,8 @@ export class TestListeners<Request extends Sized> {
   }
 
   /** Throws OVERLOADED when too many people listen. */
-  open({ workflowId, userId }: { workflowId: string; userId: string }): Listener<Request> {
+  open(opened: NewListener): Listener<Request> {
+    const { workflowId, userId } = opened
     const earlier = this.#entries.values().find((each) => each.workflowId === workflowId && each.userId === userId)
     if (earlier) this.#end(earlier)
     if (this.#entries.size >= listenersMax) {
@@ -45,7 +53,7 @@ export class TestListeners<Request extends Sized> {
     const { clock, newToken } = this.#options
     const token = newToken()
     const entry: Entry<Request> = {
-      ...{ token, workflowId, userId, expiresAt: clock.now() + waitMs, request: undefined, waiting: new Set() },
+      ...{ ...opened, token, expiresAt: clock.now() + waitMs, request: undefined, waiting: new Set() },
       timer: clock.setTimer(waitMs, () => this.#end(entry)),
     }
     this.#entries.set(token, entry)
@@ -54,6 +62,12 @@ export class TestListeners<Request extends Sized> {
 
   find(token: string): Listener<Request> | undefined {
     return this.#entries.get(token)
+  }
+
+  /** The listener at a test address of this trigger. */
+  at(trigger: ListeningTrigger, token: string): Listener<Request> | undefined {
+    const entry = this.#entries.get(token)
+    return entry?.trigger === trigger ? entry : undefined
   }
 
   /** Gives the request to the listener. False when it has one already, or has ended. */

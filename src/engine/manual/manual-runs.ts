@@ -1,6 +1,6 @@
 import { estimateSize } from '../../domain/estimate-size.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
-import type { RunObserver } from '../../domain/run/run-observer.ts'
+import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import type { RunRequest } from '../run/runner.ts'
 
@@ -39,7 +39,8 @@ export class ManualRuns {
     const { runner, observe, onLost } = this.#options
     const { executionId, workspaceId } = request
     runner.assertFree(workspaceId)
-    const observer = observe({ executionId, workspaceId })
+    const own = observe({ executionId, workspaceId })
+    const observer = request.observer ? observers(own, request.observer) : own
     const ending = runner.execute({ ...request, observer }).then(
       (end) => {
         this.#remember(end.record)

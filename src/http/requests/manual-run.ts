@@ -40,7 +40,7 @@ export const NewManualRun = t.Object({
   listened: t.Optional(
     t.String({
       minLength: 1,
-      description: 'The token of a listener: its test request is the input of the webhook trigger.',
+      description: 'The token of a listener: its test request or message is the input of the trigger.',
     }),
   ),
   version: t.Optional(

@@ -46,7 +46,7 @@ export function testWebhookRoutes(services: Services, door: Door) {
     headers: Record<string, string>
   }): Promise<Response> {
     const { request, token, server, headers } = call
-    const listener = listeners.find(token)
+    const listener = listeners.at('webhook', token)
     const workflow = listener && (await store.getWorkflow(listener.workflowId))
     if (!listener || !workflow) {
       reception.countRefused(call)
@@ -69,7 +69,7 @@ export function testWebhookRoutes(services: Services, door: Door) {
     }
     if (hook.respondsImmediately) return Response.json({ success: true, test: true }, { status: 202, headers })
     allowSilence(request, server)
-    const { executionId, ending } = await startManualRun(workflow, { trigger: 'webhook' }, taken)
+    const { executionId, ending } = await startManualRun(workflow, { trigger: 'webhook' }, { taken })
     headers['x-execution-id'] = executionId
     door.note(request, { executionId })
     const end = await ending

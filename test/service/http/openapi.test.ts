@@ -33,6 +33,7 @@ function isPage(path: string): boolean {
     path.startsWith('/assets/') ||
     // An address that the editor shows for one test request.
     path.startsWith('/api/webhooks/test/') ||
+    path.startsWith('/api/chat/test/') ||
     path.startsWith('/chat/') ||
     path.startsWith('/docs') ||
     path.startsWith('/swagger') ||

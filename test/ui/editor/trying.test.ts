@@ -157,6 +157,33 @@ describe('a webhook trigger of the draft', () => {
     expect(pageErrors).toEqual([])
   }, 60_000)
 
+  test('offers the request as the source of the values beside the fields, before any run', async () => {
+    const { page } = visited
+    await openWorkflow(visited, hooked('Source'))
+    await node(page, 'hook').click()
+    const section = inspector('hook').getByRole('region', { name: 'Test request' })
+    await section.getByRole('button', { name: 'Listen for a test request' }).click()
+    const url = (await section.getByTitle('Test address').textContent()) ?? ''
+    const headers = { 'content-type': 'application/json' }
+    await fetch(url, { method: 'POST', headers, body: '{"city":"Evora"}' })
+    await section.getByText('"Evora"').waitFor()
+    await node(page, 'end').click()
+    const source = inspector('end').getByLabel('Source of run data')
+    const option = source.getByRole('option', { name: /^Test request,/ })
+    await source.selectOption(await option.textContent().then((label) => ({ label: label ?? '' })))
+    await inspector('end').getByRole('button', { name: 'Input', exact: true }).click()
+    await shot('listen-source')
+    await inspector('end').getByText('{ city }').waitFor()
+    await inspector('end').getByRole('button', { name: 'Input', exact: true }).click()
+    await shot('listen-source')
+    // The block alone uses the request as well.
+    await inspector('end').getByRole('button', { name: 'Run this block' }).click()
+    await ended()
+    await rows().getByText('end').first().waitFor()
+    await source.selectOption('')
+    await inspector('end').getByText('Evora by POST').first().waitFor()
+  }, 60_000)
+
   test('stops listening, and then refuses requests', async () => {
     const { page } = visited
     await openWorkflow(visited, hooked('Stopped'))
@@ -170,6 +197,34 @@ describe('a webhook trigger of the draft', () => {
   }, 60_000)
 })
 
+test('a chat trigger of the draft takes one real message at a test address, and replies', async () => {
+  const { page, pageErrors } = visited
+  await openWorkflow(visited, {
+    name: 'Chatty at a test address',
+    blocks: [
+      block('chat', 'chat_trigger', { identifier: 'chatty-address', access: 'public' }, at(0)),
+      block('end', 'function', { code: 'return `You said ${<chat.input>}`' }, at(320)),
+    ],
+    edges: ['chat > end'],
+  })
+  await node(page, 'chat').click()
+  const section = inspector('chat').getByRole('region', { name: 'Test address' })
+  await section.getByRole('button', { name: 'Listen for a test message' }).click()
+  await section.getByText('Waiting for a message').waitFor()
+  const curl = (await section.getByTitle('curl').textContent()) ?? ''
+  expect(await accessibilityFaults(page)).toEqual([])
+  await shot('listen-chat-waiting')
+  const sent = Bun.spawn(['sh', '-c', curl], { stdout: 'pipe', stderr: 'ignore' })
+  expect(await new Response(sent.stdout).json()).toMatchObject({ success: true, reply: 'You said Hello' })
+  await section.getByText('"Hello"').waitFor()
+  await shot('listen-chat-taken')
+  await section.getByRole('button', { name: 'Run with this message' }).click()
+  await ended()
+  await node(page, 'end').click()
+  await inspector('end').getByText('You said Hello').first().waitFor()
+  expect(pageErrors).toEqual([])
+}, 60_000)
+
 test('a chat trigger of the draft runs with a test message', async () => {
   const { page } = visited
   await openWorkflow(visited, {
@@ -181,8 +236,8 @@ test('a chat trigger of the draft runs with a test message', async () => {
     edges: ['chat > end'],
   })
   await node(page, 'chat').click()
-  await inspector('chat').getByLabel('Test message').last().fill('Hello')
-  await inspector('chat').getByRole('button', { name: 'Run with this message' }).click()
+  await inspector('chat').getByLabel('Test message').fill('Hello')
+  await inspector('chat').getByRole('button', { name: 'Run with this text' }).click()
   await ended()
   await node(page, 'end').click()
   await inspector('end').getByText('You said Hello').first().waitFor()

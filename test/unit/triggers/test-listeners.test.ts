@@ -13,7 +13,7 @@ function open() {
   return { clock, listeners }
 }
 
-const ada = { workflowId: 'w', userId: 'ada' }
+const ada = { workflowId: 'w', userId: 'ada', trigger: 'webhook' } as const
 const never = new AbortController().signal
 
 test('a listener takes one request, and keeps it for half an hour', async () => {
@@ -64,9 +64,16 @@ test('a person has one listener per workflow, and others keep theirs', () => {
 
 test('requests share a memory: the oldest are dropped, never the latest', () => {
   const { listeners } = open()
-  const tokens = ['a', 'b', 'c'].map((userId) => listeners.open({ workflowId: 'w', userId }).token)
+  const tokens = ['a', 'b', 'c'].map((userId) => listeners.open({ ...ada, userId }).token)
   for (const token of tokens) expect(listeners.take(token, taken('large', 30 * 1_048_576))).toBe(true)
   expect(tokens.map((token) => listeners.find(token) !== undefined)).toEqual([false, true, true])
   listeners.stop()
   expect(tokens.map((token) => listeners.find(token))).toEqual([undefined, undefined, undefined])
+})
+
+test('a test address belongs to one kind of trigger', () => {
+  const { listeners } = open()
+  const { token } = listeners.open({ ...ada, trigger: 'chat' })
+  expect(listeners.at('chat', token)?.token).toBe(token)
+  expect(listeners.at('webhook', token)).toBeUndefined()
 })

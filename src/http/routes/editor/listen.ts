@@ -1,20 +1,25 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
+import { oneOf } from '../../../domain/one-of.ts'
 import { recordOf } from '../../../domain/record-of.ts'
-import type { Listener } from '../../../triggers/test-listeners.ts'
+import { type Listener, listeningTriggers } from '../../../triggers/test-listeners.ts'
 import { findWorkflow } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
+import { readOptionalShape } from '../../requests/body.ts'
 import type { TakenRequest } from '../../requests/taken-request.ts'
 import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
+const Trigger = oneOf(listeningTriggers, { description: 'The trigger whose test address it is.' })
+const NewListener = t.Object({ trigger: t.Optional(Trigger) })
 const ListenerResponse = t.Object({
   token: t.String(),
+  trigger: Trigger,
   url: t.String({
-    description: 'The test address. It takes one request with the rules of the webhook trigger of the draft.',
+    description: 'The test address. It takes one request or message with the rules of this trigger of the draft.',
   }),
   expiresAt: Time,
   request: maybe(
@@ -27,8 +32,9 @@ const ListenerResponse = t.Object({
   ),
 })
 const pollMs = 20_000
+const paths = { webhook: '/api/webhooks/test/', chat: '/api/chat/test/' } as const
 
-/** Listening for a test request at the webhook trigger of a draft. */
+/** Listening for a test request at the webhook or chat trigger of a draft. */
 export function listenRoutes(services: Services, door: Door) {
   const { listeners, manual, settings } = services
   return new Elysia()
@@ -38,13 +44,15 @@ export function listenRoutes(services: Services, door: Door) {
         const caller = await door.requireSession(request, set)
         door.note(request, { workflowId: id })
         const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
+        const { trigger = 'webhook' } = await readOptionalShape(request, NewListener, settings.body)
         set.status = 201
-        return await responseOf(listeners.open({ workflowId: id, userId: caller.userId }), workspaceId)
+        return await responseOf(listeners.open({ workflowId: id, userId: caller.userId, trigger }), workspaceId)
       },
       editorRoute({
         name: 'listenForRequest',
-        summary: 'Listen for a test request at the webhook trigger of the draft',
+        summary: 'Listen for a test request at the webhook or chat trigger of the draft',
         description: 'The address takes one request and then refuses others. It replaces your earlier one here.',
+        body: NewListener,
         responses: { 201: ListenerResponse },
         errors: ['NOT_FOUND', 'OVERLOADED'],
       }),
@@ -84,9 +92,9 @@ export function listenRoutes(services: Services, door: Door) {
       }),
     )
 
-  async function responseOf({ token, expiresAt, request }: Listener<TakenRequest>, workspaceId: string) {
-    const url = `${settings.baseUrl()}/api/webhooks/test/${token}`
-    const listening = { token, url, expiresAt: isoTime(expiresAt) }
+  async function responseOf({ token, trigger, expiresAt, request }: Listener<TakenRequest>, workspaceId: string) {
+    const url = `${settings.baseUrl()}${paths[trigger]}${token}`
+    const listening = { token, trigger, url, expiresAt: isoTime(expiresAt) }
     if (!request) return { ...listening, request: null }
     const text = JSON.stringify(request.shown)
     const shown = (await manual.secretsOf(workspaceId))?.redact(text) ?? text

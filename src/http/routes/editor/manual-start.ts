@@ -3,6 +3,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { newExecutionId } from '../../../domain/ids.ts'
 import type { RunFile } from '../../../domain/run/file.ts'
 import type { TriggerInput } from '../../../domain/run/input.ts'
+import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import { readTrace } from '../../../domain/run/trace.ts'
 import type { Finding, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
@@ -26,13 +27,20 @@ import type { Services } from '../../services.ts'
 export type StartManualRun = (
   workflow: WorkflowRow,
   body: Static<typeof NewManualRun>,
-  /** The test request that the trigger starts with. */
-  taken?: TakenRequest,
+  more?: ManualStartOptions,
 ) => Promise<{ executionId: string; findings: readonly Finding[]; ending: Promise<RunEnd | undefined> }>
+
+export type ManualStartOptions = {
+  /** The test request that the trigger starts with. */
+  taken?: TakenRequest | undefined
+  /** The ID of the run, if the caller needs it before the run starts. */
+  executionId?: string | undefined
+  observer?: RunObserver | undefined
+}
 
 /** Starts manual runs: of a draft or a version, whole or in part, with a given input or that of an earlier run. */
 export function createManualStart({ store, clock, manual, pins, files, settings, secrets }: Services): StartManualRun {
-  return async (workflow, body, taken) => {
+  return async (workflow, body, { taken, observer, executionId = newExecutionId() } = {}) => {
     const { id, workspaceId } = workflow
     const previous = await findPreviousRun((body.again ?? body.from ?? body.only)?.executionId, workflow)
     const { document, ran } = await chosenDocument(workflow, body.version, previous)
@@ -41,8 +49,9 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
     const { plan, findings } = await manual.compile(document, workspaceId, reach)
     if (!plan) throw findingsError(findings, 'run')
     const isPart = body.from !== undefined || body.until !== undefined || body.only !== undefined
-    const samples = body.only && new Map(Array.from(plan.triggers.values(), samplesOf))
     const trigger = triggerOf(plan, body, previous)
+    const samples = body.only && new Map(Array.from(plan.triggers.values(), samplesOf))
+    if (samples && taken && trigger) samples.set(trigger.node.id, taken.shown)
     // Only the present draft uses pins: a version, or the draft of an earlier run, runs as it did then.
     const pinned = ran === undefined ? await pins.of(workflow) : undefined
     // An input that the author chose for this run replaces the pin of the trigger.
@@ -50,7 +59,6 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
     const used = isInputChosen && trigger ? pinned?.without(trigger.node.id) : pinned
     const partial = isPart || used ? planPartial(plan, body, previous?.run, { samples, pins: used }) : undefined
     if (!trigger && !body.only) throw withoutTrigger()
-    const executionId = newExecutionId()
     const owner = { workspaceId, workflowId: id, executionId }
     const runsAgain = body.again !== undefined || (body.from ?? body.only)?.blockId === trigger?.node.id
     const isAlone = body.only !== undefined
@@ -70,6 +78,7 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
         ...source,
         ...(trigger && { entry: trigger.node }),
         ...(partial && { partial }),
+        ...(observer && { observer }),
       }))
     } catch (error) {
       // The run has not started, so nothing else uses its files.

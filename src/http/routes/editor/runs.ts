@@ -43,8 +43,8 @@ export function runRoutes(services: Services, door: Door) {
         const workflow = await findWorkflow(services, caller, id, 'execute')
         const body = await readShape(request, NewManualRun, settings.bodyWithFiles)
         const taken = body.listened === undefined ? undefined : takenBy(caller.userId, id, body.listened)
-        const wanted = taken ? { ...body, trigger: 'webhook' as const } : body
-        const { executionId, findings } = await startManualRun(workflow, wanted, taken)
+        const wanted = taken ? { ...body, trigger: taken.trigger } : body
+        const { executionId, findings } = await startManualRun(workflow, wanted, { taken: taken?.request })
         door.note(request, { executionId })
         set.status = 202
         const eventsUrl = `/api/editor/runs/${executionId}/events`
@@ -104,7 +104,7 @@ export function runRoutes(services: Services, door: Door) {
   function takenBy(userId: string, workflowId: string, token: string) {
     const listener = services.listeners.find(token)
     const isOwn = listener?.userId === userId && listener.workflowId === workflowId
-    if (isOwn && listener.request) return listener.request
+    if (isOwn && listener.request) return { trigger: listener.trigger, request: listener.request }
     throw new AppError('NOT_FOUND', 'This test request is no longer kept. Listen for another one.')
   }
 

@@ -122,8 +122,8 @@ function Settings({ block, runs }: { block: Block; runs: Runs }) {
     <>
       <BlockFindings blockId={id} />
       <TriggerSection type={block.type} />
-      {!readOnly && block.type === 'webhook_trigger' && <ListenSection blockId={id} runs={runs} />}
-      {!readOnly && block.type === 'chat_trigger' && <ChatSection runs={runs} />}
+      {!readOnly && block.type === 'webhook_trigger' && <ListenSection blockId={id} trigger="webhook" runs={runs} />}
+      {!readOnly && block.type === 'chat_trigger' && <ChatSection blockId={id} runs={runs} />}
       <div data-first className="contents">
         <BlockForm blockId={id} />
       </div>

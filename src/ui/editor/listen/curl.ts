@@ -1,10 +1,11 @@
-/** A command that sends a request to a webhook trigger with these parameters. */
-export function curlOf(url: string, params: Readonly<Record<string, unknown>>): string {
+/** A command that sends a request or message to a trigger with these parameters. */
+export function curlOf(trigger: 'webhook' | 'chat', url: string, params: Readonly<Record<string, unknown>>): string {
+  const json = " -H 'Content-Type: application/json' -d "
+  if (trigger === 'chat') return `curl -X POST '${url}'${chatCredentialOf(params)}${json}'{"input":"Hello"}'`
   const { methods, authentication } = params
   const allowed = Array.isArray(methods) && methods.length > 0 ? methods.map(String) : ['POST']
   const method = allowed.includes('POST') ? 'POST' : (allowed[0] ?? 'POST')
-  const body =
-    method === 'GET' || method === 'DELETE' ? '' : ` -H 'Content-Type: application/json' -d '{"hello":"world"}'`
+  const body = method === 'GET' || method === 'DELETE' ? '' : `${json}'{"hello":"world"}'`
   return `curl -X ${method} '${url}'${credentialOf(authentication)}${body}`
 }
 
@@ -13,4 +14,9 @@ function credentialOf(authentication: unknown): string {
   if (type === 'bearer') return " -H 'Authorization: Bearer YOUR_TOKEN'"
   if (type === 'header' && typeof name === 'string') return ` -H '${name}: YOUR_SECRET'`
   return ''
+}
+
+function chatCredentialOf({ access }: Readonly<Record<string, unknown>>): string {
+  if (access === 'public') return ''
+  return access === 'password' ? " -H 'X-Chat-Password: THE_PASSWORD'" : " -H 'X-API-Key: YOUR_API_KEY'"
 }

@@ -6,31 +6,41 @@ import { Spinner } from '../../parts/spinner.tsx'
 import { ErrorNote } from '../../parts/states.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
 import { usePins } from '../pins/pins.tsx'
+import { type Listener, takes } from '../run/test-request.ts'
 import type { Runs } from '../run/use-runs.ts'
 import { curlOf } from './curl.ts'
 import { useListener } from './use-listener.ts'
 
-/** Takes one real request for a webhook trigger of the draft, and runs the draft with it. */
-export function ListenSection({ blockId, runs }: { blockId: string; runs: Runs }) {
+/** Takes one real request or message for a trigger of the draft, and runs the draft with it. */
+export function ListenSection({
+  blockId,
+  trigger,
+  runs,
+}: {
+  blockId: string
+  trigger: Listener['trigger']
+  runs: Runs
+}) {
   const { workflowId } = useEditing()
   const pins = usePins()
   const params = useDraft(({ document }) => document.blocks[blockId]?.params)
-  const { listener, isOver, start, stop } = useListener(workflowId, runs.save)
+  const { listener, isOver, start, stop } = useListener(workflowId, trigger, runs.save)
+  const { thing } = takes[trigger]
   const request = listener?.request
   const listenAgain = (
     <Button size="small" icon={<Radio size={13} />} busy={start.isPending} onClick={() => start.mutate()}>
-      {request ? 'Listen again' : 'Listen for a test request'}
+      {request ? 'Listen again' : `Listen for a test ${thing}`}
     </Button>
   )
   return (
-    <section aria-label="Test request" className="flex flex-col gap-2">
-      <h3 className="text-xs font-medium">Test request</h3>
+    <section aria-label={trigger === 'webhook' ? 'Test request' : 'Test address'} className="flex flex-col gap-2">
+      {trigger === 'webhook' && <h3 className="text-xs font-medium">Test request</h3>}
       {!listener && (
         <>
           <p className="text-xs text-muted">
             {isOver
               ? 'The test address has ended. Listen again for a new one.'
-              : 'Takes one real request at a test address, with the settings of the draft.'}
+              : `Takes one real ${thing} at a test address, with the settings of the draft.`}
           </p>
           <div>{listenAgain}</div>
         </>
@@ -39,10 +49,10 @@ export function ListenSection({ blockId, runs }: { blockId: string; runs: Runs }
         <>
           <p role="status" className="flex items-center gap-2 text-xs text-muted">
             <Spinner size={12} className="text-accent" />
-            Waiting for a request, for up to ten minutes
+            Waiting for a {thing}, for up to ten minutes
           </p>
           <Line label="Test address" text={listener.url} />
-          <Line label="curl" text={curlOf(listener.url, params ?? {})} />
+          <Line label="curl" text={curlOf(trigger, listener.url, params ?? {})} />
           <div>
             <Button size="small" icon={<Square size={12} />} onClick={() => stop.mutate()}>
               Stop
@@ -60,7 +70,7 @@ export function ListenSection({ blockId, runs }: { blockId: string; runs: Runs }
               icon={<Play size={13} />}
               onClick={() => void runs.runListened(listener.token)}
             >
-              Run with this request
+              Run with this {thing}
             </Button>
             <Button
               size="small"

@@ -1,29 +1,24 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ApiError } from '../../api/api-error.ts'
-import { call, type ResponseOf } from '../../api/call.ts'
+import { call } from '../../api/call.ts'
+import { type Listener, listenerQuery } from '../run/test-request.ts'
 import type { Autosave } from '../save/autosave.ts'
-
-export type Listener = ResponseOf<'GET /api/editor/workflows/:id/listen/:token'>
 
 /**
  * The test address of the open workflow. It stays while other blocks are selected. `isOver`: the address ended without
  * a request.
  */
-export function useListener(workflowId: string, save: Autosave['flush']) {
+export function useListener(workflowId: string, trigger: Listener['trigger'], save: Autosave['flush']) {
   const queries = useQueryClient()
-  const key = ['listener', workflowId]
-  const { data: state } = useQuery<{ listener?: Listener; isOver?: boolean }>({
-    queryKey: key,
-    queryFn: () => ({}),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: Number.POSITIVE_INFINITY,
-  })
-  const listener = state?.listener
+  const { queryKey: key } = listenerQuery(workflowId)
+  const { data: state } = useQuery(listenerQuery(workflowId))
+  // A person has one test address per workflow, which may belong to its other trigger.
+  const listener = state?.listener?.trigger === trigger ? state.listener : undefined
   const start = useMutation({
     mutationFn: async () => {
       if (!(await save())) throw new Error('The workflow could not be saved. The test address uses the saved draft.')
-      return await call('POST /api/editor/workflows/:id/listen', { params: { id: workflowId } })
+      return await call('POST /api/editor/workflows/:id/listen', { params: { id: workflowId }, body: { trigger } })
     },
     onSuccess: (opened) => queries.setQueryData(key, { listener: opened }),
   })

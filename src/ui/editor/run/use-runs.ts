@@ -6,6 +6,7 @@ import type { Autosave } from '../save/autosave.ts'
 import { type MissingValue, missingValues } from './missing-values.ts'
 import type { RunRequest } from './run-watch.ts'
 import { type StartError, startErrorOf } from './start-error.ts'
+import { listenedToken, takenOf } from './test-request.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
@@ -42,7 +43,7 @@ export function useRuns(
     /** The latest run of the log, which the fields show until there is a run in the editor. */
     const latestLogged = () => queries.getQueryData<string | null>(['latest-run', workflowId]) ?? undefined
     const aloneRequest = (blockId: string) => {
-      const executionId = earlier() ?? latestLogged()
+      const executionId = listened() === undefined ? (earlier() ?? latestLogged()) : undefined
       const { pass } = focus.state()
       const entry = pass && run.state().entries.find(({ spanId }) => spanId === pass.spanId)
       const isOwn = entry?.blockId === blockId && pass?.executionId === run.state().executionId
@@ -73,7 +74,19 @@ export function useRuns(
       }
     }
     /** The run that the values come from: the chosen one, or the latest one of more than a single block. */
-    const earlier = () => focus.state().source ?? run.state().wholeId
+    const earlier = () => {
+      const { source } = focus.state()
+      return (listenedToken(source) === undefined ? source : undefined) ?? run.state().wholeId
+    }
+    /** The token of the test address, if its request was chosen as the source of the values. */
+    const listened = () => {
+      const token = listenedToken(focus.state().source)
+      return token !== undefined && token === takenOf(queries, workflowId)?.token ? token : undefined
+    }
+    const withListened = (request: RunRequest): RunRequest => {
+      const token = listened()
+      return token === undefined ? request : { ...request, listened: token }
+    }
     return {
       runAll: (input?: unknown) => start(input === undefined ? {} : { input }),
       runWith: tryWith,
@@ -82,16 +95,17 @@ export function useRuns(
       save: () => autosave.flush(),
       runUntil: (blockId: string) => start({ until: blockId }),
       runOnly: (blockId: string) =>
-        start({ only: aloneRequest(blockId) }, (error) => {
+        start(withListened({ only: aloneRequest(blockId) }), (error) => {
           const missing = missingValues(error)
           if (missing.length > 0) onMissing(blockId, missing)
           return missing.length > 0
         }),
       /** Runs a block alone with these values. Returns why the run could not start. */
       runOnlyWith: (blockId: string, values: Record<string, unknown>) =>
-        tryWith({ only: { ...aloneRequest(blockId), values } }),
+        tryWith(withListened({ only: { ...aloneRequest(blockId), values } })),
       /** Takes the outputs of earlier blocks from the previous full run. */
       runFrom: (blockId: string) => {
+        if (listened()) return start(withListened({ until: blockId }))
         const executionId = earlier()
         return executionId ? start({ from: { executionId, blockId } }) : start({ until: blockId })
       },

@@ -6,6 +6,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { passesOf, passOf, runOf } from '../run/passes.ts'
 import { pastRun } from '../run/past-run.ts'
 import { entriesOf, type RunEntry, type RunState } from '../run/run-state.ts'
+import { listenedRun, listenedToken, useTaken } from '../run/test-request.ts'
 import { isIncomplete, lookUp, noValues, type RunValues, runValues } from './run-values.ts'
 
 /** The run data beside the fields of one block. */
@@ -39,13 +40,18 @@ export function useRunData(): RunData {
 
 /** The run whose values are shown: the chosen one, or else the latest one of the editor, or else of the log. */
 export function useShownRun(): RunState | undefined {
-  const { run, focus, workspaceId, workflowId } = useEditing()
-  const state = useSyncExternalStore(run.watch, run.state)
+  const { run: watched, focus, workspaceId, workflowId } = useEditing()
+  const state = useSyncExternalStore(watched.watch, watched.state)
   const { source } = useSyncExternalStore(focus.watch, focus.state)
+  const document = useDraft((draft) => draft.document)
+  const taken = useTaken(workflowId)
+  // A request that the service has dropped counts as no choice.
+  const run = listenedToken(source) === undefined ? source : undefined
+  const isTaken = taken !== undefined && listenedToken(source) === taken.token
   const hasRun = state.entries.length > 0
   const { data: logged } = useQuery({
     queryKey: ['latest-run', workflowId],
-    enabled: source === undefined && !hasRun,
+    enabled: run === undefined && !hasRun,
     staleTime: 60_000,
     queryFn: async ({ signal }) => {
       const query = { workspaceId, workflowIds: workflowId, level: 'info', limit: 1 } as const
@@ -53,13 +59,15 @@ export function useShownRun(): RunState | undefined {
       return entry?.executionId ?? null
     },
   })
-  const past = source ?? (hasRun ? undefined : (logged ?? undefined))
+  const past = run ?? (hasRun ? undefined : (logged ?? undefined))
   const { data } = useQuery({
     queryKey: ['past-run', past],
     enabled: past !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => (await pastRun(past!, signal)) ?? null,
   })
+  const listened = useMemo(() => (isTaken ? listenedRun(taken, document) : undefined), [isTaken, taken, document])
+  if (isTaken) return listened
   return past === undefined ? (hasRun ? state : undefined) : (data ?? undefined)
 }
 

@@ -7,6 +7,7 @@ import { useDraft, useEditing } from '../../editing.tsx'
 import { PinControls, PinnedOutput } from '../../pins/pin-controls.tsx'
 import { iterationText, shownOutput, skippedText } from '../../run/block-run.ts'
 import type { RunSpan } from '../../run/run-event.ts'
+import { listenedToken } from '../../run/test-request.ts'
 import { useRunData } from '../../values/use-run-values.ts'
 import { outputReferences } from '../suggestions.ts'
 
@@ -59,7 +60,8 @@ function ExecutionOutput({ span, iterations }: { span: RunSpan; iterations: read
   const { focus } = useEditing()
   const { source } = useSyncExternalStore(focus.watch, focus.state)
   const output = shownOutput(span)
-  const runName = source === undefined ? 'the latest run' : 'the chosen run'
+  const chosenName = listenedToken(source) === undefined ? 'the chosen run' : 'the test request'
+  const runName = source === undefined ? 'the latest run' : chosenName
   if (span.status === 'skipped') {
     return (
       <section>
