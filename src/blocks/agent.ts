@@ -147,8 +147,8 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
   }
   throw new BlockError(
     'MAX_STEPS_REACHED',
-    `The model "${params.model}" still called tools in its last step: maxSteps is ${params.maxSteps}. ` +
-      'Raise maxSteps, or tell the model in the system prompt when to stop.',
+    `The model "${params.model}" still called tools in its last step: Steps is ${params.maxSteps}. ` +
+      'Raise Steps, or tell the model in the system prompt when to stop.',
   )
 }
 

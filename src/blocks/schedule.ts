@@ -13,7 +13,7 @@ const Parameters = t.Object({
   intervalMs: t.Optional(
     t.Integer({
       title: 'Interval (ms)',
-      description: 'Instead of cron. Counted from the start, or else from 1970.',
+      description: 'Instead of Cron. Counted from Start, or else from 1970.',
       minimum: 1_000,
       maximum: 31_622_400_000,
     }),
@@ -93,7 +93,7 @@ function ruleOf({ cron, intervalMs, startAt, endAt, labels: _, ...rest }: Params
 
 function checkTimes(cron: string | undefined, intervalMs: number | undefined): ParameterFinding[] {
   if ((cron === undefined) === (intervalMs === undefined)) {
-    return [error('INVALID_SCHEDULE', 'cron', 'A schedule needs either "cron" or "intervalMs", and not both.')]
+    return [error('INVALID_SCHEDULE', 'cron', 'A schedule needs either Cron or Interval (ms), and not both.')]
   }
   const problem = cron === undefined ? undefined : cronProblem(cron)
   return problem === undefined ? [] : [error('INVALID_SCHEDULE', 'cron', problem)]
@@ -110,7 +110,7 @@ function checkBounds(bounds: { startAt?: string; endAt?: string }): ParameterFin
   })
   if (unreadable.length > 0) {
     return unreadable.map((name) => {
-      const message = `"${name}" must be a time such as 2025-01-31T08:00:00Z, or a date.`
+      const message = `${Parameters.properties[name].title} must be a time such as 2025-01-31T08:00:00Z, or a date.`
       return error('INVALID_SCHEDULE', name, message)
     })
   }

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import {
   authenticationMembers,
-  type WebhookAuthentication,
+  WebhookAuthentication,
   type WebhookIdempotency,
   WebhookParameters,
 } from '../domain/webhook/webhook-trigger.ts'
@@ -41,9 +41,11 @@ export const webhookTrigger = defineBlock({
 function checkAuthentication(authentication: WebhookAuthentication): ParameterFinding[] {
   const { type, name } = authentication
   const missing = authenticationMembers[type].filter((member) => !authentication[member])
-  const findings = missing.map((member) =>
-    error('MISSING_PARAMETER', `authentication.${member}`, `The authentication type "${type}" needs "${member}".`),
-  )
+  const findings = missing.map((member) => {
+    const { title } = WebhookAuthentication.properties[member]
+    const message = `${title} is empty, but the authentication "${type}" needs it.`
+    return error('MISSING_PARAMETER', `authentication.${member}`, message)
+  })
   findings.push(...checkSecret(authentication))
   if (type !== 'header' || !name || isHeaderName(name)) return findings
   return [...findings, error('INVALID_HEADER', 'authentication.name', `"${name}" cannot be the name of a header.`)]
@@ -71,7 +73,7 @@ function hasControls(text: string): boolean {
 
 function checkIdempotency({ header, field }: WebhookIdempotency): ParameterFinding[] {
   if (!header === !field) {
-    const message = 'Idempotency needs either "header" or "field" (a path in the body), and not both.'
+    const message = 'Idempotency needs either Header or Field (a path in the body), and not both.'
     return [error('INVALID_PARAMETER', 'idempotency', message)]
   }
   if (!header || isHeaderName(header)) return []

@@ -133,7 +133,7 @@ class ModelCall {
       return { code: failure.code, message: failure.message, mayPass }
     }
     if (status !== undefined && status >= 300 && status < 400) {
-      const message = `${host} responded with ${status}, a redirect, which is not followed: check the baseUrl`
+      const message = `${host} responded with ${status}, a redirect, which is not followed: check the base URL`
       return { code: 'HTTP_ERROR', message, status, mayPass: false }
     }
     if (status !== undefined && status >= 400) {

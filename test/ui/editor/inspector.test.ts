@@ -86,7 +86,7 @@ test('the webhook trigger shows only the fields of the selected authentication',
   await way.selectOption('Bearer token')
   // A problem is shown after the field was left.
   await inspector.getByLabel('Block name').focus()
-  await proof.getByText(/needs "token"/).waitFor()
+  await proof.getByText('Token is empty').waitFor()
   await proof.getByLabel('Token').fill('{{HOOK_TOKEN}}')
   const stored = async () => (await saved(visited, id)).blocks['Hook']?.params['authentication']
   expect(await stored()).toEqual({ type: 'bearer', token: '{{HOOK_TOKEN}}' })
