@@ -9,14 +9,16 @@ import {
   type Members,
   valueAt,
 } from './change.ts'
+import { mergeRows } from './merge-rows.ts'
 import { repair } from './repair.ts'
 import { isRecord, sameValue } from './same-value.ts'
 
 /**
  * A value that two people changed differently. Undefined: it was removed. A block or note that one of them removed and
- * the other one changed is one conflict, with the path of the whole.
+ * the other one changed is one conflict, with the path of the whole. `isList`: the values are lists that are merged
+ * already, except for the rows that both changed.
  */
-export type Conflict = { path: readonly string[]; base: unknown; mine: unknown; theirs: unknown }
+export type Conflict = { path: readonly string[]; base: unknown; mine: unknown; theirs: unknown; isList?: true }
 
 export type Merge<Doc> = {
   /** Mine with everything of theirs that contradicts none of my changes. */
@@ -26,9 +28,9 @@ export type Merge<Doc> = {
 
 /**
  * Merges two documents that were made from the same one, in time n log n at most. Changes of different values are both
- * kept. The same value with two new values is a conflict, except a position: mine stays. Blocks that were renamed keep
- * their references. Of two new blocks with the same name, mine gets another one. `tidy` applies the rules of the
- * caller's documents to the result.
+ * kept. The same value with two new values is a conflict, except a position: mine stays. Lists are merged row by row.
+ * Blocks that were renamed keep their references. Of two new blocks with the same name, mine gets another one. `tidy`
+ * applies the rules of the caller's documents to the result.
  */
 export function merge<Doc extends EditedDocument>(
   original: { base: Doc; mine: Doc; theirs: Doc },
@@ -38,9 +40,14 @@ export function merge<Doc extends EditedDocument>(
   const changes = changesBetween(base, theirs)
   if (changes.length === 0) return { document: mine, conflicts: [] }
   const conflicts = new Map<string, Conflict>()
+  const lists: Change[] = []
   const conflict = (path: readonly string[]) => {
     const [was, is, will] = [base, mine, theirs].map((document) => valueAt(document, path))
-    conflicts.set(JSON.stringify(path), { path, base: was, mine: is, theirs: will })
+    const merged = path[2] === 'params' ? mergeRows({ base: was, mine: is, theirs: will }) : undefined
+    if (merged) lists.push({ path, before: is, after: merged.mine })
+    if (merged && sameValue(merged.mine, merged.theirs)) return
+    const values = merged ? { ...merged, isList: true as const } : { mine: is, theirs: will }
+    conflicts.set(JSON.stringify(path), { path, base: was, ...values })
   }
   const sides = { base, mine, theirs }
   const taken = changes.filter((change) => change.path[0] !== 'edges' && isTaken(change, sides, conflict))
@@ -54,7 +61,7 @@ export function merge<Doc extends EditedDocument>(
     // Both made a block with the same ID, so their line does not belong to mine.
     return ![source, target].some((id) => kept.has(id) && !base.blocks[id])
   })
-  const merged = applyChanges(mine, [...taken.filter((change) => !isOfKept(change)), ...edges])
+  const merged = applyChanges(mine, [...taken.filter((change) => !isOfKept(change)), ...lists, ...edges])
   const there = edgesByKey(mine.edges)
   const added = new Set(edges.flatMap(({ path: [, key = ''], after }) => (after && !there.has(key) ? [key] : [])))
   return { document: tidy(repair(merged, added)), conflicts: [...conflicts.values()] }
@@ -149,8 +156,8 @@ export function changesToTheirs<Doc extends EditedDocument>(
   theirs: Doc,
 ): Change[] {
   const chosen = new Set(conflicts.flatMap(({ path: [kind, id = ''] }) => (kind === 'blocks' ? [id] : [])))
-  const whole = conflicts.flatMap(({ path }): Change[] => {
-    const change = { path, before: valueAt(mine, path), after: valueAt(theirs, path) }
+  const whole = conflicts.flatMap(({ path, isList, theirs: list }): Change[] => {
+    const change = { path, before: valueAt(mine, path), after: isList ? list : valueAt(theirs, path) }
     const [kind, id = ''] = path
     if (kind !== 'blocks' || path.length > 2) return [change]
     const settings = (['loops', 'parallels'] as const).map((list) => {

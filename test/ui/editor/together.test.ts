@@ -162,6 +162,43 @@ test('edits of different blocks at the same time are merged, and undo takes back
   for (const page of [ada, bob]) await page.unroute('**/events')
 }, 60_000)
 
+test('edits of different rows of a list at the same time are merged', async () => {
+  const id = await open('Rows', [bob])
+  const address = `${serving.url}/api/workflows/${id}`
+  const headersOf = async () => {
+    const { body } = await call(address, visited.apiKey)
+    const { blocks } = body as { blocks: Record<string, { params: { headers?: unknown } }> }
+    return blocks['One']?.params.headers
+  }
+  const saveHeaders = async (headers: unknown) => {
+    const { body } = await call(address, visited.apiKey)
+    const { blocks, ...rest } = body as { blocks: Record<string, { params: object }> }
+    const one = blocks['One']!
+    const changed = { ...blocks, One: { ...one, params: { ...one.params, headers } } }
+    expect((await call(address, visited.apiKey, 'PUT', { ...rest, blocks: changed })).status).toBe(200)
+  }
+  const [a, b] = [
+    { key: 'X-A', value: 'a' },
+    { key: 'X-B', value: 'b' },
+  ]
+  await saveHeaders([a, b])
+  await bob.route('**/events', (route) => route.abort())
+  await bob.reload()
+  await node(bob, 'One').click()
+  const value = bob.getByRole('complementary', { name: 'Block One' }).getByLabel('Value 2').last()
+  await value.waitFor()
+  await saveHeaders([{ ...a, value: 'from elsewhere' }, b, { key: 'X-C', value: 'c' }])
+  await value.fill('from Bob')
+  const wanted = [
+    { ...a, value: 'from elsewhere' },
+    { ...b, value: 'from Bob' },
+    { key: 'X-C', value: 'c' },
+  ]
+  await until(async () => Bun.deepEquals(await headersOf(), wanted))
+  expect(await bob.getByRole('alert').count()).toBe(0)
+  await bob.unroute('**/events')
+}, 60_000)
+
 test('edits of the same field show both values, and the choice can be undone', async () => {
   const id = await open('Same', [ada, bob])
   // Bob's next save is held back until Ada has saved.
