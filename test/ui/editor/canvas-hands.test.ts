@@ -151,6 +151,25 @@ describe('a selection', () => {
     expect(await answer()).toContain('20')
     const { body } = await call(`${serving.url}/api/workflows?workspaceId=${visited.workspaceId}`, apiKey)
     expect((body as { data: { name: string }[] }).data.map(({ name }) => name)).toContain('Sums')
+    // Undo leaves the new workflow, says so, and offers to delete it. Redo takes the offer back.
+    await page.locator('.react-flow__pane').click({ position: { x: 20, y: 300 } })
+    const offer = page.getByText('The workflow “Sums” is still there, and deployed.')
+    const undoUntilBack = async () => {
+      while (await named(id, 'Sums')) {
+        await page.keyboard.press('Control+z')
+        await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
+      }
+    }
+    await undoUntilBack()
+    await offer.waitFor()
+    await page.keyboard.press('Control+Shift+z')
+    await offer.waitFor({ state: 'detached' })
+    await until(() => named(id, 'Sums'))
+    await undoUntilBack()
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByText('Sums was deleted.').waitFor()
+    const left = await call(`${serving.url}/api/workflows?workspaceId=${visited.workspaceId}`, apiKey)
+    expect((left.body as { data: { name: string }[] }).data.map(({ name }) => name)).not.toContain('Sums')
     // A trigger stays where it is.
     await node(page, 'start').focus()
     await page.keyboard.press('Shift+F10')

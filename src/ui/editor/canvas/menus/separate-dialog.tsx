@@ -5,14 +5,17 @@ import { messageOf } from '../../../api/message-of.ts'
 import { FormDialog } from '../../../parts/dialog.tsx'
 import { Field, Input } from '../../../parts/field.tsx'
 import { useToast } from '../../../parts/toast.tsx'
+import { useDeleteWorkflow } from '../../../screens/workflows/workflow-actions.ts'
 import type { Actions } from '../../document/actions.ts'
 import { useEditing } from '../../editing.tsx'
+import { offerToDelete } from './offer-to-delete.ts'
 
 /** Asks for the name of the workflow that takes the selected blocks, creates and deploys it. */
 export function SeparateDialog({ actions, onClose }: { actions: Actions; onClose: () => void }) {
   const { draft, workspaceId } = useEditing()
   const queries = useQueryClient()
   const toast = useToast()
+  const remove = useDeleteWorkflow(workspaceId)
   const [name, setName] = useState(`${draft.state().document.name} part`.slice(0, 200))
   const separate = async () => {
     const found = actions.separate(name.trim())
@@ -29,7 +32,8 @@ export function SeparateDialog({ actions, onClose }: { actions: Actions; onClose
     void queries.invalidateQueries({ queryKey: ['workflow-names', workspaceId] })
     try {
       await call('POST /api/workflows/:id/deploy', { params: { id }, body: {} })
-      toast.show({ text: `“${name.trim()}” has been created and deployed. Undo keeps it in the list of workflows.` })
+      toast.show({ text: `“${name.trim()}” has been created and deployed.` })
+      offerToDelete(draft, { caller, name: name.trim(), remove: () => remove({ id, name: name.trim() }) }, toast)
     } catch (error) {
       toast.show({ text: `“${name.trim()}” must be deployed before it can run. ${messageOf(error)}`, tone: 'error' })
     }
