@@ -18,6 +18,7 @@ import {
   type TurnEnd,
   type TurnOptions,
 } from './job-turn.ts'
+import { QueueRefills } from './queue-refills.ts'
 
 /** A run that is to be accepted as a job. */
 export type JobRequest = Pick<
@@ -52,6 +53,7 @@ export class Jobs {
   readonly #active = new Map<string, ActiveJob>()
   /** Ids of suspended jobs that were cancelled before they resumed. */
   readonly #cancelled = new Set<string>()
+  readonly #refills: QueueRefills
   readonly #crowded: CrowdedJobs
   #running = 0
   #stopped = false
@@ -64,6 +66,8 @@ export class Jobs {
       list: (page) => options.store.listQueuedJobs(page),
       isActive: (executionId) => this.#active.has(executionId),
     })
+    const refills = { queue: this.#queue, clock: options.clock, pauseMs: retryMs, refilled: () => this.#dispatch() }
+    this.#refills = new QueueRefills({ ...refills, failed: () => this.#pauseFor(retryMs) })
     this.#crowded = new CrowdedJobs(options.runner.memory)
     options.runner.memory.onFree(() => this.#dispatch())
   }
@@ -207,6 +211,7 @@ export class Jobs {
   close(): void {
     this.#stopped = true
     this.#pause?.cancel()
+    this.#refills.close()
   }
 
   /** To be called after the runner has stopped. Marks the remaining jobs so that the next process resumes them. */
@@ -223,18 +228,11 @@ export class Jobs {
   #dispatch(): void {
     while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
       const job = this.#queue.take(this.#crowded.mayStart)
-      if (!this.#queue.isHeldBack && (this.#queue.isUneven || (!job && this.#queue.hasMore))) this.#refill()
+      this.#refills.whenNeeded(job !== undefined)
       if (!job) return
       this.#begin(job)
       this.#start(job, () => resumeJob(this.#turnOf(job), job.executionId))
     }
-  }
-
-  #refill(): void {
-    this.#queue.refill().then(
-      () => this.#dispatch(),
-      () => this.#pauseFor(retryMs),
-    )
   }
 
   /**

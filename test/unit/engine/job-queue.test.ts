@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JobFacts, JobPage } from '../../../src/domain/run/job.ts'
 import { JobQueue } from '../../../src/engine/jobs/job-queue.ts'
+import { QueueRefills } from '../../../src/engine/jobs/queue-refills.ts'
+import { ManualClock } from '../../support/clock.ts'
 
 /** Replaces the disk: jobs in the order of acceptance. */
 class Disk {
@@ -183,4 +185,47 @@ test('workflows take turns, and interrupted jobs go first', () => {
   const order: number[] = []
   for (let job = queue.take(); job; job = queue.take()) order.push(job.createdAt)
   expect(order).toEqual([9, 0, 3, 5, 1, 4, 2])
+})
+
+test('while a workspace is held back, the jobs of others are read from the disk too, with a pause between two reads', async () => {
+  const disk = new Disk()
+  const clock = new ManualClock()
+  let reads = 0
+  const list = (page: JobPage) => {
+    reads += 1
+    return disk.list(page)
+  }
+  const queue = new JobQueue({ list, isActive: (id) => disk.active.has(id), rememberedMax: 1 })
+  const taken: string[] = []
+  const refilled = Promise.withResolvers<void>()
+  const refills = new QueueRefills({
+    ...{ queue, clock, pauseMs: 1_000, failed: () => undefined },
+    refilled: () => {
+      dispatch()
+      refilled.resolve()
+    },
+  })
+  const dispatch = () => {
+    for (;;) {
+      const job = queue.take((workspaceId) => workspaceId !== 'held back')
+      refills.whenNeeded(job !== undefined)
+      if (!job) return
+      disk.jobs.splice(disk.jobs.indexOf(job), 1)
+      taken.push(job.executionId)
+    }
+  }
+  const jobs = [jobOf(0, 0, 'held back'), jobOf(1, 1, 'other'), jobOf(2, 1, 'other')]
+  for (const job of jobs) {
+    disk.jobs.push(job)
+    queue.put(job)
+  }
+  dispatch()
+  dispatch()
+  expect({ taken, reads }).toEqual({ taken: ['job 1'], reads: 0 })
+  clock.advance(1_000)
+  await refilled.promise
+  expect({ taken, reads }).toEqual({ taken: ['job 1', 'job 2'], reads: 1 })
+  expect(queue.size).toBe(1)
+  refills.close()
+  expect(clock.pending).toBe(0)
 })
