@@ -80,6 +80,8 @@ describe('webhook subscriptions', () => {
     await call(endpoint, apiKey, 'POST', {})
     await page.getByRole('tab', { name: 'Deliveries' }).click()
     await page.getByRole('cell', { name: 'Failed' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Version' }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'Failed' }).getByRole('cell', { name: 'v1', exact: true }).waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: /\/hook$/ }).click()
     const panel = page.getByRole('complementary', { name: 'Delivery' })

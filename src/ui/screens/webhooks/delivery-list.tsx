@@ -13,6 +13,7 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
+import { versionText } from '../logs/log-texts.tsx'
 import { type Delivery, type DeliveryState, deliveriesQuery, states, stateTones } from './webhook-queries.ts'
 
 /** The webhook deliveries of a workflow. */
@@ -61,7 +62,11 @@ export function DeliveryList({
             : 'Each run that matches a webhook subscription appears here when it ends.'}
         </Empty>
       ) : (
-        <Table label="Deliveries" head={['State', 'To', 'Run ended', 'Attempts', 'Last response']}>
+        <Table
+          label="Deliveries"
+          head={['State', 'To', 'Version', 'Run ended', 'Attempts', 'Last response']}
+          wideOnly={[4]}
+        >
           {rows.map((delivery) => (
             <Row
               key={delivery.id}
@@ -80,10 +85,13 @@ export function DeliveryList({
                   {delivery.url}
                 </button>
               </Cell>
-              <Cell className="text-muted">
+              <Cell className="max-w-40 truncate text-xs text-muted" title={versionText(delivery)}>
+                {versionText(delivery)}
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted">
                 <TimeAgo at={delivery.createdAt} />
               </Cell>
-              <Cell className="text-muted tabular-nums">{delivery.attemptCount}</Cell>
+              <Cell className="text-muted tabular-nums max-md:hidden">{delivery.attemptCount}</Cell>
               <Cell className="max-w-72 truncate text-muted">
                 <LastResponse delivery={delivery} />
               </Cell>
