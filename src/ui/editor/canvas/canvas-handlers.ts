@@ -14,6 +14,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { isContainer, type Point } from '../document/document.ts'
 import { freshId } from '../document/fresh-id.ts'
 import type { Place } from '../document/new-block.ts'
+import { withRoom } from '../document/push-neighbours.ts'
 import { canConnect, connectionError, isLoose } from '../document/wiring.ts'
 import { useEditing } from '../editing.tsx'
 import { dragType, triggerDragType } from '../palette/palette.tsx'
@@ -102,7 +103,7 @@ export function useCanvasHandlers(now: CanvasNow) {
         const intoLine =
           wasDragged && onEdge && only && others.length === 0 ? spliceEdits(document, known, next, only, onEdge) : []
         const edits = intoLine.length > 0 ? intoLine : moveEdits(document, known, next, moved, wasDragged)
-        draft.perform(edits, wasDragged ? undefined : `push ${moved.join()}`)
+        draft.perform(withRoom(document, edits, known), wasDragged ? undefined : `push ${moved.join()}`)
         // Nodes that did not move in the end return to their position in the document.
         setNodes((before) => nodesOf(draft.state().document, before, draft.state().selected))
       },

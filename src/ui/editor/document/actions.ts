@@ -13,6 +13,7 @@ import { isTrigger, type Note, type Point } from './document.ts'
 import { freshId } from './fresh-id.ts'
 import { wrapEdits } from './group-edits.ts'
 import { loneStart, newBlock, nextPort, openPort, type Place } from './new-block.ts'
+import { withRoom } from './push-neighbours.ts'
 import { separate } from './separate-workflow.ts'
 import { viewActions } from './view-actions.ts'
 
@@ -54,7 +55,7 @@ export function useActions() {
         const isFree = !place.from && !place.onEdge && !place.parentId && !isTrigger(type)
         const from = isFree ? nextPort(document, undefined) : undefined
         const { edits, id } = newBlock(type, from ? { ...place, from } : place, document, sizes())
-        draft.perform(edits)
+        draft.perform(withRoom(document, edits, sizes()))
         if (!now().document.blocks[id]) return
         held.hold(id)
         draft.select([id])
@@ -154,7 +155,7 @@ export function useActions() {
         const label = types.get(type)?.label ?? type
         const found = wrapEdits(now().document, chosenBlocks(), type, label, sizes())
         if ('reason' in found) return void toast.show({ text: found.reason, tone: 'error' })
-        draft.perform(found.edits)
+        draft.perform(withRoom(now().document, found.edits, sizes()))
         draft.select([found.id])
         reveal(found.id)
         if (found.warning) toast.show({ text: found.warning, tone: 'error' })

@@ -12,6 +12,7 @@ import type { Draft } from '../save/draft.ts'
 import { absolutePosition, type Document, isTrigger, type Point, positionOf, withInner } from './document.ts'
 import { type Fragment, fragmentText, freshFragment, readFragment, takeFragment } from './fragment.ts'
 import { freshId } from './fresh-id.ts'
+import { withRoom } from './push-neighbours.ts'
 
 /** Copy, paste and duplicate. */
 export function clipboardActions({
@@ -38,7 +39,7 @@ export function clipboardActions({
       ...Object.keys(fresh.notes),
     ]
     if (ids.length === 0) return onNothing()
-    draft.perform({ kind: 'insert', fragment: fresh })
+    draft.perform(withRoom(document, [{ kind: 'insert', fragment: fresh }], sizes()))
     draft.select(ids)
     onInserted(ids)
   }

@@ -4,6 +4,7 @@ import { type Box, placesOf, sizesOf } from '../../../../src/ui/editor/canvas/ge
 import type { Document } from '../../../../src/ui/editor/document/document.ts'
 import { applyEdit } from '../../../../src/ui/editor/document/edit.ts'
 import { newBlock } from '../../../../src/ui/editor/document/new-block.ts'
+import { withRoom } from '../../../../src/ui/editor/document/push-neighbours.ts'
 
 const empty: Document = { name: 'Test', blocks: {}, edges: [] }
 const anyType = fc.constantFrom('api', 'condition', 'loop', 'parallel')
@@ -28,3 +29,66 @@ test('a new block overlaps no other block', () => {
 function overlap(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
+
+test('a container that grows covers none of its neighbours, also when it is inside another one', () => {
+  const first = (document: Document, type: string, place: Parameters<typeof newBlock>[1]) => {
+    const { edits, id } = newBlock({ type, label: type }, place, document, sizesOf(document))
+    return { id, document: withRoom(document, edits, sizesOf(document)).reduce(applyEdit, document) }
+  }
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(anyType, anyPoint), { minLength: 2, maxLength: 8 }),
+      fc.array(fc.tuple(anyType, anyPoint), { minLength: 1, maxLength: 5 }),
+      (outside, inside) => {
+        const outer = first(empty, 'loop', { point: { x: 200, y: 200 } })
+        const inner = first(outer.document, 'parallel', { point: { x: 320, y: 260 }, parentId: outer.id })
+        const placed = outside.reduce(
+          (before, [type, point]) => first(before, type, { point }).document,
+          inner.document,
+        )
+        const document = inside.reduce((before, [type, { x, y }]) => {
+          const point = { x: x + 320, y: y + 260 }
+          return first(before, type, { point, parentId: inner.id }).document
+        }, placed)
+        const places = placesOf(document)
+        const groups = Map.groupBy(Object.values(document.blocks), ({ parentId }) => parentId)
+        for (const group of groups.values()) {
+          const boxes = group.map(({ id }) => places.get(id)!)
+          for (const [at, one] of boxes.entries())
+            expect(boxes.slice(at + 1).filter((other) => overlap(one, other))).toEqual([])
+        }
+      },
+    ),
+  )
+})
+
+test('a container that would cover a neighbour pushes all blocks on that side, and no others', () => {
+  const at = (id: string, x: number, y: number, more = {}) =>
+    [id, { id, type: 'api', name: id, position: { x, y }, ...more }] as const
+  const document: Document = {
+    name: 'Test',
+    edges: [],
+    blocks: Object.fromEntries([
+      at('loop', 300, 300, { type: 'loop' }),
+      at('inner', 120, 60, { parentId: 'loop' }),
+      at('before', 0, 300),
+      at('behind', 760, 300),
+      at('below', 300, 520),
+      at('above', 300, 100),
+      at('away', 300, 3000),
+    ]),
+    loops: { loop: { id: 'loop', nodes: ['inner'], loopType: 'for', iterations: 1 } },
+  }
+  const add = (x: number, y: number) => {
+    const { edits } = newBlock(
+      { type: 'api', label: 'New' },
+      { point: { x, y }, parentId: 'loop' },
+      document,
+      sizesOf(document),
+    )
+    const after = withRoom(document, edits, sizesOf(document)).reduce(applyEdit, document)
+    return Object.keys(document.blocks).filter((id) => after.blocks[id]!.position !== document.blocks[id]!.position)
+  }
+  expect(add(700, 360)).toEqual(['behind'])
+  expect(add(420, 500)).toEqual(['below', 'away'])
+})
