@@ -40,6 +40,41 @@ describe('on a phone', () => {
     }
   }, 120_000)
 
+  test('the header of the editor is one row, in which nothing overlaps and the name can be read', async () => {
+    const { page, serving, apiKey } = visited
+    const blocks = [block('start', 'api_trigger'), block('end', 'response', { data: '<nowhere.x>' })]
+    const draft = document({ name: 'Support triage', blocks, edges: ['start > end'] })
+    const { id } = (await call(`${serving.url}/api/workflows`, apiKey, 'POST', draft)).body as { id: string }
+    await page.goto(`${serving.url}/workflows/${id}`)
+    await page.getByRole('button', { name: /^[0-9] problems?$/ }).waitFor()
+    const parts = page.locator('header:has([aria-label="Workflow name"]) > *')
+    const all = await parts.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().toJSON() as DOMRect))
+    const boxes = all.filter(({ width }) => width > 0)
+    expect(boxes.length).toBeGreaterThan(4)
+    for (const [at, one] of boxes.entries()) {
+      expect([at, one.right <= 390]).toEqual([at, true])
+      for (const other of boxes.slice(at + 1)) expect(other.left).toBeGreaterThanOrEqual(one.right)
+    }
+    const name = page.getByLabel('Workflow name')
+    expect(await name.evaluate((input) => input.scrollWidth - input.clientWidth)).toBeLessThanOrEqual(0)
+    await page.getByRole('status').getByText('Saved').waitFor()
+  })
+
+  test('the settings show the link to the current page', async () => {
+    const { page, serving, workspaceId } = visited
+    for (const [part, label] of [
+      ['keys', 'API keys'],
+      ['workspace', 'Name and members'],
+      ['about', 'About'],
+    ]) {
+      await page.goto(`${serving.url}/w/${workspaceId}/settings/${part}`)
+      const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: label! })
+      await link.waitFor()
+      const { x, width } = (await link.boundingBox())!
+      expect([part, x >= 0, x + width <= 390]).toEqual([part, true, true])
+    }
+  })
+
   test('a log entry covers the list and closes again', async () => {
     const { page, serving, workspaceId } = visited
     await page.goto(`${serving.url}/w/${workspaceId}/logs`)

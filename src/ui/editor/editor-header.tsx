@@ -66,38 +66,59 @@ export function EditorHeader({
       {status && (
         <DeployedMark version={status.version} stale={status.needsRedeployment} onOpen={() => onDialog('deploy')} />
       )}
-      {!readOnly &&
-        (isRunning ? (
-          <Button look="danger" icon={<Square size={13} />} onClick={() => void runs.cancel()}>
-            Stop
-          </Button>
-        ) : (
-          <div className="flex items-center">
-            <Button
-              look="primary"
-              icon={<Play size={14} />}
-              onClick={() => void runs.runAll()}
-              title="Run the draft (Ctrl+Enter)"
-              className="rounded-r-none"
-            >
-              Run
-            </Button>
-            <IconButton
-              label="Run with custom input"
-              keys={keyOf('run-with')}
-              icon={<ChevronDown size={14} />}
-              onClick={() => onDialog('run')}
-              className="w-6 rounded-l-none border-l border-on-accent/30 bg-accent text-on-accent! not-disabled:hover:bg-accent-hover!"
-            />
-          </div>
-        ))}
+      {!readOnly && <RunButtons isRunning={isRunning} runs={runs} onDialog={onDialog} />}
       {!readOnly && (
-        <Button look={hasChanges ? 'accent' : 'plain'} icon={<Rocket size={14} />} onClick={() => onDialog('deploy')}>
-          Deploy
+        <Button
+          look={hasChanges ? 'accent' : 'plain'}
+          icon={<Rocket size={14} />}
+          onClick={() => onDialog('deploy')}
+          className="max-md:w-8 max-md:px-0!"
+        >
+          <span className="max-md:sr-only">Deploy</span>
         </Button>
       )}
       <WorkflowMenu autosave={autosave} version={status?.version ?? null} onDialog={onDialog} />
     </header>
+  )
+}
+
+/** The same buttons before, during and after a run, so that a button keeps the focus. */
+function RunButtons({
+  isRunning,
+  runs,
+  onDialog,
+}: {
+  isRunning: boolean
+  runs: Runs
+  onDialog: (dialog: EditorDialog) => void
+}) {
+  return (
+    <div className="flex items-center">
+      <Button
+        look={isRunning ? 'danger' : 'primary'}
+        icon={isRunning ? <Square size={13} /> : <Play size={14} />}
+        // The second press of a double click must not stop what the first one started.
+        onClick={({ detail }) => (isRunning ? detail < 2 && void runs.cancel() : void runs.runAll())}
+        title={isRunning ? 'Stop the run' : 'Run the draft (Ctrl+Enter)'}
+        className="rounded-r-none"
+      >
+        {isRunning ? 'Stop' : 'Run'}
+      </Button>
+      <IconButton
+        label="Run with custom input"
+        keys={keyOf('run-with')}
+        icon={<ChevronDown size={14} />}
+        // A disabled button would lose the focus.
+        aria-disabled={isRunning}
+        onClick={() => isRunning || onDialog('run')}
+        className={classes(
+          'w-6 rounded-l-none',
+          isRunning
+            ? 'border border-l-0 border-line-strong bg-surface'
+            : 'border-l border-on-accent/30 bg-accent text-on-accent! not-disabled:hover:bg-accent-hover!',
+        )}
+      />
+    </div>
   )
 }
 
@@ -127,20 +148,26 @@ function ViewOnlyMark() {
 function SaveMark({ save }: { save: SaveState }) {
   const mark = {
     saved: { icon: <Check size={13} />, text: 'Saved', look: 'text-muted' },
-    unsaved: { icon: null, text: 'Unsaved', look: 'text-muted' },
+    unsaved: {
+      icon: <span aria-hidden="true" className="size-1.5 rounded-full bg-muted md:hidden" />,
+      text: 'Unsaved',
+      look: 'text-muted',
+    },
     saving: { icon: <Spinner size={12} />, text: 'Saving…', look: 'text-muted' },
     failed: { icon: <CloudOff size={13} />, text: 'Not saved', look: 'text-error-text' },
     rejected: { icon: <CircleAlert size={13} />, text: 'Cannot be saved', look: 'text-error-text' },
     conflict: { icon: <TriangleAlert size={13} />, text: 'Choose changes', look: 'text-warn-text' },
   }[save.phase]
+  const isUsual = save.phase === 'saved' || save.phase === 'saving' || save.phase === 'unsaved'
   return (
     <span
       role="status"
       title={'message' in save ? save.message : undefined}
-      className={classes('flex items-center gap-1 px-1 text-xs', mark.look)}
+      className={classes('flex shrink-0 items-center gap-1 px-1 text-xs', mark.look)}
     >
       {mark.icon}
-      {mark.text}
+      {/* A narrow page has room for the workflow's name only if the usual states are icons. */}
+      <span className={classes(isUsual && 'max-md:sr-only')}>{mark.text}</span>
     </span>
   )
 }

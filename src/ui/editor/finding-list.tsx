@@ -21,12 +21,12 @@ export function FindingsButton({ findings, actions }: { findings: readonly Findi
         <button
           type="button"
           className={classes(
-            'flex h-7 cursor-default items-center gap-1 rounded-md px-2 text-xs font-medium hover:bg-hover',
+            'flex h-7 shrink-0 cursor-default items-center gap-1 rounded-md px-2 text-xs font-medium hover:bg-hover',
             errors > 0 ? 'text-error-text' : 'text-warn-text',
           )}
         >
           <CircleAlert size={14} aria-hidden="true" />
-          {findings.length} {findings.length === 1 ? 'problem' : 'problems'}
+          {findings.length} <span className="max-md:sr-only">{findings.length === 1 ? 'problem' : 'problems'}</span>
         </button>
       }
     >

@@ -57,6 +57,7 @@ export function NameField({
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? id : undefined}
         value={typed ?? name}
+        title={name}
         readOnly={readOnly}
         maxLength={200}
         spellCheck={false}
@@ -69,7 +70,7 @@ export function NameField({
           setTyped(undefined)
         }}
         className={classes(
-          '-mx-1 field-sizing-content max-w-full min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
+          '-mx-1 field-sizing-content max-w-full shrink min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
           error && 'text-error-text',
           className,
         )}

@@ -116,7 +116,9 @@ export function edgesOf(
     const ends = { source: edge.source, target: edge.target, sourceHandle: handle, targetHandle: 'target' }
     // Lines inside a container are drawn above it.
     const isInner = document.blocks[edge.target]?.parentId ? { zIndex: 1 } : {}
-    return [{ id, type: 'flow', ...ends, ...isInner, selected: isSelected, data: { handle } }]
+    // React Flow draws lines before blocks, so Tab would stop at all of them first: `useTabOrder` leads to them.
+    const domAttributes = { tabIndex: -1 }
+    return [{ id, type: 'flow', ...ends, ...isInner, domAttributes, selected: isSelected, data: { handle } }]
   })
 }
 

@@ -38,7 +38,7 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
       <div className="flex min-h-0 flex-1 flex-col">
         <nav
           aria-label="Settings"
-          className="flex shrink-0 items-center gap-1 overflow-x-auto border-b border-line px-2 py-2 md:px-3.5"
+          className="flex shrink-0 items-center gap-1 relative overflow-x-auto border-b border-line px-2 py-2 md:px-3.5"
         >
           {settingsPages.map(({ name: part, label, group }, index) => (
             <div key={part} className="contents">
@@ -48,6 +48,7 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
               <Link
                 href={at(part)}
                 aria-current={part === section ? 'page' : undefined}
+                ref={part === section ? showInRow : undefined}
                 className={classes(
                   'flex h-8 shrink-0 items-center rounded-md px-2.5 text-sm whitespace-nowrap hover:bg-hover',
                   part === section ? 'bg-hover font-medium text-text' : 'text-muted hover:text-text',
@@ -64,6 +65,13 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
       </div>
     </Page>
   )
+}
+
+/** Narrow pages show only some of the links: the current one has to be among them. */
+function showInRow(link: HTMLElement | null): void {
+  const row = link?.parentElement?.parentElement
+  if (!link || !row) return
+  row.scrollLeft = link.offsetLeft - (row.clientWidth - link.offsetWidth) / 2
 }
 
 function UnknownPage({ name }: { name: string }) {

@@ -33,21 +33,14 @@ export function editorActions(context: ActionContext): EditorAction[] {
     ...{ id: 'inspect', label: readOnly ? 'Show settings' : 'Edit settings', group: 'add', icon: Info },
     ...{ keys: allKeysOf('inspect'), words: 'inspector', on: ['blocks'], run: context.onInspect },
   }
+  const copy: EditorAction = {
+    ...{ id: 'copy', label: 'Copy', group: 'copy', icon: Copy, keys: allKeysOf('copy'), isTool: true },
+    ...{ on: ['blocks', 'note'], run: actions.copy },
+  }
   const list: EditorAction[] = [
+    copy,
     ...changing,
     ...(isBlock ? [inspect] : []),
-    {
-      ...{
-        id: 'copy',
-        label: 'Copy',
-        group: 'copy',
-        icon: Copy,
-        keys: allKeysOf('copy'),
-        isTool: true,
-        run: actions.copy,
-      },
-      on: ['blocks', 'note'],
-    },
     {
       ...{ id: 'find', label: 'Find and replace…', group: 'view', icon: Search, keys: allKeysOf('find') },
       ...{ words: 'search text code', on: ['canvas'], run: context.onFind },

@@ -1,12 +1,13 @@
 import { useReactFlow } from '@xyflow/react'
 import { useEffect } from 'react'
+import type { Document } from '../../document/document.ts'
 import { useEditing } from '../../editing.tsx'
 import type { CanvasNode } from '../canvas-nodes.ts'
 import { focusNode, nodeElement, revealNode } from './show-node.ts'
 
 /**
  * `Tab` moves through all blocks and notes, though only those in view are drawn: it brings the next one into view. It
- * continues from a block that had the focus when it left the view.
+ * continues from a block that had the focus when it left the view. After a block come the lines that leave it.
  */
 export function useTabOrder(): void {
   const { draft } = useEditing()
@@ -20,10 +21,11 @@ export function useTabOrder(): void {
       last = undefined
     }
     const onKey = (event: KeyboardEvent) => {
-      const { key, shiftKey, target, defaultPrevented } = event
+      const { key, shiftKey, defaultPrevented } = event
+      if (key !== 'Tab' || defaultPrevented || moveAlongLines(event, draft.state().document)) return
       const isLost = document.activeElement === document.body && last !== undefined && !nodeElement(last)
-      const isNode = target instanceof Element && target.matches('.react-flow__node')
-      if (key !== 'Tab' || defaultPrevented || last === undefined || !(isNode || isLost)) return
+      const isNode = document.activeElement?.matches('.react-flow__node')
+      if (last === undefined || !(isNode || isLost)) return
       const ids = flow.getNodes().map(({ id }) => id)
       const at = ids.indexOf(last)
       const next = at === -1 ? undefined : ids[at + (shiftKey ? -1 : 1)]
@@ -42,6 +44,32 @@ export function useTabOrder(): void {
       document.removeEventListener('keydown', onKey)
     }
   }, [draft, flow])
+}
+
+/**
+ * Moves between a block and the lines that leave it. Returns whether the key is used up: after the last line, the
+ * browser moves on from the block.
+ */
+function moveAlongLines(event: KeyboardEvent, { edges }: Document): boolean {
+  const { target, shiftKey } = event
+  if (!(target instanceof HTMLElement || target instanceof SVGElement)) return false
+  const isLine = target.matches('.react-flow__edge')
+  if (!isLine && !(target.matches('.react-flow__node') && !shiftKey)) return false
+  const current = isLine ? edges.find(({ id }) => id === idOf(target))?.source : idOf(target)
+  const lines = edges.flatMap(({ id, source }) => (source === current && id ? (lineElement(id) ?? []) : []))
+  const stops = [current === undefined ? undefined : nodeElement(current), ...lines]
+  const next = stops[stops.indexOf(target) + (shiftKey ? -1 : 1)]
+  if (next === undefined) {
+    if (isLine) stops[0]?.focus({ preventScroll: true })
+    return false
+  }
+  event.preventDefault()
+  next.focus({ preventScroll: true })
+  return true
+}
+
+function lineElement(id: string): SVGElement | undefined {
+  return document.querySelector<SVGElement>(`.react-flow__edge[data-id="${CSS.escape(id)}"]`) ?? undefined
 }
 
 function idOf(node: Element): string | undefined {
