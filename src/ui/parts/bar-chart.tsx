@@ -39,7 +39,10 @@ export function BarChart({
   const pointed = at ?? labels.length - 1
   return (
     <figure className="rounded-lg border border-line bg-surface p-4">
-      <figcaption className="flex h-5 items-center gap-4 text-xs text-muted tabular-nums" aria-hidden="true">
+      <figcaption
+        className="flex min-h-5 flex-wrap items-center gap-x-4 gap-y-1 text-xs whitespace-nowrap text-muted tabular-nums"
+        aria-hidden="true"
+      >
         <span className="text-text">{labels[pointed]}</span>
         {series.map(({ name, tone, values }) => (
           <span key={name} className="flex items-center gap-1.5">

@@ -38,7 +38,7 @@ export function Dialog({
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop z-40" />
         <BaseDialog.Popup
-          {...(focus === undefined ? {} : { initialFocus: focus ?? false })}
+          {...(focus === undefined ? { initialFocus: firstControl } : { initialFocus: focus ?? false })}
           className={classes(
             'popup fixed left-1/2 z-50 flex w-[calc(100vw-24px)] -translate-x-1/2 flex-col',
             widths[width],
@@ -62,6 +62,19 @@ export function Dialog({
       </BaseDialog.Portal>
     </BaseDialog.Root>
   )
+}
+
+/**
+ * The first control of the content. Close is the last resort: with the focus, its hint would cover the dialog, and the
+ * first Escape would close only the hint.
+ */
+function firstControl(): HTMLElement | true {
+  const popup = [...document.querySelectorAll<HTMLElement>('[role=dialog]')].at(-1)
+  const controls = popup?.querySelectorAll<HTMLElement>(
+    'input, select, textarea, button, a[href], [tabindex="0"], [contenteditable=true]',
+  )
+  const isUsable = (one: HTMLElement) => !one.matches(':disabled, header *, [tabindex="-1"]') && one.checkVisibility()
+  return [...(controls ?? [])].find(isUsable) ?? true
 }
 
 /** `isRead`: it has only text, so the keyboard must reach it to scroll. */

@@ -14,7 +14,7 @@ const headHeight = 32
 const loadAhead = 60
 
 const columns =
-  'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_88px_28px_72px] @2xl:grid-cols-[160px_minmax(0,1fr)_132px_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
+  'grid grid-cols-[128px_minmax(0,1fr)_72px] @lg:grid-cols-[140px_minmax(0,1fr)_88px_28px_72px] @4xl:grid-cols-[160px_minmax(0,1fr)_132px_112px_92px_84px] items-center gap-x-3 px-4 md:px-6'
 
 /**
  * The table of log entries. It draws only visible rows and loads older entries on demand. It is a single tab stop;
@@ -126,9 +126,9 @@ const headLooks = [
   '',
   '',
   'sr-only @lg:not-sr-only',
-  'sr-only @lg:not-sr-only @lg:invisible @2xl:visible',
+  'sr-only @lg:not-sr-only @lg:invisible @4xl:visible',
   'text-right',
-  'hidden text-right @2xl:block',
+  'hidden text-right @4xl:block',
 ]
 
 function EntryRow({
@@ -173,7 +173,13 @@ function EntryRow({
         </time>
       </Cell>
       <Cell className="flex min-w-0 items-baseline gap-2">
-        <span className={classes('max-w-[60%] shrink-0 truncate font-medium', status === 'error' && 'text-error-text')}>
+        {/* The name takes the whole width when nothing else is said about the run. */}
+        <span
+          className={classes(
+            'shrink-0 truncate font-medium not-only:max-w-[60%] only:max-w-full',
+            status === 'error' && 'text-error-text',
+          )}
+        >
           {name}
         </span>
         <About entry={entry} />
@@ -183,10 +189,10 @@ function EntryRow({
       </Cell>
       <Cell className="hidden items-center gap-1.5 text-muted @lg:flex">
         {triggerIcons[trigger]}
-        <span className="sr-only @2xl:not-sr-only">{triggerLabels[trigger]}</span>
+        <span className="sr-only @4xl:not-sr-only">{triggerLabels[trigger]}</span>
       </Cell>
       <Cell className="text-right tabular-nums">{durationText(totalDurationMs)}</Cell>
-      <Cell className="hidden text-right text-muted tabular-nums @2xl:block">
+      <Cell className="hidden text-right text-muted tabular-nums @4xl:block">
         {cost.total > 0 ? costText(cost.total) : '–'}
       </Cell>
     </div>

@@ -126,7 +126,7 @@ function Limits({ limits }: Service) {
   const facts = limits.map(({ setting, description, value }) => ({ name: description, value, note: setting }))
   return (
     <Section title="Limits" note="Workspaces and visitors share the service. The operator sets these limits.">
-      <Facts facts={facts} />
+      <Facts facts={facts} areLong />
     </Section>
   )
 }

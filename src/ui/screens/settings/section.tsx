@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { classes } from '../../parts/class-names.ts'
 
 /** A section of the settings: title, note, action and content. */
 export function Section({
@@ -26,13 +27,27 @@ export function Section({
   )
 }
 
-/** A list of facts, with names on the left. */
-export function Facts({ facts }: { facts: readonly { name: string; value: ReactNode; note?: ReactNode }[] }) {
+/** A list of facts, with names on the left. `areLong`: the names are sentences, which narrow pages put above. */
+export function Facts({
+  facts,
+  areLong = false,
+}: {
+  facts: readonly { name: string; value: ReactNode; note?: ReactNode }[]
+  areLong?: boolean
+}) {
   return (
     <dl className="divide-y divide-line rounded-lg border border-line bg-surface">
       {facts.map(({ name, value, note }) => (
-        <div key={name} className="flex flex-wrap items-baseline gap-x-4 px-3 py-2 text-sm">
-          <dt className="w-44 shrink-0 text-muted">{name}</dt>
+        <div
+          key={name}
+          className={classes(
+            'grid items-baseline gap-x-4 px-3 py-2 text-sm',
+            areLong
+              ? 'md:grid-cols-[26rem_minmax(0,1fr)]'
+              : 'grid-cols-[7rem_minmax(0,1fr)] md:grid-cols-[11rem_minmax(0,1fr)]',
+          )}
+        >
+          <dt className="text-muted">{name}</dt>
           <dd className="min-w-0 break-words tabular-nums">
             {value}
             {note && <span className="ml-2 text-xs text-muted">{note}</span>}
