@@ -2,6 +2,7 @@ import { MiniMap, ReactFlow, useStore } from '@xyflow/react'
 import {
   type CSSProperties,
   type ReactNode,
+  startTransition,
   useDeferredValue,
   useEffect,
   useLayoutEffect,
@@ -43,10 +44,11 @@ type CanvasProps = {
 export function Canvas(props: CanvasProps) {
   const box = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState<Size>()
-  // The first viewport depends on the size of the canvas.
+  // The first viewport depends on the size of the canvas. A large workflow is rendered in slices of a few milliseconds,
+  // after the panels around it.
   useLayoutEffect(() => {
     const { clientWidth, clientHeight } = box.current!
-    setSize({ width: clientWidth || innerWidth, height: clientHeight || innerHeight })
+    startTransition(() => setSize({ width: clientWidth || innerWidth, height: clientHeight || innerHeight }))
   }, [])
   return (
     <div ref={box} className="h-full w-full">
@@ -77,8 +79,8 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onDrawn, children, size }: Can
     ...{ nodes, edges, setNodes, setEdges, setTarget, setLine, onOffer, onAdd, onBlock },
   })
   useLayoutEffect(() => {
-    if (!isDragging()) setNodes((before) => nodesOf(document, before, selected))
-    setEdges((before) => edgesOf(document, before, selectedEdges))
+    if (!isDragging()) setNodes((before) => unlessSame(before, nodesOf(document, before, selected)))
+    setEdges((before) => unlessSame(before, edgesOf(document, before, selectedEdges)))
   }, [document, selected, selectedEdges, isDragging])
   useEffect(() => {
     const frame = requestAnimationFrame(() => onDrawn?.())
@@ -124,6 +126,11 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onDrawn, children, size }: Can
       </EdgeClick>
     </PortClick>
   )
+}
+
+/** A new list would be compared with the previous one item by item, also when the canvas was only just opened. */
+function unlessSame<Item>(before: Item[], after: Item[]): Item[] {
+  return before.length === after.length && after.every((item, at) => item === before[at]) ? before : after
 }
 
 /** Defined outside the component, because React Flow compares these objects by identity. */
