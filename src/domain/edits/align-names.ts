@@ -1,6 +1,7 @@
 import type { EditedDocument } from './change.ts'
 import { normaliseName } from './normalise-name.ts'
 import { renameReferences } from './rename-references.ts'
+import { own } from './same-value.ts'
 
 type Sides<Doc> = { base: Doc; mine: Doc; theirs: Doc }
 
@@ -28,7 +29,7 @@ function namesById(before: EditedDocument, after: EditedDocument): Map<string, s
   if (before.blocks === after.blocks) return new Map()
   return new Map(
     Object.values(before.blocks).flatMap(({ id, name }) => {
-      const now = after.blocks[id]?.name
+      const now = own(after.blocks, id)?.name
       return now === undefined || now === name ? [] : [[id, now] as const]
     }),
   )
@@ -43,7 +44,7 @@ function renamed<Doc extends EditedDocument>(
   const references = new Map<string, string>()
   let blocks: Record<string, EditedDocument['blocks'][string]> | undefined
   for (const [id, name] of names) {
-    const block = document.blocks[id]
+    const block = own(document.blocks, id)
     if (!block || block.name === name) continue
     references.set(normaliseName(block.name), normaliseName(name))
     if (contested.has(id)) continue
@@ -55,7 +56,7 @@ function renamed<Doc extends EditedDocument>(
 
 /** The name that one of their blocks will have; undefined when I removed it. */
 function mergedName(id: string, { base, mine, theirs }: Sides<EditedDocument>): string | undefined {
-  const [was, is, will] = [base, mine, theirs].map(({ blocks }) => blocks[id]?.name)
+  const [was, is, will] = [base, mine, theirs].map(({ blocks }) => own(blocks, id)?.name)
   if (was !== undefined && is === undefined) return undefined
   return normaliseName((is === was ? will : is) ?? '')
 }
@@ -63,7 +64,7 @@ function mergedName(id: string, { base, mine, theirs }: Sides<EditedDocument>): 
 function withFreeNames<Doc extends EditedDocument>({ base, mine, theirs }: Sides<Doc>): Doc {
   if (base.blocks === mine.blocks) return mine
   const named = Object.values(mine.blocks).filter(({ id, name }) => {
-    return theirs.blocks[id] === undefined || base.blocks[id]?.name !== name
+    return own(theirs.blocks, id) === undefined || own(base.blocks, id)?.name !== name
   })
   if (named.length === 0) return mine
   const owners = new Map(Object.values(theirs.blocks).map(({ id, name }) => [normaliseName(name), id]))

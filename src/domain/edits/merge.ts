@@ -11,7 +11,7 @@ import {
 } from './change.ts'
 import { mergeRows } from './merge-rows.ts'
 import { repair } from './repair.ts'
-import { isRecord, sameValue } from './same-value.ts'
+import { isRecord, own, sameValue } from './same-value.ts'
 
 /**
  * A value that two people changed differently. Undefined: it was removed. A block or note that one of them removed and
@@ -59,7 +59,7 @@ export function merge<Doc extends EditedDocument>(
     const { source = '', target = '' } = (before ?? after) as { source?: string; target?: string }
     if (after === undefined) return !(kept.has(source) || kept.has(target))
     // Both made a block with the same ID, so their line does not belong to mine.
-    return ![source, target].some((id) => kept.has(id) && !base.blocks[id])
+    return ![source, target].some((id) => kept.has(id) && !own(base.blocks, id))
   })
   const merged = applyChanges(mine, [...taken.filter((change) => !isOfKept(change)), ...lists, ...edges])
   const there = edgesByKey(mine.edges)
@@ -77,7 +77,7 @@ function isTaken(
 ): boolean {
   const [collection = '', id = '', member] = path
   const isContainer = collection === 'loops' || collection === 'parallels'
-  const gone = isContainer && mine.blocks[id] === undefined && base.blocks[id] ? ['blocks', id] : goneAt(path, mine)
+  const gone = isContainer && !own(mine.blocks, id) && own(base.blocks, id) ? ['blocks', id] : goneAt(path, mine)
   if (gone) {
     // They changed something inside what I removed.
     if (!isPlacement(path) && valueAt(theirs, gone) !== undefined) conflict(gone)
@@ -95,7 +95,7 @@ function isTaken(
     return true
   if (isContainer && member === undefined && after === undefined) {
     // The settings go with their block.
-    if (mine.blocks[id]) conflict(['blocks', id])
+    if (own(mine.blocks, id)) conflict(['blocks', id])
     return false
   }
   conflict(path)
@@ -119,7 +119,7 @@ function isPlacement([collection, , member]: readonly string[]): boolean {
 }
 
 function parentOf({ blocks }: EditedDocument, id: string): string | null {
-  return blocks[id]?.parentId ?? null
+  return own(blocks, id)?.parentId ?? null
 }
 
 function sameWithoutPlace(a: unknown, b: unknown): boolean {
@@ -135,8 +135,8 @@ function withoutPlace(value: unknown): unknown {
 /** Whether two documents have the same settings for a loop or parallel. */
 function sameSettings(a: EditedDocument, b: EditedDocument, id: string): boolean {
   return (
-    sameValue(settingsOf(a.loops?.[id]), settingsOf(b.loops?.[id])) &&
-    sameValue(settingsOf(a.parallels?.[id]), settingsOf(b.parallels?.[id]))
+    sameValue(settingsOf(own(a.loops, id)), settingsOf(own(b.loops, id))) &&
+    sameValue(settingsOf(own(a.parallels, id)), settingsOf(own(b.parallels, id)))
   )
 }
 
@@ -161,11 +161,11 @@ export function changesToTheirs<Doc extends EditedDocument>(
     const [kind, id = ''] = path
     if (kind !== 'blocks' || path.length > 2) return [change]
     const settings = (['loops', 'parallels'] as const).map((list) => {
-      return { path: [list, id], before: mine[list]?.[id], after: theirs[list]?.[id] }
+      return { path: [list, id], before: own(mine[list], id), after: own(theirs[list], id) }
     })
     return [change, ...settings.filter(({ before, after }) => before !== after)]
   })
-  const isRestored = (id: string) => chosen.has(id) && !mine.blocks[id]
+  const isRestored = (id: string) => chosen.has(id) && !own(mine.blocks, id)
   const there = edgesByKey(mine.edges)
   const edges = [...edgesByKey(theirs.edges)].flatMap(([key, edge]): Change[] =>
     !there.has(key) && (isRestored(edge.source) || isRestored(edge.target))

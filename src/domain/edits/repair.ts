@@ -1,4 +1,5 @@
 import { type EditedDocument, type EditedEdge, edgeKey } from './change.ts'
+import { own } from './same-value.ts'
 
 /**
  * Makes a merged document valid: every container of a block exists, every connection has two ends on the same level,
@@ -7,7 +8,7 @@ import { type EditedDocument, type EditedEdge, edgeKey } from './change.ts'
 export function repair<Doc extends EditedDocument>(document: Doc, added: ReadonlySet<string>): Doc {
   const nested = withParents(document)
   const { blocks } = nested
-  const ends = nested.edges.filter(({ source, target }) => blocks[source] && blocks[target])
+  const ends = nested.edges.filter(({ source, target }) => own(blocks, source) && own(blocks, target))
   const edges = added.size === 0 ? ends : withoutCycles(ends, added, nested)
   const named = withOwnIds(edges)
   return named === edges && edges.length === nested.edges.length ? nested : { ...nested, edges: named }
@@ -38,9 +39,9 @@ function withParents<Doc extends EditedDocument>(document: Doc): Doc {
     const way = new Set<string>()
     for (let id = first; !settled.has(id); ) {
       way.add(id)
-      const parentId = blocks[id]?.parentId ?? null
+      const parentId = own(blocks, id)?.parentId ?? null
       if (parentId === null) break
-      const parent = blocks[parentId]
+      const parent = own(blocks, parentId)
       const isContainer = parent?.type === 'loop' || parent?.type === 'parallel'
       if (!isContainer || way.has(parentId)) {
         outer.add(id)
@@ -67,7 +68,7 @@ function withoutCycles<Edge extends EditedEdge>(
   added: ReadonlySet<string>,
   { blocks }: EditedDocument,
 ): Edge[] {
-  const isInner = ({ source, target }: EditedEdge) => blocks[target]?.parentId === source
+  const isInner = ({ source, target }: EditedEdge) => own(blocks, target)?.parentId === source
   const bySource = Map.groupBy(
     edges.filter((edge) => !isInner(edge)),
     ({ source }) => source,

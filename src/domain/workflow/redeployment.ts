@@ -16,7 +16,10 @@ function whatRuns(document: WorkflowDocument): unknown {
   const container = (entry: Container, id: string) => {
     const { id: _, nodes = [], ...rest } = entry
     // A block says the same with its `parentId`.
-    const others = nodes.filter((node) => document.blocks[node] === undefined || parentOf(document.blocks[node]) !== id)
+    const others = nodes.filter((node) => {
+      const block = Object.hasOwn(document.blocks, node) ? document.blocks[node] : undefined
+      return !block || parentOf(block) !== id
+    })
     return { ...rest, others: others.sort() }
   }
   return {
@@ -34,7 +37,7 @@ type Container = { id?: string; nodes?: string[] }
 function listedParents({ blocks, loops, parallels }: WorkflowDocument): Map<string, string> {
   const parents = new Map<string, string>()
   for (const [id, { nodes }] of Object.entries<Container>({ ...loops, ...parallels })) {
-    if (blocks[id]) for (const node of nodes ?? []) parents.set(node, id)
+    if (Object.hasOwn(blocks, id)) for (const node of nodes ?? []) parents.set(node, id)
   }
   return parents
 }

@@ -93,7 +93,7 @@ function parentsOf(document: WorkflowDocument, nodes: Map<string, GraphNode>, re
         const inner = nodes.get(id)
         const said = parents.get(id)
         if (!inner) {
-          if (!(id in document.blocks))
+          if (!Object.hasOwn(document.blocks, id))
             report.add(
               'error',
               'UNKNOWN_BLOCK',

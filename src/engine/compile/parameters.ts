@@ -54,7 +54,7 @@ export function* compileParameters(node: GraphNode, context: CompileContext, at 
   }
   const known = Object.keys(schema.properties).join(', ') || 'none'
   for (const name of Object.keys(given)) {
-    if (name in schema.properties) continue
+    if (Object.hasOwn(schema.properties, name)) continue
     yield
     report.add(
       'warning',

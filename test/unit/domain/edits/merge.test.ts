@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { applyChanges, changesBetween, inverseOf } from '../../../../src/domain/edits/change.ts'
-import { changesToTheirs } from '../../../../src/domain/edits/merge.ts'
+import { changesToTheirs, merge } from '../../../../src/domain/edits/merge.ts'
 import { sameValue } from '../../../../src/domain/edits/same-value.ts'
 import type { Block, Document, Edge } from '../../../../src/ui/editor/document/document.ts'
 import { applyEdit, type Edit, mergeDrafts, openDocument } from '../../../../src/ui/editor/document/edit.ts'
@@ -258,4 +258,39 @@ test('a large workflow is merged in milliseconds', () => {
   expect(mergeDrafts({ base, mine, theirs }).conflicts).toEqual([])
   // A comparison of every block with every other one takes seconds.
   expect(performance.now() - began).toBeLessThan(1_000)
+})
+
+test('the ID of a block may be the name of a member that all objects have', () => {
+  type Made = { id: string; name: string; code?: number }
+  const documentOf = (blocks: Made[], lines: [string, string][] = []) => ({
+    name: 'w',
+    blocks: Object.fromEntries(
+      blocks.map(({ id, name, code = 0 }) => [id, { id, name, type: 'function', params: { code } }]),
+    ),
+    edges: lines.map(([source, target]) => ({ source, target })),
+  })
+  const merges = (id: string) => {
+    const [start, block] = [
+      { id: 'start', name: 'Start' },
+      { id, name: 'A' },
+    ]
+    const without = documentOf([start])
+    const whole = documentOf([start, block], [['start', id]])
+    const changed = documentOf([start, { ...block, code: 1 }], [['start', id]])
+    const renamed = documentOf([start, { id, name: 'B' }], [['start', id]])
+    const added = documentOf([start, { id: 'new', name: 'A' }], [['start', 'new']])
+    const sides = [
+      { base: without, mine: whole, theirs: renamed },
+      { base: without, mine: whole, theirs: added },
+      { base: whole, mine: changed, theirs: without },
+      { base: whole, mine: without, theirs: changed },
+      { base: whole, mine: without, theirs: renamed },
+    ]
+    const results = sides.map((side) => {
+      const merged = merge(side)
+      return { merged, theirs: changesToTheirs(merged.conflicts, side.mine, side.theirs) }
+    })
+    return JSON.stringify(results).replaceAll(id, 'ID')
+  }
+  for (const id of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) expect(merges(id)).toBe(merges('plain'))
 })
