@@ -131,7 +131,7 @@ export const settingSchemas = {
     defaultLimits.runsBytesMax,
     MB,
     1024 * GB,
-    'Memory for the values of all runs with more than 1 MB. Beyond it, asynchronous runs wait and others fail.',
+    'Memory for the values of all runs with more than 1 MB. Beyond it, large runs wait for one another.',
   ),
   blockBytesMax: bytes(
     defaultLimits.blockBytesMax,

@@ -33,7 +33,7 @@ export const defaultLimits: Limits = {
   expressionCharsMax: 20_000,
   subworkflowDepthMax: 10,
   runBytesMax: 268_435_456,
-  runsBytesMax: 536_870_912,
+  runsBytesMax: 268_435_456,
   blockBytesMax: 33_554_432,
   expressionWorkMax: 1_000_000,
 }

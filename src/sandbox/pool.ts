@@ -67,7 +67,7 @@ export class Pool {
     if (this.#stopped || this.#waiting.size === 0) return
     while (this.#waiting.size > 0) {
       const worker = this.#workerFor()
-      const job = worker && this.#waiting.take(mayTake)
+      const job = worker && this.#waiting.take(mayTake, isHeldBack)
       if (!job) break
       this.#share.release(job.owner)
       const wasEmpty = worker.isEmpty
@@ -217,6 +217,11 @@ export class Pool {
     this.#workers.splice(this.#workers.indexOf(worker), 1)
     return worker.terminate().unfinished
   }
+}
+
+/** Whether the run that needs the program has to wait for memory. Checked again every few milliseconds. */
+function isHeldBack({ request }: Job): boolean {
+  return request.mayStart?.() === false
 }
 
 export type PoolOptions = {

@@ -26,11 +26,18 @@ export class TurnQueue<Item> {
     this.#size += 1
   }
 
-  /** The next item in turn, of an owner whose oldest item may have its turn now. */
-  take(mayTake: (item: Item, owner: string) => boolean): Item | undefined {
+  /**
+   * The next item in turn: of an owner whose oldest item may have its turn now. Items that are held back do not count;
+   * a later item of their owner may overtake them.
+   */
+  take(
+    mayTake: (item: Item, owner: string) => boolean,
+    isHeldBack: (item: Item) => boolean = () => false,
+  ): Item | undefined {
     for (const [owner, items] of this.#byOwner) {
-      if (!mayTake(items[0]!, owner)) continue
-      const item = items.shift()
+      const index = items.findIndex((each) => !isHeldBack(each))
+      if (index < 0 || !mayTake(items[index]!, owner)) continue
+      const [item] = items.splice(index, 1)
       this.#byOwner.delete(owner)
       if (items.length > 0) this.#byOwner.set(owner, items)
       this.#size -= 1

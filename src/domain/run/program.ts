@@ -33,6 +33,8 @@ export type ProgramRequest = {
   signal: AbortSignal
   /** The workspace that the run belongs to. Workspaces share the sandbox. */
   workspaceId?: string
+  /** Whether there is memory for a large result. The program waits until then. */
+  mayStart?(): boolean
 }
 
 /** Runs user code without access to the host. Never throws: a failure is an outcome. */

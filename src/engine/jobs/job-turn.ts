@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/account/environment.ts'
+import type { ByteGate } from '../../domain/byte-gate.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { isRefusedForNow } from '../../domain/errors.ts'
 import type { Refusal } from '../../domain/run/claim.ts'
@@ -58,7 +59,12 @@ export type ActiveJob = {
 }
 
 /** One job's turn: from the queue to its end, or back into the queue. */
-export type Turn = TurnOptions & { active: ActiveJob; isStopped(): boolean }
+export type Turn = TurnOptions & {
+  active: ActiveJob
+  /** For the large steps of all jobs. */
+  gate: ByteGate
+  isStopped(): boolean
+}
 
 /** `inputBytes`: the length of its JSON text. */
 export type JobInput = { input: TriggerInput; inputBytes: number }
@@ -104,7 +110,7 @@ export async function runJob(
   const writeStep = async (number: number, text: string) => {
     await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
   }
-  const history = new StepHistory(steps, writeStep, accepted, turn.inSlices)
+  const history = new StepHistory(steps, writeStep, accepted, turn.inSlices, turn.gate)
   active.isRunning = true
   const { suspension } = await runner.executeJob({
     plan: deployment.plan,

@@ -1,3 +1,4 @@
+import { ByteGate } from '../../domain/byte-gate.ts'
 import type { Timer } from '../../domain/clock.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Claim } from '../../domain/run/claim.ts'
@@ -55,6 +56,7 @@ export class Jobs {
   readonly #cancelled = new Set<string>()
   readonly #refills: QueueRefills
   readonly #crowded: CrowdedJobs
+  readonly #gate = new ByteGate(stepBytesMax)
   #running = 0
   #stopped = false
   #pause: Timer | undefined
@@ -283,7 +285,7 @@ export class Jobs {
   #turnOf({ executionId }: JobFacts): Turn {
     const active = this.#active.get(executionId)
     if (!active) throw new Error(`The job ${executionId} was not begun`)
-    return { ...this.#options, active, isStopped: () => this.#stopped }
+    return { ...this.#options, active, gate: this.#gate, isStopped: () => this.#stopped }
   }
 
   #pauseFor(ms: number): void {
@@ -296,3 +298,5 @@ export class Jobs {
 }
 
 const retryMs = 1_000
+/** Each large step that is being written is in memory several times: as values, as text, sealed, in the thread. */
+const stepBytesMax = 16_777_216

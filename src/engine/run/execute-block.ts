@@ -100,9 +100,10 @@ function suspendRun(run: Run): (cause: unknown) => BlockEnd {
 }
 
 /**
- * Stops a run before a block when the runs in progress hold too much; otherwise undefined. Nothing is lost if the run
- * can be resumed. It is suspended only when no other block of it is in progress, because that block would run twice.
- * For the same reason, a workflow that a block calls as a tool goes on: it is a part of that block.
+ * Stops a run before a block when the runs in progress hold too much; otherwise undefined. A synchronous run waits. An
+ * asynchronous run is suspended, and resumes later. This happens only when no other block of it is in progress, because
+ * that block would run twice. For the same reason, a workflow that a block calls as a tool goes on: it is a part of that
+ * block.
  */
 function waitForMemory(execution: BlockExecution): BlockEnd | Promise<BlockEnd> | undefined {
   const { run, cancellation } = execution
@@ -111,13 +112,15 @@ function waitForMemory(execution: BlockExecution): BlockEnd | Promise<BlockEnd> 
   if (!history && budget.outermost?.history) return undefined
   const next = () => (cancellation.isCancelled ? cancelledEnd : executeBlock(execution))
   if (history && budget.blockEnd) return budget.blockEnd.then(next)
-  const refusal = capabilities.memory.refusal(facts)
-  if (history) budget.suspend(refusal)
-  else budget.stop({ code: 'EXECUTION_FAILED', message: refusal.message, blockId: null, blockName: null })
+  if (!history) {
+    return new Promise<void>((resolve) => void capabilities.clock.setTimer(memoryCheckMs, resolve)).then(next)
+  }
+  budget.suspend(capabilities.memory.refusal(facts))
   return cancelledEnd
 }
 
 const cancelledEnd: BlockEnd = { kind: 'cancelled' }
+const memoryCheckMs = 50
 
 /** True for containers too: their inner blocks are checked one by one. */
 function hasNoEffects({ definition, enabled }: PlanNode): boolean {

@@ -200,8 +200,10 @@ export class Run {
   }
 
   get runProgram(): RunProgram {
-    const { workspaceId } = this.facts
-    return (request) => this.capabilities.runProgram({ ...request, workspaceId })
+    const { facts, capabilities } = this
+    const { workspaceId } = facts
+    const mayStart = () => capabilities.memory.mayGrow(facts)
+    return (request) => capabilities.runProgram({ ...request, workspaceId, mayStart })
   }
 
   get expressionWorkMax(): number {

@@ -1,7 +1,9 @@
 import type { Environment } from '../../domain/account/environment.ts'
+import type { ByteGate } from '../../domain/byte-gate.ts'
+import { estimateSize } from '../../domain/estimate-size.ts'
 import { type Redactor, type Secret, withSecrets } from '../../domain/redaction/redactor.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
-import { finish, type InSlices, isLargeValue, jsonInSlices, largeBytes, type Slices } from '../../domain/slices.ts'
+import { finish, type InSlices, jsonInSlices, largeBytes, type Slices } from '../../domain/slices.ts'
 import type { Outputs } from '../block.ts'
 import type { RecordedBlock } from './contracts.ts'
 
@@ -13,6 +15,7 @@ import type { RecordedBlock } from './contracts.ts'
 export class StepHistory {
   readonly #write: (number: number, text: string) => Promise<void>
   readonly #inSlices: InSlices
+  readonly #gate: ByteGate | undefined
   readonly #blocks = new Map<string, RecordedBlock>()
   readonly #versions = new Map<string, number>()
   /** Steps that are not written yet, and may be written later. */
@@ -29,16 +32,18 @@ export class StepHistory {
   /**
    * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set
    * for a run that begins before its job is on disk; blocks with outside effects wait for it. `inSlices`: writes large
-   * steps as text.
+   * steps as text. `gate`: limits the large steps of all runs that are being written.
    */
   constructor(
     steps: readonly string[],
     write: (number: number, text: string) => Promise<void>,
     accepted?: Promise<unknown>,
     inSlices: InSlices = async (slices) => finish(slices),
+    gate?: ByteGate,
   ) {
     this.#write = write
     this.#inSlices = inSlices
+    this.#gate = gate
     if (accepted) this.#flushAfter(accepted)
     for (const text of steps) this.#read(JSON.parse(text) as Step)
     this.#lastNumber = steps.length
@@ -133,8 +138,11 @@ export class StepHistory {
   }
 
   #writeOne(step: Step): Promise<void> {
-    const isLarge = 'block' in step && isLargeValue(step.block.span)
-    if (isLarge) return this.#inSlices(this.#textOf(step)).then((text) => this.#writeText(text))
+    const bytes = 'block' in step ? estimateSize(step.block.span) : 0
+    if (bytes > largeBytes) {
+      const writing = async () => this.#writeText(await this.#inSlices(this.#textOf(step)))
+      return this.#gate ? this.#gate.run(bytes, writing) : writing()
+    }
     return Promise.try(() => this.#writeText(finish(this.#textOf(step))))
   }
 
