@@ -73,7 +73,8 @@ function firstControl(): HTMLElement | true {
   const controls = popup?.querySelectorAll<HTMLElement>(
     'input, select, textarea, button, a[href], [tabindex="0"], [contenteditable=true]',
   )
-  const isUsable = (one: HTMLElement) => !one.matches(':disabled, header *, [tabindex="-1"]') && one.checkVisibility()
+  const isUsable = (one: HTMLElement) =>
+    !one.matches(':disabled, header button, [tabindex="-1"]') && one.checkVisibility()
   return [...(controls ?? [])].find(isUsable) ?? true
 }
 

@@ -61,7 +61,14 @@ export function MenuAt({
   return (
     <BaseMenu.Root modal={false} open onOpenChange={(isOpen) => isOpen || onClose()}>
       <BaseMenu.Portal>
-        <BaseMenu.Positioner className="z-50 outline-none" anchor={anchor} align="start" side="bottom">
+        <BaseMenu.Positioner
+          className="z-50 outline-none"
+          anchor={anchor}
+          align="start"
+          side="bottom"
+          // A long menu moves up, so that all of it is in view.
+          collisionAvoidance={{ side: 'shift', align: 'shift' }}
+        >
           <BaseMenu.Popup className={popupLook} aria-label={label}>
             <Entries entries={entries} />
           </BaseMenu.Popup>

@@ -72,6 +72,24 @@ describe('menus', () => {
     await until(async () => !(await named(id, 'Function')))
   }, 120_000)
 
+  test('are in view as a whole, wherever they open', async () => {
+    const { page } = visited
+    await open({
+      name: 'Whole',
+      blocks: [block('start', 'api_trigger', {}, at(0, 0)), block('step', 'wait', {}, at(340, 0))],
+    })
+    await page.setViewportSize({ width: 1024, height: 768 })
+    await node(page, 'step').click({ button: 'right', position: { x: 60, y: 12 } })
+    const menu = page.getByRole('menu')
+    await menu.waitFor()
+    expect(await menu.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeLessThanOrEqual(0)
+    const { y, height } = (await menu.boundingBox())!
+    expect(y).toBeGreaterThanOrEqual(0)
+    expect(y + height).toBeLessThanOrEqual(768)
+    await page.keyboard.press('Escape')
+    await page.setViewportSize({ width: 1440, height: 900 })
+  }, 60_000)
+
   test('open by a long press', async () => {
     const { page } = visited
     await open({ name: 'Press', blocks: [block('start', 'api_trigger', {}, at(0, 0))] })
