@@ -87,3 +87,14 @@ describe('on a phone', () => {
     expect(visited.pageErrors).toEqual([])
   })
 })
+
+test('on a page of 1024 pixels, the logs give the most room to the workflow and its error', async () => {
+  const { page, serving, workspaceId } = visited
+  await page.setViewportSize({ width: 1024, height: 768 })
+  await page.goto(`${serving.url}/w/${workspaceId}/logs`)
+  const cells = page.getByRole('row').nth(1).getByRole('gridcell')
+  await cells.first().waitFor()
+  const widths = await cells.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+  expect(Math.max(...widths)).toBe(widths[1]!)
+  expect(widths[1]!).toBeGreaterThan(300)
+})

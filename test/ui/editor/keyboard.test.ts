@@ -127,3 +127,13 @@ test('the toolbar and the menu of a selection start with Copy and end with Delet
   expect(copying).toEqual(['Copy', 'Paste', 'Duplicate'])
   expect(items.at(-1)).toStartWith('Delete')
 }, 60_000)
+
+test('a dialog starts with its content: the first Escape closes it', async () => {
+  const { page } = visited
+  await open()
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await page.getByRole('dialog').getByRole('tab', { name: 'Deploy' }).waitFor()
+  await until(async () => (await focused()) === 'Deploy')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}, 60_000)
