@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { call, type ResponseOf } from '../api/call.ts'
+import type { Portions } from './canvas/view/portions.ts'
 import { blockTypesQuery } from './editor-queries.ts'
 import type { HeldProblems } from './held-problems.ts'
 import type { RunFocus } from './run/run-focus.ts'
@@ -17,6 +18,7 @@ export type Editing = {
   run: RunWatch
   focus: RunFocus
   held: HeldProblems
+  portions: Portions
   types: ReadonlyMap<string, BlockType>
   /** True for viewers and for past versions: nothing can be changed. */
   readOnly: boolean

@@ -7,6 +7,7 @@ import { Failed, Loading } from '../parts/states.tsx'
 import { draftStorage } from '../shell/kept-drafts.ts'
 import { useTitle } from '../shell/page.tsx'
 import { useChooseWorkspace } from '../shell/workspace.tsx'
+import { Portions } from './canvas/view/portions.ts'
 import { documentOf } from './document/document-of.ts'
 import { freshId } from './document/fresh-id.ts'
 import { type BlockType, EditingProvider, useBlockTypes } from './editing.tsx'
@@ -52,6 +53,7 @@ function Opened({ workflow, types }: { workflow: WorkflowResponse; types: Readon
         run,
         focus: new RunFocus(),
         held: new HeldProblems(draft),
+        portions: new Portions(),
         types,
         readOnly,
       },

@@ -170,6 +170,24 @@ test('of 500 blocks, only those in view are drawn, and all of them when they fit
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11)
 }, 120_000)
 
+test('fitting 500 blocks into view draws them in portions, over several frames', async () => {
+  const { page } = visited
+  await page.goto(await make(grid(500, 'Fitted')))
+  await page.locator('.react-flow__node').first().waitFor()
+  const counts = await page.evaluate(async () => {
+    const drawn = () => document.querySelectorAll('.react-flow__node').length
+    const seen = [drawn()]
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'f', bubbles: true, cancelable: true }))
+    while (seen.at(-1)! < 500) {
+      await new Promise(requestAnimationFrame)
+      seen.push(drawn())
+    }
+    return seen
+  })
+  const portions = counts.slice(1).map((count, at) => count - counts[at]!)
+  expect(Math.max(...portions)).toBeLessThan(60)
+}, 120_000)
+
 test('keys and commands reach blocks that are not drawn', async () => {
   const { page } = visited
   await page.goto(await make(grid(500, 'Reached')))

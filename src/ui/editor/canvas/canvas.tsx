@@ -58,13 +58,14 @@ export function Canvas(props: CanvasProps) {
 }
 
 function Flow({ onOffer, onAdd, onBlock, showMap, onDrawn, children, size }: CanvasProps & { size: Size }) {
-  const { draft, readOnly } = useEditing()
+  const { draft, portions, readOnly } = useEditing()
   const { document, selected, selectedEdges } = useSyncExternalStore(draft.watch, draft.state)
   const [nodes, setNodes] = useState<CanvasNode[]>(() => nodesOf(document, [], selected))
   const [edges, setEdges] = useState<CanvasEdge[]>(() => edgesOf(document, [], selectedEdges))
   const [target, setTarget] = useState<string | null>(null)
   const [line, setLine] = useState<string>()
   const [pointed] = useState(() => new PointedLine())
+  const held = useSyncExternalStore(portions.watch, portions.held)
   const root = useRef<HTMLDivElement>(null)
   const [view] = useState(() => openingView(document, size))
   const level = useStore(({ transform }) => zoomLevelAt(transform[2]))
@@ -86,13 +87,18 @@ function Flow({ onOffer, onAdd, onBlock, showMap, onDrawn, children, size }: Can
     const frame = requestAnimationFrame(() => onDrawn?.())
     return () => cancelAnimationFrame(frame)
   }, [onDrawn])
-  const shown =
-    target === null ? nodes : nodes.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
-  const lines = useMemo(
-    () =>
-      line === undefined ? edges : edges.map((edge) => (edge.id === line ? { ...edge, className: 'drop-line' } : edge)),
-    [line, edges],
+  const drawn = useMemo(
+    () => (held.size === 0 ? nodes : nodes.map((node) => (held.has(node.id) ? { ...node, hidden: true } : node))),
+    [held, nodes],
   )
+  const shown =
+    target === null ? drawn : drawn.map((node) => (node.id === target ? { ...node, className: 'drop-target' } : node))
+  const lines = useMemo(() => {
+    const drawn = held.size === 0 ? edges : edges.filter(({ source, target }) => !held.has(source) && !held.has(target))
+    return line === undefined
+      ? drawn
+      : drawn.map((edge) => (edge.id === line ? { ...edge, className: 'drop-line' } : edge))
+  }, [held, line, edges])
   return (
     <PortClick value={onPort}>
       <EdgeClick value={onInsert}>

@@ -1,4 +1,3 @@
-import { Handle } from '@xyflow/react'
 import { classes } from '../../parts/class-names.ts'
 import { type Block, isContainer } from '../document/document.ts'
 import { BlockVisitors } from '../together/block-visitors.tsx'
@@ -28,15 +27,14 @@ export function CompactCard({ block, size, selected }: { block: Block; size: Siz
       <Icon aria-hidden="true" className="size-[1.1em] shrink-0" strokeWidth={2} />
       <span className={classes('card-name', isOff && 'line-through')}>{block.name}</span>
       <BlockVisitors blockId={block.id} />
-      {/* React Flow draws lines only between ports. */}
+      {/* React Flow draws lines only between elements like these. Its own are far slower, and are for connecting. */}
       {portPlaces(block, size).map(({ id, type, position, x, y }) => (
-        <Handle
+        <span
           key={id}
-          {...{ type, position }}
-          id={id ?? null}
-          isConnectable={false}
-          className="port invisible! transform-none!"
-          style={{ left: x, top: y, right: 'auto', bottom: 'auto' }}
+          data-handleid={id}
+          data-handlepos={position}
+          className={`react-flow__handle ${type} invisible size-[11px]! transform-none!`}
+          style={{ left: x, top: y }}
         />
       ))}
     </div>

@@ -10,6 +10,7 @@ import { RunFocus } from '../run/run-focus.ts'
 import { RunWatch } from '../run/run-watch.ts'
 import { Draft } from '../save/draft.ts'
 import { Canvas } from './canvas.tsx'
+import { Portions } from './view/portions.ts'
 
 /**
  * A read-only canvas of a workflow as it ran, with the state of each block. It fills its container. `onSelect` receives
@@ -48,6 +49,7 @@ export function FrozenCanvas({
       run: RunWatch.ended(workflowId, blocks),
       focus: new RunFocus(),
       held: new HeldProblems(draft),
+      portions: new Portions(),
       readOnly: true,
     }
   }, [workflowId, workspaceId, document, blocks, onSelect, focus])

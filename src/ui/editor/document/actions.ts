@@ -21,7 +21,7 @@ export type Actions = ReturnType<typeof useActions>
 
 /** Everything that keys, menus, toolbars and commands do with the document and the selection. */
 export function useActions() {
-  const { draft, types, held, readOnly } = useEditing()
+  const { draft, types, held, portions, readOnly } = useEditing()
   const flow = useReactFlow<CanvasNode>()
   const store = useStoreApi()
   const toast = useToast()
@@ -32,7 +32,7 @@ export function useActions() {
     const now = () => draft.state()
     const measured = () => measuredSizes(flow.getNodes())
     const sizes = () => sizesOf(now().document, measured())
-    const view = viewActions(draft, flow, store)
+    const view = viewActions(draft, flow, store, portions)
     const { focusNode, reveal, middle } = view
     const clipboard = clipboardActions({
       ...{ draft, readOnly, sizes },
@@ -186,7 +186,7 @@ export function useActions() {
       undo: () => draft.undo(),
       redo: () => draft.redo(),
     }
-  }, [draft, types, held, readOnly, flow, store, toast, pointer])
+  }, [draft, types, held, portions, readOnly, flow, store, toast, pointer])
 }
 
 /** Whether the inspector covers the canvas, as `max-lg:` in its classes says. */

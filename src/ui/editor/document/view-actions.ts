@@ -3,12 +3,13 @@ import { measuredSizes } from '../canvas/canvas-nodes.ts'
 import { fitOptions } from '../canvas/fit-options.ts'
 import { cardWidth, placesOf } from '../canvas/geometry.ts'
 import { viewOf, zoomLeast } from '../canvas/opening-view.ts'
-import { type Flow, focusNode, revealNode } from '../canvas/view/show-node.ts'
+import type { Portions } from '../canvas/view/portions.ts'
+import { drawnIds, type Flow, focusNode, revealNode } from '../canvas/view/show-node.ts'
 import type { Draft } from '../save/draft.ts'
 import { absolutePosition, type Document, firstBlock, homeOf, type Point } from './document.ts'
 
 /** Actions that change only what is in view or selected. */
-export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof useStoreApi>) {
+export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof useStoreApi>, portions: Portions) {
   const now = () => draft.state()
   const reveal = (id: string) => revealNode(flow, () => now().document, id)
   /**
@@ -43,6 +44,9 @@ export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof u
       const view = viewOf(places.values(), { width, height }, 0)
       if (!view) return
       setMinZoom(Math.min(zoomLeast, view.zoom))
+      const drawn = drawnIds()
+      const coming = Object.keys(now().document.blocks).filter((id) => !drawn.has(id))
+      portions.hold(coming, fitOptions.duration)
       void flow.setViewport(view, { duration: fitOptions.duration })
     },
     zoomIn: () => void flow.zoomIn({ duration: 120 }),

@@ -10,6 +10,11 @@ export function nodeElement(id: string): HTMLElement | undefined {
   return document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`) ?? undefined
 }
 
+/** The blocks and notes that are drawn. */
+export function drawnIds(): Set<string | null> {
+  return new Set([...document.querySelectorAll('.react-flow__node')].map((node) => node.getAttribute('data-id')))
+}
+
 /** Focuses a node as soon as it is drawn and nothing covers it. */
 export function focusNode(id: string, tries = 60): void {
   const node = nodeElement(id)
