@@ -1,6 +1,8 @@
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react'
 import type { ResponseOf } from '../api/call.ts'
-import { useEditing } from './editing.tsx'
+import type { Document } from './document/document.ts'
+import { useDraft, useEditing } from './editing.tsx'
+import { isOutdated } from './held-problems.ts'
 
 export type Finding = ResponseOf<'PUT /api/workflows/:id'>['findings'][number]
 
@@ -13,10 +15,18 @@ export function useFindings(blockId: string): readonly Finding[] {
   return useMemo(() => all.filter((finding) => finding.blockId === blockId), [all, blockId])
 }
 
-/** The problems to show now. */
-export function useShownFindings(findings: readonly Finding[]): readonly Finding[] {
+/** The problems to show now, among those of the document that was `checked` last. */
+export function useShownFindings(findings: readonly Finding[], checked: Document): readonly Finding[] {
   const { held } = useEditing()
   const version = useSyncExternalStore(held.watch, held.version)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the state of `held`
-  return useMemo(() => held.shown(findings), [held, findings, version])
+  const shown = useMemo(() => held.shown(findings), [held, findings, version])
+  // As text, which is the same until another problem is outdated.
+  const outdated = useDraft(({ document }) =>
+    shown.flatMap((finding, at) => (isOutdated(finding, checked, document) ? [at] : [])).join(),
+  )
+  return useMemo(() => {
+    const left = new Set(outdated.split(','))
+    return outdated === '' ? shown : shown.filter((_, at) => !left.has(String(at)))
+  }, [shown, outdated])
 }

@@ -1,3 +1,5 @@
+import { sameValue } from '../../domain/edits/same-value.ts'
+import type { Document } from './document/document.ts'
 import type { Finding } from './findings.tsx'
 import type { Draft } from './save/draft.ts'
 
@@ -90,6 +92,18 @@ export class HeldProblems {
     this.#version += 1
     for (const watcher of [...this.#watchers]) watcher()
   }
+}
+
+/** Whether the field of a problem has changed since the document was checked. The next check decides about it. */
+export function isOutdated({ blockId, path }: Finding, checked: Document, document: Document): boolean {
+  const field = fieldOf(path)
+  if (blockId === null || field === undefined) return false
+  const [member] = path.split('.')
+  const [before, now] = [checked, document].map(({ blocks, loops, parallels }) => {
+    const entry = member === 'blocks' ? blocks[blockId]?.params : { ...loops?.[blockId], ...parallels?.[blockId] }
+    return (entry as Record<string, unknown> | undefined)?.[field]
+  })
+  return !sameValue(before, now)
 }
 
 /** The parameter that a problem is about: `blocks.<id>.params.<name>…` or `loops.<id>.<name>…`. */

@@ -60,8 +60,8 @@ export function Workbench({
   copies: UnsavedCopies
 }) {
   const { draft, run, held, workflowId, readOnly } = useEditing()
-  const { save, findings, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
-  const shown = useShownFindings(findings)
+  const { save, findings, checked, triggerDetails } = useSyncExternalStore(autosave.watch, autosave.info)
+  const shown = useShownFindings(findings, checked)
   const actions = useActions()
   const toast = useToast()
   const showLatestRun = useLatestRun()

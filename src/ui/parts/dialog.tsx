@@ -110,9 +110,13 @@ export function FormDialog({
     event.preventDefault()
     work.mutate()
   }
+  const forget = () => {
+    if (work.isError) work.reset()
+  }
   return (
     <Dialog {...dialog}>
-      <form onSubmit={send} className="flex min-h-0 flex-1 flex-col">
+      {/* An error is about what was sent, so it goes with the next change. */}
+      <form onSubmit={send} onChange={forget} onDrop={forget} className="flex min-h-0 flex-1 flex-col">
         <DialogBody>
           {children}
           <ErrorNote error={work.error} />

@@ -27,6 +27,8 @@ export type SaveInfo = {
   /** The revision that the service has of this draft. */
   readonly revision: number
   readonly findings: readonly Finding[]
+  /** The document that the findings are about. */
+  readonly checked: Document
   readonly triggerDetails: TriggerDetails
 }
 
@@ -59,8 +61,8 @@ export class Autosave {
     this.#draft = draft
     this.#workflowId = workflowId
     this.#copies = copies
-    this.#info = { save: { phase: 'saved' }, revision, findings: [], triggerDetails: {} }
     this.#base = draft.state().document
+    this.#info = { save: { phase: 'saved' }, revision, findings: [], checked: this.#base, triggerDetails: {} }
     this.#sent = this.#base
     draft.watch(() => this.#changed())
   }
@@ -133,6 +135,7 @@ export class Autosave {
     this.#info = {
       ...before,
       findings: sameOr(before.findings, findings),
+      checked: this.#base,
       triggerDetails: sameOr(before.triggerDetails, triggerDetailsOf(rest)),
     }
     this.#tell()

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { HeldProblems } from '../../../../src/ui/editor/held-problems.ts'
+import { HeldProblems, isOutdated } from '../../../../src/ui/editor/held-problems.ts'
 import { Draft } from '../../../../src/ui/editor/save/draft.ts'
 
 const blockOf = (id: string) => ({ id, type: 'agent', name: id, enabled: true, params: {} })
@@ -62,4 +62,18 @@ test('a problem with the settings of a container belongs to their field', () => 
   expect(held.shown([items])).toEqual([])
   held.leave('new', 'forEachItems')
   expect(held.shown([items])).toEqual([items])
+})
+
+test('a problem is outdated once its field has another value than the one that was checked', () => {
+  const checked = draftOf('new').state().document
+  const changed = (params: Record<string, unknown>) => ({
+    ...checked,
+    blocks: { new: { ...checked.blocks['new']!, params } },
+  })
+  expect(isOutdated(model, checked, changed({ userPrompt: 'Hi' }))).toBe(false)
+  expect(isOutdated(model, checked, changed({ model: 'm' }))).toBe(true)
+  expect(isOutdated(loose, checked, changed({ model: 'm' }))).toBe(false)
+  const items = finding('loops.new.forEachItems')
+  const looped = { ...checked, loops: { new: { nodes: [], loopType: 'forEach' as const, forEachItems: '[1]' } } }
+  expect([isOutdated(items, checked, checked), isOutdated(items, checked, looped as never)]).toEqual([false, true])
 })
