@@ -4,6 +4,7 @@ import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
 import { assembleDelivery, type Delivery } from './assembly/delivery.ts'
 import { assembleEngine, type Engine } from './assembly/engine.ts'
+import { Garbage } from './assembly/garbage.ts'
 import { httpServicesOf } from './assembly/http-services.ts'
 import { stopAll } from './assembly/stop-all.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
@@ -20,7 +21,7 @@ import type { Services } from './http/services.ts'
 import type { Store } from './store/store.ts'
 import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
-export type AppOptions = Omit<Base, 'limits' | 'slices' | 'store' | 'metrics' | 'port'> & {
+export type AppOptions = Omit<Base, 'limits' | 'slices' | 'garbage' | 'store' | 'metrics' | 'port'> & {
   /** Whether an address is one of the operator's proxies; absent when there are none. */
   isProxy?: ((address: string) => boolean) | undefined
   /** The files of the editor; asked for when somebody first opens it. */
@@ -75,7 +76,8 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   const store = await opening
   const metrics = new ServiceMetrics({ clock, build })
   const slices = new SliceQueue(clock)
-  const base = { ...options, limits: limitsOf(config), store, metrics, slices, port: listener.port }
+  const garbage = new Garbage(clock, () => Bun.gc(true))
+  const base = { ...options, limits: limitsOf(config), store, metrics, slices, garbage, port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
   const [accounts, lastSequence] = await Promise.all([assembleAccounts(base), store.lastSequence()])

@@ -7,6 +7,7 @@ import type { AllowList } from '../outbound/addresses.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Build, ServiceMetrics } from '../telemetry/service-metrics.ts'
+import type { Garbage } from './garbage.ts'
 
 /** The base of all assemblies. It exists before them and until they have stopped. */
 export type Base = {
@@ -24,6 +25,8 @@ export type Base = {
   priceOf: PriceTable
   /** Remembers what the main thread begins, for the watchdog. */
   note(text: string): void
+  /** Learns of memory that became free. */
+  garbage: Garbage
   /** Large pieces of work, which take turns. */
   slices: SliceQueue
   /** The port that the service listens on. */

@@ -4,7 +4,7 @@ import type { Limit } from '../domain/limits.ts'
 import { BodyBudget } from '../http/requests/body-budget.ts'
 import type { BodyLimits } from '../http/requests/body-limits.ts'
 import { Turns } from '../http/requests/turns.ts'
-import { Garbage } from './garbage.ts'
+import type { Garbage } from './garbage.ts'
 
 /** The limits of all request bodies. They share one budget of memory. */
 export type Bodies = {
@@ -17,8 +17,7 @@ export type Bodies = {
   largest: Limit
 }
 
-export function bodiesOf(config: Config, clock: Clock): Bodies {
-  const garbage = new Garbage(clock, () => Bun.gc(true))
+export function bodiesOf(config: Config, clock: Clock, garbage: Garbage): Bodies {
   const shared = {
     ratio: limitOf(config, 'bodyRatioMax'),
     budget: new BodyBudget(limitOf(config, 'bodiesBytesMax'), (bytes) => garbage.note(bytes)),

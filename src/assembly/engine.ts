@@ -54,6 +54,7 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
     environmentOf: environments.of,
     awaiting: (executionId) => bus.awaiting(executionId),
   })
+  runner.memory.onFree((bytes) => base.garbage.note(bytes))
   const bus = new RunBus({
     observe: (executionId, observer) => runner.observe(executionId, observer),
     watchersMax: config.watchersMax,

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 
 /**
- * Collects garbage after large bodies, and again when no more of them end: the records of their runs are written later.
+ * Collects garbage after large bodies and runs, and again when no more of them end: their records are written later.
  * The collector sees few objects in them, so it would wait until hundreds of megabytes are free to be reused. A
  * collection takes 3 to 10 ms. At most a fiftieth of the time goes to it.
  */

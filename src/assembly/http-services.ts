@@ -38,7 +38,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const { accounts, files, delivery, engine, triggers, backups, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
-  const bodies = bodiesOf(config, clock)
+  const bodies = bodiesOf(config, clock, base.garbage)
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.keys.lookUp,

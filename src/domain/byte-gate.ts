@@ -1,4 +1,4 @@
-/** Lets work in, in order, while the bytes of all work in progress stay below a limit. Work that is alone may exceed it. */
+/** Lets work in, in order, while all work in progress stays below a limit in bytes. Work alone may exceed it. */
 export class ByteGate {
   readonly #bytesMax: number
   readonly #waiting: { bytes: number; enter: () => void }[] = []

@@ -56,7 +56,8 @@ export class Jobs {
   readonly #cancelled = new Set<string>()
   readonly #refills: QueueRefills
   readonly #crowded: CrowdedJobs
-  readonly #gate = new ByteGate(stepBytesMax)
+  /** A large step is in memory four times while it is being written. */
+  readonly #gate = new ByteGate(16_777_216)
   #running = 0
   #stopped = false
   #pause: Timer | undefined
@@ -257,8 +258,7 @@ export class Jobs {
 
   #end(executionId: string): void {
     this.#running -= 1
-    const active = this.#active.get(executionId)
-    if (active) this.#options.runner.memory.release(active.job)
+    this.#options.runner.memory.release(this.#active.get(executionId)!.job)
     this.#active.delete(executionId)
     if (this.#running === 0) this.#idle?.()
   }
@@ -298,5 +298,3 @@ export class Jobs {
 }
 
 const retryMs = 1_000
-/** Each large step that is being written is in memory several times: as values, as text, sealed, in the thread. */
-const stepBytesMax = 16_777_216

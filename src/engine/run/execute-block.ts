@@ -102,8 +102,8 @@ function suspendRun(run: Run): (cause: unknown) => BlockEnd {
 /**
  * Stops a run before a block when the runs in progress hold too much; otherwise undefined. A synchronous run waits. An
  * asynchronous run is suspended, and resumes later. This happens only when no other block of it is in progress, because
- * that block would run twice. For the same reason, a workflow that a block calls as a tool goes on: it is a part of that
- * block.
+ * that block would run twice. For the same reason, a workflow that a block calls as a tool goes on: it is a part of
+ * that block.
  */
 function waitForMemory(execution: BlockExecution): BlockEnd | Promise<BlockEnd> | undefined {
   const { run, cancellation } = execution

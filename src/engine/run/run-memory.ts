@@ -20,7 +20,7 @@ export class RunMemory {
   readonly #factor: number
   readonly #workspaces = new Map<string, Workspace>()
   #bytes = 0
-  #onFree: (() => void) | undefined
+  readonly #onFree: ((bytes: number) => void)[] = []
 
   constructor({ bytesMax, shareFactor }: RunMemoryOptions) {
     this.#bytesMax = bytesMax
@@ -32,9 +32,9 @@ export class RunMemory {
     return this.#bytes
   }
 
-  /** The callback is called when memory becomes free. */
-  onFree(callback: () => void): void {
-    this.#onFree = callback
+  /** Adds a callback for when memory becomes free. */
+  onFree(callback: (bytes: number) => void): void {
+    this.#onFree.push(callback)
   }
 
   /** Whether the workspace may take more, after a run of it has taken `bytes`. */
@@ -74,7 +74,7 @@ export class RunMemory {
     if (workspace.runs.size === 0) this.#workspaces.delete(workspaceId)
     workspace.bytes -= bytes
     this.#bytes -= bytes
-    this.#onFree?.()
+    for (const callback of this.#onFree) callback(bytes)
   }
 
   /** Why a run may not go on. */

@@ -202,7 +202,9 @@ export class Run {
   get runProgram(): RunProgram {
     const { facts, capabilities } = this
     const { workspaceId } = facts
-    const mayStart = () => capabilities.memory.mayGrow(facts)
+    // A workflow that a block calls as a tool is a part of that block, so it goes on.
+    const isTool = !this.history && this.budget.outermost?.history !== undefined
+    const mayStart = () => isTool || capabilities.memory.mayGrow(facts)
     return (request) => capabilities.runProgram({ ...request, workspaceId, mayStart })
   }
 

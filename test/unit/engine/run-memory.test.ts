@@ -72,14 +72,35 @@ const large = document({
   edges: ['start > f', 'f > g'],
 })
 
-test('a synchronous run beyond the share of its workspace fails before its next block, and the error names the setting', async () => {
+test('a synchronous run beyond the share of its workspace waits before its next block until there is room', async () => {
   world = new World({ limits: { runsBytesMax: 4 * MB } })
-  world.runner.memory.hold({ executionId: 'other', workspaceId: 'ws' }, 3 * MB)
-  const { record } = await world.run(large)
-  expect(record.failure?.code).toBe('EXECUTION_FAILED')
-  expect(record.failure?.message).toContain('MILLRACE_RUNS_BYTES_MAX')
-  expect(record.root.children.map(({ name }) => name)).toEqual(['start', 'f'])
-  expect(world.runner.memory.bytes).toBe(3 * MB)
+  const { memory } = world.runner
+  const other = { executionId: 'other', workspaceId: 'ws' }
+  memory.hold(other, 3 * MB)
+  let ended = false
+  const running = world.run(large).finally(() => {
+    ended = true
+  })
+  while (memory.bytes < 5 * MB) await Bun.sleep(1)
+  // Longer than the time between two checks.
+  await Bun.sleep(120)
+  expect(ended).toBe(false)
+  memory.release(other)
+  const { record } = await running
+  expect(record.failure).toBe(null)
+  expect(memory.bytes).toBe(0)
+})
+
+test('user code does not start while its workspace has its share', async () => {
+  world = new World({ limits: { runsBytesMax: 4 * MB } })
+  const { memory } = world.runner
+  const other = { executionId: 'other', workspaceId: 'ws' }
+  memory.hold(other, 4 * MB)
+  const running = world.run(large)
+  await Bun.sleep(120)
+  expect(memory.bytes).toBe(4 * MB)
+  memory.release(other)
+  expect((await running).record.failure).toBe(null)
 })
 
 test('a synchronous run that is alone may hold more than the limit of all runs', async () => {

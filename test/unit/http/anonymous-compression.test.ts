@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { zstdCompressSync } from 'node:zlib'
 import { bodiesOf } from '../../../src/assembly/body-limits.ts'
+import { Garbage } from '../../../src/assembly/garbage.ts'
 import { resolveConfig } from '../../../src/config.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import { readJsonBody } from '../../../src/http/requests/body.ts'
 
-const bodies = bodiesOf(resolveConfig({}).config, systemClock)
+const bodies = bodiesOf(resolveConfig({}).config, systemClock, new Garbage(systemClock, () => {}))
 const dense = zstdCompressSync(JSON.stringify(Array(15_000).fill('the same text again and again')))
 
 function sent(): Request {
