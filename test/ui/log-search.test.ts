@@ -195,6 +195,29 @@ describe('running again', () => {
     await panel().getByRole('treeitem', { name: 'checkDraft' }).waitFor()
   }, 60_000)
 
+  test('shows the request that started it, and sends it again', async () => {
+    const { page, serving, apiKey } = visited
+    const path = crypto.randomUUID()
+    const hooked = document({
+      name: 'Hooked again',
+      blocks: [
+        block('hook', 'webhook_trigger', { path, respond: 'workflow' }),
+        block('hail', 'function', { code: 'return `Ahoy ${<hook.body.name>}`' }),
+      ],
+      edges: ['hook > hail'],
+    })
+    await deploy(serving.url, apiKey, hooked)
+    await call(`${serving.url}/api/webhooks/trigger/${path}`, apiKey, 'POST', { name: 'Odysseus' })
+    await openLogs('?search=Hooked%20again')
+    await rows().last().click()
+    await panel().getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('dialog').locator('.cm-content').getByText('Odysseus').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    await panel().getByText('Manual').first().waitFor()
+    await panel().getByRole('treeitem', { name: 'hail' }).click()
+    await panel().getByText('Ahoy Odysseus').first().waitFor()
+  }, 60_000)
+
   test('of all entries of a filter asks for the version and the pace, and shows the progress', async () => {
     const { page } = visited
     await openLogs('?search=unknown order')

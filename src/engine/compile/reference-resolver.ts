@@ -72,7 +72,7 @@ export class ReferenceResolver {
       this.#warn(
         place,
         'UNKNOWN_REFERENCE',
-        `${segment.source} refers to a ${segment.name} trigger, but the workflow has none. It is used as plain text.`,
+        `${segment.source} refers to the ${segment.name} trigger, but the workflow has none. It is used as plain text.`,
       )
     } else {
       this.#warn(

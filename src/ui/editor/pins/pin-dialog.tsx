@@ -40,7 +40,7 @@ export function PinDialog({
     <Dialog
       onClose={onClose}
       title={`Pin an output of ${name}`}
-      description="Runs of the draft use it instead of running the block. Deployed versions never do."
+      description="Runs of the draft use it instead of running the block. Deployed versions run the block."
     >
       <DialogBody>
         <CodeEditor

@@ -35,7 +35,7 @@ export function RunAgainDialog({
   const [path, navigate] = useLocation()
   const [version, setVersion] = useState<RanVersion>('ran')
   const live = useLiveVersion(workflowId)
-  const input = from ? from.span.input : spansOf(entry)[0]?.input
+  const input = from ? from.span.input : inputOf(entry)
   const written = JSON.stringify(input ?? {}, null, 2)
   const [text, setText] = useState(written)
   const aborter = useRef(new AbortController())
@@ -101,6 +101,15 @@ export function RunAgainDialog({
     </FormDialog>
   )
 }
+
+/** A request or a due time is not an input of the run: the trigger has it as its outputs. */
+function inputOf(entry: LogDetail): unknown {
+  const [root] = spansOf(entry)
+  const trigger = root?.children?.find(({ type, status }) => ownInput.has(type) && status === 'success')
+  return trigger ? trigger.output : root?.input
+}
+
+const ownInput: ReadonlySet<string> = new Set(['webhook_trigger', 'schedule'])
 
 /** The input, if it was changed. Throws when it is not JSON. */
 function changed(text: string, written: string): { input?: unknown } {

@@ -130,6 +130,6 @@ const states: Readonly<Record<Job['state'], string>> = {
   collecting: 'Collecting the entries…',
   running: 'Starting the runs. They appear in the log when they end.',
   done: 'All runs have started.',
-  cancelled: 'Stopped. Runs that had started go on.',
+  cancelled: 'Stopped. Runs that have started continue.',
   failed: 'Nothing was started.',
 }
