@@ -1,3 +1,4 @@
+import { secretKeyCharsMin } from './domain/account/environment.ts'
 import { tierNames, tierSettings } from './domain/account/tiers.ts'
 import { defaultLimits } from './domain/limits.ts'
 import { plainArray, plainBoolean, plainNumber, plainOptional, plainString } from './domain/plain-schema.ts'
@@ -43,10 +44,12 @@ export const settingSchemas = {
   sessionDays: whole(30, 1, 365, 'Days without activity after which a dashboard session expires.'),
   secretKey: plainOptional(
     plainString({
-      minLength: 32,
+      minLength: secretKeyCharsMin,
       secret: true,
-      range: 'at least 32 characters',
-      description: 'Key that encrypts stored secrets. By default, a key file created in the data folder.',
+      range: 'keys of at least 32 characters, separated by commas',
+      description:
+        'Key that encrypts stored secrets. By default, a key file created in the data folder. ' +
+        'Of several, the first encrypts and all decrypt.',
     }),
   ),
   logLevel: oneOf(['debug', 'info', 'warn', 'error'], 'info', 'Lowest level of log lines that the process writes.'),

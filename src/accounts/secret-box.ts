@@ -1,4 +1,5 @@
 import type { CipherGCM } from 'node:crypto'
+import { secretKeyCharsMin } from '../domain/account/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { deriveKey, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
 
@@ -70,6 +71,19 @@ export class SecretBox {
     return this.#keys.map(({ bytes }) => new Uint8Array(new Bun.CryptoHasher('sha256', bytes).update(purpose).digest()))
   }
 
+  /** The head of the values that are sealed from now on; undefined while there is no key. */
+  get currentHead(): Uint8Array | undefined {
+    if (this.#keys.length === 0) this.#keys = readKeys(this.#source).map(keyOf)
+    const [key] = this.#keys
+    return key && headOf(key)
+  }
+
+  /** Whether the current key sealed a value. */
+  isCurrent(sealed: Uint8Array): boolean {
+    const head = this.currentHead
+    return head !== undefined && Buffer.compare(sealed.subarray(0, sealHeadBytes), head) === 0
+  }
+
   /** Whether a key is known for values with this head (`sealHeadBytes` long). */
   knows(head: Uint8Array): boolean {
     return this.#find(head.subarray(1, sealHeadBytes)).length > 0
@@ -85,9 +99,14 @@ export class SecretBox {
 }
 
 /** The sources of keys: the setting `MILLRACE_SECRET_KEY`, and the key file of the data folder. */
-export type KeySource = { directory: string; secretKey: string | undefined }
+export type KeySource = {
+  directory: string
+  secretKey: string | undefined
+  /** The heads of stored values, which decide how a setting with commas is read. Absent: nothing is stored. */
+  heads?: readonly Uint8Array[]
+}
 
-export type SecretBoxOptions = KeySource & {
+export type SecretBoxOptions = Omit<KeySource, 'heads'> & {
   /** The distinct heads (`sealHeadBytes` long) of all stored values. */
   sealHeads(): Promise<readonly Uint8Array[]>
 }
@@ -96,16 +115,16 @@ export type SecretBoxOptions = KeySource & {
 export const sealHeadBytes = 5
 
 /**
- * Opens the secret box of an installation. Its key is the setting's, otherwise the key file's, which is created when
- * something is first sealed. When the setting is added later, values sealed with the file stay readable as long as the
- * file exists.
+ * Opens the secret box of an installation. Its keys are the setting's, then the key file's, which is created when
+ * something is first sealed without a setting. The first key seals; the others still open what they sealed, so that a
+ * key can be replaced.
  *
- * Throws `STORAGE_UNAVAILABLE` when a stored value cannot be opened by any known key. Then no new key is created, so
- * nothing is overwritten or lost silently.
+ * Throws `INVALID_INPUT` when a key of the setting is too short, and `STORAGE_UNAVAILABLE` when no known key opens a
+ * stored value. Then no new key is created, so nothing is overwritten or lost silently.
  */
 export async function openSecretBox({ directory, secretKey, sealHeads }: SecretBoxOptions): Promise<SecretBox> {
-  const source = { directory, secretKey }
   const heads = await sealHeads()
+  const source = { directory, secretKey, heads }
   const keys = readKeys(source)
   if (keys.length === 0 && heads.length > 0) throw noKey(source)
   const box = new SecretBox(keys, source)
@@ -122,9 +141,28 @@ const nonceBytes = 12
 const tagBytes = 16
 const overheadBytes = sealHeadBytes + nonceBytes + tagBytes
 
-function readKeys({ directory, secretKey }: KeySource): Uint8Array[] {
-  const fromFile = readKeyFile(directory)
-  return secretKey === undefined ? fromFile : [deriveKey(secretKey), ...fromFile]
+function readKeys({ directory, secretKey, heads = [] }: KeySource): Uint8Array[] {
+  return [...settingKeys(secretKey, heads), ...readKeyFile(directory)]
+}
+
+/**
+ * The keys of the setting, which commas separate. In earlier versions, the whole text was one key, so a key may
+ * contain commas: the whole text, or all of it after the first key, is one key if a stored value needs it.
+ */
+function settingKeys(secretKey: string | undefined, heads: readonly Uint8Array[]): Uint8Array[] {
+  if (secretKey === undefined) return []
+  const comma = secretKey.indexOf(',')
+  if (comma === -1) return [deriveKey(secretKey)]
+  const isNeeded = (text: string) => {
+    const head = headOf(keyOf(deriveKey(text)))
+    return heads.some((each) => Buffer.compare(each, head) === 0)
+  }
+  if (isNeeded(secretKey)) return [deriveKey(secretKey)]
+  const first = secretKey.slice(0, comma).trim()
+  const rest = secretKey.slice(comma + 1).trim()
+  const texts = isNeeded(rest) ? [first, rest] : secretKey.split(',').map((text) => text.trim())
+  if (texts.some((text) => text.length < secretKeyCharsMin)) throw shortKey(texts)
+  return texts.map(deriveKey)
 }
 
 function readOrMakeKeys(source: KeySource): Uint8Array[] {
@@ -138,14 +176,17 @@ function keyOf(bytes: Uint8Array): Key {
   return { id: new Uint8Array(digest.subarray(0, sealHeadBytes - 1)), bytes }
 }
 
+function headOf({ id }: Key): Uint8Array {
+  return Uint8Array.of(format, ...id)
+}
+
 function sealWith(key: Key, nonce: Uint8Array, plain: string | Uint8Array, context: string): Uint8Array {
   const cipher = nodeCrypto().createCipheriv('aes-256-gcm', key.bytes, nonce)
   cipher.setAAD(Buffer.from(context))
   const plainBytes = plain.length > pieceChars ? Buffer.byteLength(plain) : 0
   if (plainBytes > 0) return sealInPieces(cipher, key, nonce, plain, plainBytes)
   const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
-  const head = Uint8Array.of(format, ...key.id)
-  return new Uint8Array(Buffer.concat([head, nonce, body, cipher.final(), cipher.getAuthTag()]))
+  return new Uint8Array(Buffer.concat([headOf(key), nonce, body, cipher.final(), cipher.getAuthTag()]))
 }
 
 /** The same, with one copy of a large value instead of four. AES-GCM gives as many bytes as it gets. */
@@ -157,7 +198,7 @@ function sealInPieces(
   plainBytes: number,
 ): Uint8Array {
   const sealed = new Uint8Array(overheadBytes + plainBytes)
-  sealed.set([format, ...key.id])
+  sealed.set(headOf(key))
   sealed.set(nonce, sealHeadBytes)
   let at = sealHeadBytes + nonceBytes
   for (let from = 0; from < plain.length; ) {
@@ -212,6 +253,19 @@ function unknownKey({ directory, secretKey }: KeySource): AppError {
   return unavailable(
     `Stored secrets were encrypted with another key, which is not ${where}. Restore the earlier value of ` +
       `MILLRACE_SECRET_KEY, or the key file. ${ifLost}`,
+  )
+}
+
+/** Says which keys are too short, and shows no part of them. */
+function shortKey(texts: readonly string[]): AppError {
+  const short = texts.flatMap((text, index) => {
+    if (text.length >= secretKeyCharsMin) return []
+    return [`key ${index + 1} ${text === '' ? 'is empty' : `has ${text.length} characters`}`]
+  })
+  return new AppError(
+    'INVALID_INPUT',
+    `MILLRACE_SECRET_KEY contains ${texts.length} keys, separated by commas, and each needs at least ` +
+      `${secretKeyCharsMin} characters: ${short.join(', ')}. A key cannot contain a comma.`,
   )
 }
 

@@ -64,7 +64,12 @@ test('all invalid values are reported at once, with their name, value, source an
       range: 'an http or https address without a path',
       source: 'file',
     },
-    { name: 'MILLRACE_SECRET_KEY', value: '***', range: 'at least 32 characters', source: 'environment' },
+    {
+      name: 'MILLRACE_SECRET_KEY',
+      value: '***',
+      range: 'keys of at least 32 characters, separated by commas',
+      source: 'environment',
+    },
     { name: 'MILLRACE_SYNC', value: 'maybe', range: 'full, normal', source: 'flag' },
     { name: 'MILLRACE_CANCEL_ON_DISCONNECT', value: 'si', range: 'true, false', source: 'environment' },
   ])

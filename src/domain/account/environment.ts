@@ -19,6 +19,9 @@ export const environmentBounds = Object.freeze({
   bytesMax: 1_048_576,
 })
 
+/** The length of each key in `MILLRACE_SECRET_KEY`. */
+export const secretKeyCharsMin = 32
+
 /** `{{NAME}}` in a text. */
 export const variableReference = /\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { deriveKey, keyPath, makeKeyFile } from '../../../src/accounts/key-file.ts'
 import { openSecretBox, SecretBox, sealHeadBytes } from '../../../src/accounts/secret-box.ts'
+import type { AppError } from '../../../src/domain/errors.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
@@ -135,6 +136,53 @@ describe('a secret box', () => {
     expect(textOf(running.open(anew, 'x'))).toBe('value')
     writeFileSync(path, newKey)
     expect(textOf((await open({ sealed: [anew] })).open(anew, 'x'))).toBe('value')
+  })
+
+  test('seals with the first key of the setting, opens with every key, and refuses to open without one that is needed', async () => {
+    const [one, two, three] = ['1', '2', '3'].map((digit) => digit.repeat(32)) as [string, string, string]
+    const old = (await open({ secretKey: one })).seal('value', 'x')
+    const all = await open({ secretKey: `${three}, ${two},${one}`, sealed: [old] })
+    expect(all.openText(old, 'x')).toBe('value')
+    expect([all.isCurrent(old), all.isCurrent(all.seal('value', 'x'))]).toEqual([false, true])
+    const anew = all.seal('value', 'x')
+    expect((await open({ secretKey: three, sealed: [anew] })).openText(anew, 'x')).toBe('value')
+    expect(await rejectionOf(open({ secretKey: `${three},${two}`, sealed: [anew, old] }))).toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringContaining('encrypted with another key'),
+    })
+    const purposes = (key: string) =>
+      new SecretBox([deriveKey(key)], { directory: '', secretKey: key }).derive('p', false)
+    expect(all.derive('p', false)).toEqual([three, two, one].flatMap(purposes))
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+
+  test('refuses an empty or short key among several, and shows no part of a key', async () => {
+    const good = 'good-key-'.repeat(4)
+    for (const [text, problem] of [
+      [`${good},`, 'contains 2 keys, separated by commas, and each needs at least 32 characters: key 2 is empty.'],
+      [`,${good}`, 'key 1 is empty.'],
+      [`${good},, ${good}`, 'key 2 is empty.'],
+      [`tiny-secret,${good},other-secret`, 'key 1 has 11 characters, key 3 has 12 characters.'],
+    ] as const) {
+      const refused = (await rejectionOf(open({ secretKey: text }))) as AppError
+      expect(refused.code).toBe('INVALID_INPUT')
+      expect(refused.message).toContain(problem)
+      expect(refused.message).not.toMatch(/good-key|tiny|other-secret/)
+    }
+  })
+
+  test('reads a key of an earlier version that contains commas as one key while stored values need it', async () => {
+    const comma = `short,${'c'.repeat(32)},x`
+    const sealed = new SecretBox([deriveKey(comma)], { directory: folder.path, secretKey: comma }).seal('value', 'x')
+    const before = await open({ secretKey: comma, sealed: [sealed] })
+    expect(before.openText(sealed, 'x')).toBe('value')
+    expect(before.isCurrent(before.seal('value', 'x'))).toBe(true)
+    // It can be replaced like any other key.
+    const replaced = await open({ secretKey: `${secretKey}, ${comma}`, sealed: [sealed] })
+    expect(replaced.openText(sealed, 'x')).toBe('value')
+    const anew = replaced.seal('value', 'x')
+    expect((await open({ secretKey, sealed: [anew] })).openText(anew, 'x')).toBe('value')
+    expect(await rejectionOf(open({ secretKey: comma }))).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
   test('names the missing key when it is wrong or absent, and creates no new one', async () => {
