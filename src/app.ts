@@ -36,6 +36,8 @@ export type AppOptions = Omit<Base, 'limits' | 'slices' | 'garbage' | 'store' | 
 export type App = {
   store: Store
   address: { url: string; hostname: string; port: number }
+  /** Identifies the key that encrypts stored secrets; undefined while there is none. */
+  keyId: string | undefined
   /** Every route of the service. */
   routes(): Promise<readonly KnownRoute[]>
   /** Lets runs in flight end for `graceMs` at most, writes what they leave, and closes everything. */
@@ -47,6 +49,7 @@ export type Assembled = {
   store: Store
   services: Services
   metrics: ServiceMetrics
+  keyId: string | undefined
   /** Takes up what an earlier process left: asynchronous runs, deliveries, schedules. */
   open(): void
   stop(graceMs: number): Promise<void>
@@ -55,7 +58,7 @@ export type Assembled = {
 /** Starts the service: connects its parts, and handles requests from here on. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, listener, logger, isProxy } = options
-  const { store, services, open, stop } = await assembleApp(options)
+  const { store, services, keyId, open, stop } = await assembleApp(options)
   const { app, door, editor } = createServer(services)
   const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
   const { note } = options
@@ -65,6 +68,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   return {
     store,
     address: { url: services.settings.baseUrl(), hostname: config.host, port: listener.port },
+    keyId,
     routes: async () => [...app.routes, ...(await editor()).routes],
     stop,
   }
@@ -117,7 +121,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
       ['store', () => store.close()],
     ])
   }
-  return { store, services, metrics, open, stop }
+  return { store, services, metrics, keyId: accounts.box.currentHead?.toHex(), open, stop }
 }
 
 /** Lets the metrics read what is simply there. */

@@ -7,9 +7,13 @@ export type JobSeal = {
 }
 
 export function createJobSeal(box: Pick<SecretBox, 'seal' | 'openText'>): JobSeal {
-  const contextOf = (executionId: string) => `job/${executionId}`
   return {
-    seal: (text, executionId) => box.seal(text, contextOf(executionId)),
-    open: (sealed, executionId) => box.openText(sealed, contextOf(executionId)),
+    seal: (text, executionId) => box.seal(text, jobContext(executionId)),
+    open: (sealed, executionId) => box.openText(sealed, jobContext(executionId)),
   }
+}
+
+/** Ties the sealed input, steps and output to their run. */
+export function jobContext(executionId: string): string {
+  return `job/${executionId}`
 }

@@ -251,8 +251,8 @@ function noKey({ directory }: KeySource): AppError {
 function unknownKey({ directory, secretKey }: KeySource): AppError {
   const where = secretKey === undefined ? `in ${keyPath(directory)}` : `in MILLRACE_SECRET_KEY or ${keyPath(directory)}`
   return unavailable(
-    `Stored secrets were encrypted with another key, which is not ${where}. Restore the earlier value of ` +
-      `MILLRACE_SECRET_KEY, or the key file. ${ifLost}`,
+    `Stored secrets were encrypted with another key, which is not ${where}. Add the earlier key to ` +
+      `MILLRACE_SECRET_KEY after a comma, or restore the key file. ${ifLost}`,
   )
 }
 

@@ -117,8 +117,9 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
   return { ...parts, outbound, open, stop }
 }
 
-function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open'> {
+function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open' | 'isCurrent'> {
   return {
+    isCurrent: (sealed) => box.isCurrent(sealed),
     seal: (text, context) => box.sealAlike(text, context),
     open: (sealed, context) => box.openText(sealed, context),
   }

@@ -36,7 +36,7 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     load: async () => (await import('./commands/workspaces.ts')).workspaces,
   },
   env: {
-    summary: 'set, list, unset, discard: environment variables of a workspace',
+    summary: 'set, list, unset, rotate, discard: environment variables of a workspace',
     load: async () => (await import('./commands/env.ts')).env,
   },
   workflows: {

@@ -17,6 +17,8 @@ export type DocumentSecretsOptions = {
   seal(text: string, context: string): Uint8Array
   /** Throws when the text cannot be decrypted. */
   open(sealed: Uint8Array, context: string): string
+  /** Whether the current key encrypted it; an older key may be removed later. */
+  isCurrent(sealed: Uint8Array): boolean
   work: CompileQueue
 }
 
@@ -62,14 +64,26 @@ export class DocumentSecrets {
     return { document: restored, warnings }
   }
 
-  /** A document to be stored. */
+  /** A document to be stored. Secrets that an older key encrypted are encrypted again. */
   sealed(document: WorkflowDocument, workspaceId: string): Promise<WorkflowDocument> {
-    const context = contextOf(workspaceId)
+    const context = documentContext(workspaceId)
     const slices = this.#map(document, (value, place) => {
+      if (isSealed(value)) return this.#renewed(value, context)
       if (!isWritten(value, place)) return value
       return { $sealed: this.#options.seal(JSON.stringify(value), context).toBase64() }
     })
     return this.#options.work.run(workspaceId, slices)
+  }
+
+  #renewed(value: SealedValue, context: string): SealedValue {
+    const { seal, open, isCurrent } = this.#options
+    const sealed = bytesOf(value)
+    if (!sealed || isCurrent(sealed)) return value
+    try {
+      return { $sealed: seal(open(sealed, context), context).toBase64() }
+    } catch {
+      return value
+    }
   }
 
   /** A stored document for a run or a check. A secret that cannot be decrypted stays sealed, which is a finding. */
@@ -78,7 +92,7 @@ export class DocumentSecrets {
   }
 
   #open(document: WorkflowDocument, workspaceId: string): Slices<WorkflowDocument> {
-    const context = contextOf(workspaceId)
+    const context = documentContext(workspaceId)
     return this.#map(document, (value) => {
       if (!isSealed(value)) return value
       try {
@@ -115,21 +129,27 @@ export type Restored = { document: WorkflowDocument; warnings: Finding[] }
 export function sealHeadsInDocuments(texts: readonly string[], registry: Registry, length: number): Uint8Array[] {
   const heads = new Map<string, Uint8Array>()
   for (const text of texts) {
-    withoutSecrets(text, registry, (sealed) => {
+    replaceSealed(text, registry, (sealed) => {
       const head = sealed.subarray(0, length)
       heads.set(head.toHex(), head)
-      return false
+      return sealed
     })
   }
   return [...heads.values()]
 }
 
-/** A stored document, as JSON, in which the sealed secrets that `isLost` names are null. The same text if none is. */
-export function withoutSecrets(text: string, registry: Registry, isLost: (sealed: Uint8Array) => boolean): string {
+/** A stored document, as JSON, with other sealed secrets; null empties one. The same text if nothing changes. */
+export function replaceSealed(
+  text: string,
+  registry: Registry,
+  replace: (sealed: Uint8Array) => Uint8Array | null,
+): string {
   const document = JSON.parse(text) as WorkflowDocument
   const slices = mapSecrets(document, registry, (value) => {
     const sealed = isSealed(value) ? bytesOf(value) : undefined
-    return sealed && isLost(sealed) ? null : value
+    if (!sealed) return value
+    const replaced = replace(sealed)
+    return replaced === sealed ? value : replaced && { $sealed: replaced.toBase64() }
   })
   const changed = finish(slices)
   return changed === document ? text : JSON.stringify(changed)
@@ -144,7 +164,8 @@ function bytesOf({ $sealed }: SealedValue): Uint8Array | undefined {
   }
 }
 
-function contextOf(workspaceId: string): string {
+/** Ties sealed secrets to the documents of a workspace. */
+export function documentContext(workspaceId: string): string {
   return `document/${workspaceId}`
 }
 

@@ -83,6 +83,17 @@ export interface AccountStore {
    * subscription becomes empty; a sealed secret is never empty.
    */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
+
+  // encryption with another key; documents have calls of their own (`listSealedDocuments`)
+  /**
+   * Up to `limit` sealed values of a kind that do not begin with `head`, after `after`: the newest first, so that
+   * `sealHeads` finds the oldest as long as any is left.
+   */
+  listSealed(kind: SealedKind, head: Uint8Array, limit: number, after?: SealedPlace): Promise<SealedPlace[]>
+  /** Undefined when it was deleted. */
+  readSealed(place: SealedPlace): Promise<Uint8Array | undefined>
+  /** Replaces, in one step, those values that are still `before`. Returns how many that were. */
+  replaceSealed(changes: readonly SealedChange[]): Promise<number>
 }
 
 /** An account with a workspace that it owns, and a key. `plan` is null for the tier of the installation. */
@@ -151,5 +162,23 @@ export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; up
 
 /** `jobs`: asynchronous runs that had not ended. `outputs`: outputs of asynchronous runs that had ended. */
 export type Discarded = { variables: number; jobs: number; outputs: number; webhookSecrets: number }
+
+/** The kinds of values that are stored sealed, apart from secrets in documents. */
+export const sealedKinds = [
+  ...(['chatTurn', 'jobOutput', 'pin', 'jobStep', 'jobInput'] as const),
+  ...(['webhookSecret', 'previousWebhookSecret', 'variable'] as const),
+]
+export type SealedKind = (typeof sealedKinds)[number]
+
+/**
+ * The place of a sealed value. `key` finds its row. `owner`: the IDs and names of its context, in the context's order.
+ */
+export type SealedPlace = {
+  kind: SealedKind
+  key: readonly (number | string | Uint8Array)[]
+  owner: readonly string[]
+}
+
+export type SealedChange = { place: SealedPlace; before: Uint8Array; after: Uint8Array }
 
 export type NewVariable = Omit<VariableRow, 'updatedAt'> & { workspaceId: string; at: number }

@@ -3,7 +3,11 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
 
-export type DirectoryLock = { release(): void }
+export type DirectoryLock = {
+  /** Tells commands which key this process encrypts with (`keyOfServer`). */
+  noteKey(keyId: string): void
+  release(): void
+}
 
 /**
  * Makes this process the one that serves from a data directory. Throws `CONFLICT` with the process ID of another one
@@ -11,7 +15,7 @@ export type DirectoryLock = { release(): void }
  *
  * The lock is the operating system's: SQLite's write lock on an empty database file, held as long as this handle is
  * open. It ends with the process however that ends, kill -9 included, so there is no stale lock to judge and no process
- * id that may have been given to another program: the id in the file next to it is for the message only. Nothing in
+ * id that may have been given to another program: the id in the file next to it is only a message. Nothing in
  * this process may open and close the lock file in another way: that would drop the lock (a rule of POSIX).
  */
 export function takeLock(directory: string): DirectoryLock {
@@ -21,6 +25,7 @@ export function takeLock(directory: string): DirectoryLock {
   writePid(pidFile)
   let held = true
   return {
+    noteKey: (keyId) => writePid(pidFile, `${keyId}\n`),
     release() {
       if (!held) return
       held = false
@@ -43,6 +48,19 @@ export function serverOf(directory: string): string | undefined {
   } catch (error) {
     if (error instanceof AppError && error.code === 'CONFLICT') return whoHolds(directory)
     throw error
+  }
+}
+
+/**
+ * The key that the process that serves from the directory encrypts with, as it noted it; undefined when none serves,
+ * or it has not noted one.
+ */
+export function keyOfServer(directory: string): string | undefined {
+  if (serverOf(directory) === undefined) return undefined
+  try {
+    return readFileSync(join(directory, 'millrace.pid'), 'utf8').split('\n')[1] || undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -98,10 +116,13 @@ function whoHolds(directory: string): string {
   return pid === undefined ? 'another process' : `process ${pid}`
 }
 
-/** Only for the error message of a second process, so the service starts even if a full disk prevents this write. */
-function writePid(pidFile: string): void {
+/**
+ * For the error message of a second process and for `env rotate`, so the service starts even if a full disk prevents
+ * this write.
+ */
+function writePid(pidFile: string, more = ''): void {
   try {
-    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+    writeFileSync(pidFile, `${process.pid}\n${more}`, { mode: 0o600 })
   } catch {
     // The lock works without this file. An empty or outdated file would only mislead.
     rmSync(pidFile, { force: true })

@@ -80,8 +80,8 @@ export interface WorkflowStore {
   listSealedDocuments(): Promise<StoredDocument[]>
   /** As JSON; undefined when it was deleted. */
   readDocument(place: StoredDocument): Promise<string | undefined>
-  /** False when the document is no longer `before`. */
-  replaceDocument(place: StoredDocument, before: string, after: string): Promise<boolean>
+  /** False when the document is no longer `before`. Counts as saved, unless `isSave` is false. */
+  replaceDocument(place: StoredDocument, before: string, after: string, isSave?: boolean): Promise<boolean>
 
   // pins: outputs that manual runs of the draft use instead of running a block
   /** In the order of their blocks' IDs. */
@@ -118,7 +118,11 @@ export type NewWorkflow = {
 }
 
 /** A row with a document, for work on all of them. Valid while the store is open. */
-export type StoredDocument = { table: 'workflows' | 'deployments' | 'drafts'; number: number }
+export type StoredDocument = {
+  table: 'workflows' | 'deployments' | 'drafts'
+  number: number
+  workspaceId: string
+}
 
 /** `content`: the sealed output. */
 export type PinRow = { blockId: string; content: Uint8Array; updatedAt: number }

@@ -27,7 +27,7 @@ export class Conversations {
     if (messagesMax === 0) return []
     const { listTurns, open } = this.#options
     const turns = await listTurns(workflowId, conversationId, turnsOf(messagesMax))
-    const context = contextOf(workflowId, conversationId)
+    const context = conversationContext(workflowId, conversationId)
     const said = turns.flatMap((sealed) => JSON.parse(open(sealed, context)) as ChatMessage[]).slice(-messagesMax)
     // Some models reject conversations that start with a reply.
     const first = said.findIndex(({ role }) => role === 'user')
@@ -38,7 +38,7 @@ export class Conversations {
   async keep({ workflowId, conversationId, messagesMax }: Conversation, turn: readonly ChatMessage[]): Promise<void> {
     if (messagesMax === 0) return
     const { write, seal, clock } = this.#options
-    const content = seal(JSON.stringify(turn), contextOf(workflowId, conversationId))
+    const content = seal(JSON.stringify(turn), conversationContext(workflowId, conversationId))
     await write({ kind: 'chat', workflowId, conversationId, at: clock.now(), kept: turnsOf(messagesMax), content })
   }
 }
@@ -49,6 +49,6 @@ function turnsOf(messages: number): number {
 }
 
 /** Ties sealed messages to their conversation. */
-function contextOf(workflowId: string, conversationId: string): string {
+export function conversationContext(workflowId: string, conversationId: string): string {
   return `chat/${workflowId}/${conversationId}`
 }

@@ -6,11 +6,12 @@ import type { Config } from '../../config.ts'
 import { variableNameProblem } from '../../domain/account/environment.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { secretCharsMin } from '../../domain/redaction/secret-forms.ts'
-import { withoutSecrets } from '../../engine/document-secrets.ts'
+import { replaceSealed } from '../../engine/document-secrets.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { withInstallation } from '../support/installation.ts'
 import { printList } from '../support/print-list.ts'
+import { rotate } from './env-rotate.ts'
 
 const workspaceFlag = { value: 'ID', description: 'the workspace; optional if there is only one' }
 const name = { name: 'NAME', description: 'the name that workflows use in {{NAME}}: letters, digits and _' }
@@ -99,7 +100,8 @@ const discard: Command = {
   async run({ config, terminal, json }) {
     const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 0 }
     await withInstallation(config, async (store) => {
-      const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey })
+      const heads = await sealHeadsOf(store)
+      const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey, heads })
       for (;;) {
         const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
         if (lost.length === 0) break
@@ -130,10 +132,10 @@ async function discardInDocuments(store: Store, box: SecretBox): Promise<number>
       const before = await store.readDocument(place)
       if (before === undefined) break
       let lost = 0
-      const after = withoutSecrets(before, registry, (sealed) => {
-        const isLost = !box.knows(sealed.subarray(0, sealHeadBytes))
-        if (isLost) lost += 1
-        return isLost
+      const after = replaceSealed(before, registry, (sealed) => {
+        if (box.knows(sealed.subarray(0, sealHeadBytes))) return sealed
+        lost += 1
+        return null
       })
       if (after !== before && !(await store.replaceDocument(place, before, after))) continue
       count += lost
@@ -145,7 +147,7 @@ async function discardInDocuments(store: Store, box: SecretBox): Promise<number>
 
 export const env: CommandGroup = {
   summary: 'environment variables of a workspace',
-  commands: { set, list, unset, discard },
+  commands: { set, list, unset, rotate, discard },
 }
 
 async function environmentsOf(store: Store, { data, secretKey }: Config): Promise<Environments> {

@@ -89,6 +89,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
       interfaceFiles: loadInterfaceFiles,
       note: watchdog.note,
     })
+    if (app.keyId !== undefined) lock.noteKey(app.keyId)
     if (config.watchdogMs > 0) systemClock.setTimer(watchAfterMs, () => watchdog.start())
     return { app, lock }
   } catch (error) {

@@ -10,8 +10,9 @@ import { priceTableOf } from '../support/price-table.ts'
 import { examineBackups } from './backups.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
+import { examineKey } from './key.ts'
 import { examineSchedules } from './schedules.ts'
-import { examineDatabase, examineDisk, examineKey, examineLegacyJournal } from './storage.ts'
+import { examineDatabase, examineDisk, examineLegacyJournal } from './storage.ts'
 import { examineWebhooks } from './webhooks.ts'
 
 export const doctor: Command = {

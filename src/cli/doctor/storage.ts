@@ -1,13 +1,9 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
-import { keyPath, readKeyFile } from '../../accounts/key-file.ts'
-import { SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
-import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { sealHeadsInDocuments } from '../../engine/document-secrets.ts'
 import { inspectLegacyJournal } from '../../store/sqlite/legacy-journal/inspect.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
-import { inspectDatabase, sealedDocumentsIn, sealHeadsIn } from '../../store/sqlite/upkeep/inspect.ts'
+import { inspectDatabase } from '../../store/sqlite/upkeep/inspect.ts'
 import { count, roundSize } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -97,47 +93,3 @@ function firstOf(problems: readonly string[]): string {
 }
 
 const problemsShown = 3
-
-/** Whether the current keys can decrypt the encrypted data in the database. */
-export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
-  const check = 'key'
-  const path = keyPath(folder)
-  try {
-    const inFile = readKeyFile(folder).length
-    const heads = sealHeadsIn(databasePath(folder), sealHeadBytes)
-    const inDocuments = sealHeadsInDocuments(sealedDocumentsIn(databasePath(folder)), registry, sealHeadBytes)
-    const box = new SecretBox([], { directory: folder, secretKey })
-    if (!heads.every((head) => box.knows(head))) {
-      const message =
-        inFile === 0 && secretKey === undefined
-          ? `The database contains secrets, but their key is missing: ${path} does not exist.`
-          : `The database contains secrets that were encrypted with a different key.`
-      const advice =
-        'Restore the key file from a backup, or set MILLRACE_SECRET_KEY to its earlier value. If the key is lost ' +
-        'permanently, millrace env discard removes the values, so that you can set them again.'
-      return { check, state: 'broken', message, advice }
-    }
-    if (!inDocuments.every((head) => box.knows(head))) {
-      return {
-        check,
-        state: 'broken',
-        message: 'Workflows contain secrets that were encrypted with a different key. The service does not start.',
-        advice:
-          'Restore the key file from a backup, or set MILLRACE_SECRET_KEY to its earlier value. If the key is lost ' +
-          'permanently, millrace env discard empties the values, so that you can write them in the editor again.',
-      }
-    }
-    if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {
-      const message = `Other users of the machine can read ${path}.`
-      return { check, state: 'warning', message, advice: `chmod 600 ${path}` }
-    }
-    const where = secretKey === undefined ? path : 'MILLRACE_SECRET_KEY'
-    const message =
-      heads.length + inDocuments.length === 0
-        ? 'No secret is stored yet.'
-        : `Stored secrets can be decrypted: the key is in ${where}.`
-    return { check, state: 'ok', message }
-  } catch (error) {
-    return { check, state: 'broken', message: messageOf(error), advice: 'Restore the key file from a backup.' }
-  }
-}

@@ -64,7 +64,7 @@ export class Pins {
     }
     const { set, seal, now } = this.#options
     const at = now()
-    await set(id, { blockId, content: seal(text, contextOf(workspaceId, blockId)), bytes, at })
+    await set(id, { blockId, content: seal(text, pinContext(workspaceId, blockId)), bytes, at })
     return { updatedAt: at }
   }
 
@@ -77,13 +77,13 @@ export class Pins {
     const { list, open } = this.#options
     const rows = (await list(id)).filter(({ blockId }) => Object.hasOwn(document.blocks, blockId))
     return rows.map(({ blockId, content, updatedAt }) => {
-      return { blockId, text: open(content, contextOf(workspaceId, blockId)), updatedAt }
+      return { blockId, text: open(content, pinContext(workspaceId, blockId)), updatedAt }
     })
   }
 }
 
 /** Ties a sealed output to its place. It stays the same in a copy of the workflow. */
-function contextOf(workspaceId: string, blockId: string): string {
+export function pinContext(workspaceId: string, blockId: string): string {
   return `pin/${workspaceId}/${blockId}`
 }
 

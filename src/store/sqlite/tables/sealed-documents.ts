@@ -24,25 +24,41 @@ function sampleOf(table: StoredDocument['table'], ...orders: string[]): string {
   return `SELECT document FROM ${table} WHERE rowid IN (${orders.map(smallest).join(', ')})`
 }
 
+/** All of them. */
+export const selectSealedDocuments = [allOf('workflows'), allOf('deployments'), allOf('drafts')].join(' UNION ALL ')
+
+function allOf(table: StoredDocument['table']): string {
+  return `SELECT document FROM ${table} WHERE ${isSealed}`
+}
+
 export function sampleSealedDocuments(sql: Sql): string[] {
   return sql.all<{ document: string }>(selectSealedSample).map(({ document }) => document)
 }
 
 export function listSealedDocuments(sql: Sql): StoredDocument[] {
-  return (['workflows', 'deployments', 'drafts'] as const).flatMap((table) =>
-    sql
-      .all<{ number: number }>(`SELECT rowid AS number FROM ${table} WHERE ${isSealed}`)
-      .map(({ number }) => ({ table, number })),
-  )
+  return (['workflows', 'deployments', 'drafts'] as const).flatMap((table) => {
+    const workflow = table === 'workflows' ? 'number' : 'workflow'
+    const rows = sql.all<Omit<StoredDocument, 'table'>>(
+      `SELECT t.rowid AS number, (
+         SELECT w.id FROM workflows f JOIN workspaces w ON w.number = f.workspace WHERE f.number = t.${workflow}
+       ) AS workspaceId FROM ${table} t WHERE instr(t.document, '"$sealed"') > 0`,
+    )
+    return rows.map((row) => ({ table, ...row }))
+  })
 }
 
 export function readDocument(sql: Sql, { table, number }: StoredDocument): string | undefined {
   return sql.get<{ document: string }>(`SELECT document FROM ${table} WHERE rowid = ?`, number)?.document
 }
 
-export function replaceDocument(sql: Sql, place: StoredDocument, before: string, after: string): boolean {
-  const { table, number } = place
-  const set = table === 'workflows' ? 'document = ?, revision = revision + 1' : 'document = ?'
+export function replaceDocument(
+  sql: Sql,
+  { table, number }: StoredDocument,
+  before: string,
+  after: string,
+  isSave = true,
+): boolean {
+  const set = table === 'workflows' && isSave ? 'document = ?, revision = revision + 1' : 'document = ?'
   const update = `UPDATE ${table} SET ${set} WHERE rowid = ? AND document = ?`
   if (sql.run(update, after, number, before) === 0) return false
   const owner = table === 'workflows' ? '?' : `(SELECT workflow FROM ${table} WHERE rowid = ?)`

@@ -16,6 +16,7 @@ import * as rateWindows from '../tables/rate-windows.ts'
 import * as registrations from '../tables/registrations.ts'
 import * as runFiles from '../tables/run-files.ts'
 import * as sealedDocuments from '../tables/sealed-documents.ts'
+import * as sealedValues from '../tables/sealed-values.ts'
 import * as sessions from '../tables/sessions.ts'
 import * as subscriptions from '../tables/subscriptions.ts'
 import * as users from '../tables/users.ts'
@@ -94,6 +95,9 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   setVariable: { writes: true, run: environment.setVariable },
   unsetVariable: { writes: true, run: environment.unsetVariable },
   discardSealed: { writes: true, run: environment.discardSealed },
+  listSealed: { writes: false, searches: true, run: sealedValues.listSealed },
+  readSealed: { writes: false, run: sealedValues.readSealed },
+  replaceSealed: { writes: true, run: sealedValues.replaceSealed },
   sealHeads: { writes: false, run: environment.sealHeads },
 
   listWorkflowOverviews: { writes: false, searches: true, run: listWorkflowOverviews },

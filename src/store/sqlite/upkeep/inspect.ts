@@ -1,8 +1,11 @@
 import { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { sealedKinds } from '../../account-store.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { applicationId } from '../open.ts'
 import { selectHeadsBeforePins, selectSealHeads } from '../tables/environment.ts'
-import { selectSealedSample } from '../tables/sealed-documents.ts'
+import { selectSealedDocuments, selectSealedSample } from '../tables/sealed-documents.ts'
+import { countSealedText } from '../tables/sealed-values.ts'
 
 /** The result of checking a database. `problems` is empty when every page is in order. */
 export type Inspection = {
@@ -77,5 +80,32 @@ export function sealedDocumentsIn(path: string): string[] {
     return []
   } finally {
     database?.close()
+  }
+}
+
+/** All of them, one after the other. */
+export function* allSealedDocumentsIn(path: string): Generator<string> {
+  if (!existsSync(path)) return
+  const database = new Database(path, { readonly: true, strict: true })
+  try {
+    for (const row of database.prepare(selectSealedDocuments).iterate()) yield (row as { document: string }).document
+  } finally {
+    database.close()
+  }
+}
+
+/** How many sealed values, apart from documents, do not begin with a head. Reads them all. */
+export function countSealedOtherwiseIn(path: string, head: Uint8Array): number {
+  if (!existsSync(path)) return 0
+  const database = new Database(path, { readonly: true, strict: true })
+  try {
+    const hasPins = database.query(findPins).get() !== null
+    const kinds = sealedKinds.filter((kind) => hasPins || kind !== 'pin')
+    return kinds.reduce((sum, kind) => {
+      const row = database.prepare(countSealedText(kind)).get(head.length, head) as { count: number }
+      return sum + row.count
+    }, 0)
+  } finally {
+    database.close()
   }
 }

@@ -20,6 +20,7 @@ import { pinContract } from './pin-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { sealedDocumentContract } from './sealed-document-contract.ts'
+import { sealedValueContract } from './sealed-value-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
 
@@ -358,6 +359,7 @@ export function storeContract(name: string, open: OpenStore): void {
     jobContract(() => ({ store, home }))
     pinContract(() => ({ store, home }))
     sealedDocumentContract(() => ({ store, home }))
+    sealedValueContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
     logContract(() => ({ store, home }))

@@ -25,6 +25,7 @@ export function sealedDocumentContract(here: () => { store: Store; home: Install
       await store.deploy(id, withSecret('version'), 2, home.userId)
       await store.keepDraft(id, withSecret('manual'))
       const places = await store.listSealedDocuments()
+      expect(places.map(({ workspaceId }) => workspaceId)).toEqual(places.map(() => home.workspaceId))
       const found = await Promise.all(places.map((place) => store.readDocument(place)))
       expect(secretsIn(found)).toEqual(['draft', 'manual', 'version'])
       expect(secretsIn(await store.sampleSealedDocuments())).toEqual(['draft', 'manual', 'version'])
@@ -37,6 +38,17 @@ export function sealedDocumentContract(here: () => { store: Store; home: Install
       await create(withSecret('newest'))
       await create(withSecret('large', 'x'.repeat(10_000)))
       expect(secretsIn(await store.sampleSealedDocuments())).toEqual(['newest', 'oldest'])
+    })
+
+    test('can be replaced without counting as saved', async () => {
+      const { store } = here()
+      const { id, revision } = await create(withSecret('old'))
+      const [place] = await store.listSealedDocuments()
+      const before = (await store.readDocument(place!))!
+      expect(await store.replaceDocument(place!, before, before.replaceAll('old', 'new'), false)).toBe(true)
+      const now = await store.getWorkflow(id)
+      expect(now?.document.blocks['talk']?.params).toEqual({ password: { $sealed: 'new' }, welcome: '' })
+      expect(now?.revision).toBe(revision)
     })
 
     test('is replaced only if nobody changed it since, and counts as saved', async () => {

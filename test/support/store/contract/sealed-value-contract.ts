@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { type SealedKind, type SealedPlace, sealedKinds } from '../../../../src/store/account-store.ts'
+import type { Store } from '../../../../src/store/store.ts'
+import { type Installed, logRow } from '../installed.ts'
+import { newSubscription } from './subscription-contract.ts'
+
+const executionId = '01890a5d-ac96-774b-bcce-b302099a8057'
+
+/** Stores a value of each kind, and several of some kinds: twelve in all. */
+export async function storeSealedValues(store: Store, home: Installed, sealed: SealValue): Promise<void> {
+  const { workspaceId, workflowId } = home
+  for (const name of ['A', 'B']) {
+    const value = sealed('variable', [workspaceId, name])
+    await store.setVariable({ workspaceId, name, sealed: value, plain: false, at: 1 })
+  }
+  const previous = sealed('previousWebhookSecret', [workspaceId, 'hook'])
+  await store.createSubscription(workflowId, newSubscription('hook', { secret: previous }), 10)
+  const secret = sealed('webhookSecret', [workspaceId, 'hook'])
+  await store.changeSubscription(workflowId, 'hook', { secret, keepSecretUntil: 99 }, 11)
+  const job = { workflowId, workspaceId, version: 1, trigger: 'api', createdAt: 5, startedAt: null } as const
+  await store.append([{ kind: 'job', row: { ...job, executionId, input: sealed('jobInput', [executionId]) } }])
+  for (const number of [1, 2]) {
+    const content = sealed('jobStep', [executionId])
+    await store.append([{ kind: 'job-step', executionId, number, content }])
+  }
+  const row = logRow(home, 1, { executionId: 'own-name', createdAt: 5 })
+  await store.append([{ kind: 'log', row, output: sealed('jobOutput', ['own-name']) }])
+  for (const [conversationId, at] of [
+    ['c1', 1],
+    ['c2', 2],
+    ['c1', 3],
+  ] as const) {
+    const content = sealed('chatTurn', [workflowId, conversationId])
+    await store.append([{ kind: 'chat', workflowId, conversationId, at, kept: 9, content }])
+  }
+  await store.setPin(workflowId, { blockId: 'start', content: sealed('pin', [workspaceId, 'start']), bytes: 1, at: 1 })
+}
+
+export type SealValue = (kind: SealedKind, owner: readonly string[]) => Uint8Array
+
+/** The contract of every store for encrypting its values with another key. */
+export function sealedValueContract(here: () => { store: Store; home: Installed }): void {
+  const old = Uint8Array.of(1, 1, 9)
+  const head = Uint8Array.of(2, 2)
+  const renewed = Uint8Array.of(2, 2, 9)
+  const places = async (limit = 100, after?: SealedPlace) => {
+    const { store } = here()
+    return (await Promise.all(sealedKinds.map((kind) => store.listSealed(kind, head, limit, after)))).flat()
+  }
+
+  describe('a sealed value', () => {
+    test('is listed with its owner while it does not begin with the head, whatever its kind is', async () => {
+      const { store, home } = here()
+      const { workspaceId, workflowId } = home
+      expect(await places()).toEqual([])
+      await storeSealedValues(store, home, () => old)
+      expect((await places()).map(({ kind, owner }) => [kind, ...owner])).toEqual([
+        ['chatTurn', workflowId, 'c1'],
+        ['chatTurn', workflowId, 'c2'],
+        ['chatTurn', workflowId, 'c1'],
+        ['jobOutput', 'own-name'],
+        ['pin', workspaceId, 'start'],
+        ['jobStep', executionId],
+        ['jobStep', executionId],
+        ['jobInput', executionId],
+        ['webhookSecret', workspaceId, 'hook'],
+        ['previousWebhookSecret', workspaceId, 'hook'],
+        ['variable', workspaceId, 'B'],
+        ['variable', workspaceId, 'A'],
+      ])
+      const [first] = await store.listSealed('chatTurn', head, 1)
+      const [second] = await store.listSealed('chatTurn', head, 1, first)
+      expect([first, second].map((place) => place?.owner[1])).toEqual(['c1', 'c2'])
+      const [variable] = await store.listSealed('variable', head, 5, (await store.listSealed('variable', head, 1))[0])
+      expect(variable?.owner).toEqual([workspaceId, 'A'])
+    })
+
+    test('is replaced in its place, and only if it is still the same', async () => {
+      const { store, home } = here()
+      await storeSealedValues(store, home, () => old)
+      const all = await places()
+      expect(await store.replaceSealed(all.map((place) => ({ place, before: head, after: renewed })))).toBe(0)
+      const changes = all.map((place) => ({ place, before: old, after: renewed }))
+      expect(await store.replaceSealed(changes)).toBe(12)
+      expect(await places()).toEqual([])
+      expect(await store.sealHeads(3)).toEqual([renewed])
+      expect(await Promise.all(all.map((place) => store.readSealed(place)))).toEqual(all.map(() => renewed))
+      expect(await store.getJobSteps(executionId)).toEqual([renewed, renewed])
+      expect(await store.getJobOutput('own-name')).toEqual(renewed)
+      const gone = all.find(({ kind }) => kind === 'pin')!
+      await store.deletePin(home.workflowId, 'start')
+      expect(await store.readSealed(gone)).toBeUndefined()
+    })
+  })
+}
