@@ -198,3 +198,26 @@ test('a key is replaced while the service runs, also after a kill -9, and nothin
   expect(chat.body).toMatchObject({ needsRedeployment: false })
   expect(await keyState(newKey)).toBe('ok')
 }, 180_000)
+
+test('the URL of a file stays valid while the key that signed it is known', async () => {
+  const files = document({
+    name: 'Files',
+    blocks: [
+      block('start', 'api_trigger', { inputFormat: [{ name: 'docs', type: 'files' }] }),
+      block('end', 'response', { data: { file: '<api.docs[0]>' } }),
+    ],
+    edges: ['start > end'],
+  })
+  const first = await restart(oldKey)
+  const endpoint = await deploy(first.url, home.apiKey, files)
+  const data = `data:text/plain;base64,${Buffer.from('hello').toString('base64')}`
+  const { body } = await call(endpoint, home.apiKey, 'POST', { docs: [{ type: 'file', data, name: 'a.txt' }] })
+  const { pathname, search } = new URL((body as { file: { url: string } }).file.url)
+  const get = async ({ url }: Serving) => {
+    const response = await fetch(url + pathname + search)
+    return [response.status, await response.text()] as const
+  }
+  expect(await get(first)).toEqual([200, 'hello'])
+  expect(await get(await restart(both))).toEqual([200, 'hello'])
+  expect((await get(await restart(newKey)))[0]).toBe(403)
+}, 60_000)

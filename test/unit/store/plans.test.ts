@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { LogRow } from '../../../src/domain/run/log.ts'
+import { sealedKinds } from '../../../src/store/account-store.ts'
 import type { LogFilter } from '../../../src/store/log-query.ts'
 import type { Connection, Sql, Value } from '../../../src/store/sqlite/connection.ts'
 import { queryLogs } from '../../../src/store/sqlite/logs/log-page.ts'
@@ -7,6 +8,7 @@ import { deleteZoneMaps, ZoneMapMaker, zoneRows } from '../../../src/store/sqlit
 import { openConnection } from '../../../src/store/sqlite/open.ts'
 import { createInstallation } from '../../../src/store/sqlite/tables/installation.ts'
 import { listSealedDocuments, sampleSealedDocuments } from '../../../src/store/sqlite/tables/sealed-documents.ts'
+import { listSealed } from '../../../src/store/sqlite/tables/sealed-values.ts'
 import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
 import { temporaryFolder } from '../../support/executable.ts'
@@ -116,4 +118,17 @@ test('a start finds documents with sealed secrets without reading the others', (
   const scans = sql.plans.filter((detail) => /^SCAN \w+/.test(detail) && !detail.startsWith('SCAN (subquery'))
   expect(scans.length).toBeGreaterThan(0)
   expect(scans.filter((detail) => !/USING (COVERING )?INDEX \w+_sealed$/.test(detail))).toEqual([])
+})
+
+test('values of another key are listed in portions that begin where the last one ended', () => {
+  using folder = temporaryFolder()
+  const table = new LogTable(folder.path)
+  const sql = new ExplainingSql(table.connection)
+  const head = new Uint8Array(5)
+  for (const kind of sealedKinds) {
+    const key = { chatTurn: [1, 1, 'c', 1], jobStep: [1, 1], variable: [1, 'A'] }[kind as string] ?? [1]
+    listSealed(sql, kind, head, 10, { kind, key, owner: [] })
+  }
+  table.connection.close()
+  expect(sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))).toEqual([])
 })
