@@ -4,6 +4,7 @@ import { keyOfServer, serverOf } from '../../store/lock.ts'
 import { type Command, CommandError } from '../command.ts'
 import { type EncryptedAgain, encryptAgain } from '../support/encrypt-again.ts'
 import { withInstallation } from '../support/installation.ts'
+import { count } from '../support/size.ts'
 
 /** How often a long rotation reports how far it is. */
 const progressMs = 5_000
@@ -27,25 +28,19 @@ export const rotate: Command = {
         store,
         box,
         onFirst: () => assertServiceKnows(directory, box),
-        onProgress: (count) => {
+        onProgress: (done) => {
           if (performance.now() - saidAt < progressMs) return
           saidAt = performance.now()
-          terminal.say(`${count} values were encrypted again so far.`)
+          terminal.say(`${done} values were encrypted again so far.`)
         },
       })
     })
     const result = resultOf(done)
     if (json) terminal.print(JSON.stringify(result))
-    else {
-      terminal.print(
-        `${result.variables} variables, ${result.webhookSecrets} webhook secrets, ${result.documents} workflows and ` +
-          `versions, ${result.jobs} values of asynchronous runs, ${result.outputs} outputs, ${result.pins} pinned ` +
-          `outputs and ${result.conversations} exchanges of chats were encrypted again.`,
-      )
-    }
+    else terminal.print(textOf(result))
     if (result.unreadable === 0) return 0
     throw new CommandError(
-      `${result.unreadable} values cannot be decrypted with any key. They were not changed.`,
+      `No known key decrypts ${count(result.unreadable, 'value')}. Nothing was changed there.`,
       'If their key is known, put it back and run this command again. If it is lost: millrace env discard',
     )
   },
@@ -62,6 +57,21 @@ function resultOf(done: EncryptedAgain) {
     conversations: done.chatTurn,
     unreadable: done.unreadable,
   }
+}
+
+function textOf(result: ReturnType<typeof resultOf>): string {
+  const parts = [
+    [result.variables, 'variable'],
+    [result.webhookSecrets, 'webhook secret'],
+    [result.documents, 'draft or version of a workflow', 'drafts and versions of workflows'],
+    [result.jobs, 'value of an asynchronous run', 'values of asynchronous runs'],
+    [result.outputs, 'output'],
+    [result.pins, 'pinned output'],
+    [result.conversations, 'exchange of a chat', 'exchanges of chats'],
+  ] as const
+  const changed = parts.flatMap(([number, thing, things]) => (number > 0 ? [count(number, thing, things)] : []))
+  if (changed.length === 0) return 'Nothing had to be encrypted again.'
+  return `Encrypted again with the first key: ${changed.join(', ')}.`
 }
 
 /** A service that started with other keys could not read what is encrypted now, or would go on with an older key. */

@@ -116,6 +116,7 @@ test('encrypts every kind of value with the first key, so that the old key can b
     ...{ revision: before!.revision, updatedAt: before!.updatedAt, hasChanges: false },
   })
   expect(await rotate(both)).toEqual(nothing)
+  expect((await call(path, 'env', 'rotate', '--secret-key', both)).out).toBe('Nothing had to be encrypted again.\n')
 })
 
 test('moves from the key file to the setting, and to a new line of the key file', async () => {
@@ -186,7 +187,7 @@ test('leaves values that no key decrypts as they are, and says how many', async 
   const refused = await call(path, 'env', 'rotate', '--secret-key', both, '--json')
   expect(refused.code).toBe(1)
   expect(JSON.parse(refused.out)).toEqual({ ...counts, unreadable: 1 })
-  expect(refused.words).toContain('1 values cannot be decrypted with any key. They were not changed.')
+  expect(refused.words).toContain('No known key decrypts 1 value. Nothing was changed there.')
   expect(await keyCheck(both)).toMatchObject({ state: 'warning' })
 })
 
@@ -206,6 +207,11 @@ test('changes nothing while a service encrypts with another key, or when a neede
   expect(wrong.words).toContain('encrypted with another key')
   expect(await rotate(both)).toEqual(counts)
   lock.release()
+  const back = await call(path, 'env', 'rotate', '--secret-key', `${oldKey},${newKey}`)
+  expect(back.out).toBe(
+    'Encrypted again with the first key: 2 variables, 2 webhook secrets, 3 drafts and versions of workflows, ' +
+      '3 values of asynchronous runs, 1 output, 1 pinned output, 3 exchanges of chats.\n',
+  )
 })
 
 test('doctor and every command with secrets refuse a short key among several, and show no part of it', async () => {
