@@ -48,10 +48,12 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
       '/workflows/:id',
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
-        const { document, revision } = await findWorkflow(services, caller, id, 'write')
+        const { document, workspaceId, revision } = await findWorkflow(services, caller, id, 'write')
         const facts = await readShape(request, Facts, settings.body)
         const save = { by: caller.userId, ifRevision: revision }
-        const row = await store.updateWorkflow(id, withFacts(document, facts), clock.now(), undefined, save)
+        // An older key may have encrypted its secrets, and may be removed soon.
+        const sealed = await services.secrets.sealed(document, workspaceId)
+        const row = await store.updateWorkflow(id, withFacts(sealed, facts), clock.now(), undefined, save)
         await services.editors.saved(row)
         return namedOf(row.document, id, row.revision)
       },
