@@ -23,7 +23,7 @@ export function withRoom(document: Document, edits: readonly Edit[], measured: S
       .filter(({ id }) => id !== container.id)
       .map((block) => ({ id: block.id, ...positionOf(block), ...sizesOf(after, measured).get(block.id)! }))
     const behind = others.filter(({ x }) => x >= right)
-    const below = others.filter(({ x, y }) => y >= bottom && x < right)
+    const below = others.filter(({ y }) => y >= bottom)
     const isInRows = ({ y, height }: { y: number; height: number }) =>
       y < box.y + box.height + rowGap && y + height > box.y - rowGap
     const isInColumns = ({ x, width }: { x: number; width: number }) => x < box.x + box.width && x + width > box.x
@@ -33,14 +33,16 @@ export function withRoom(document: Document, edits: readonly Edit[], measured: S
       columnGap,
     )
     const byY = needed(
-      below.filter(isInColumns).map(({ y }) => ({ from: bottom, to: y })),
+      below.filter((each) => each.x < right && isInColumns(each)).map(({ y }) => ({ from: bottom, to: y })),
       box.y + box.height,
       rowGap,
     )
-    const moves = Object.fromEntries([
-      ...(byX > 0 ? behind.map(({ id, x, y }) => [id, { x: x + byX, y }]) : []),
-      ...(byY > 0 ? below.map(({ id, x, y }) => [id, { x, y: y + byY }]) : []),
-    ]) as Record<string, Point>
+    // All blocks on a side move by the same distance, so none of them covers another one afterwards.
+    const moves: Record<string, Point> = {}
+    for (const { id, x, y } of others) {
+      const [dx, dy] = [x >= right ? byX : 0, y >= bottom ? byY : 0]
+      if (dx > 0 || dy > 0) moves[id] = { x: x + dx, y: y + dy }
+    }
     Object.assign(to, moves)
     after = applyEdit(after, { kind: 'move', to: moves })
   }
