@@ -37,7 +37,8 @@ export async function emptyWorkflow({ serving, apiKey, page }: Visit, name: stri
 
 /** Creates and opens a workflow with blocks; returns its id. */
 export async function openWorkflow({ serving, apiKey, page }: Visit, draft: Draft): Promise<string> {
-  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
+  const { status, body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', document(draft))
+  if (status !== 201) throw new Error(`The workflow was not created: ${JSON.stringify(body)}`)
   const { id } = body as { id: string }
   await page.goto(`${serving.url}/workflows/${id}`)
   await page.locator('.react-flow__node').first().waitFor()

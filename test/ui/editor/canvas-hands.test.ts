@@ -75,7 +75,7 @@ describe('menus', () => {
   test('are in view as a whole, wherever they open', async () => {
     const { page } = visited
     await open({
-      name: 'Whole',
+      name: 'Tall menu',
       blocks: [block('start', 'api_trigger', {}, at(0, 0)), block('step', 'wait', {}, at(340, 0))],
     })
     await page.setViewportSize({ width: 1024, height: 768 })
