@@ -172,7 +172,11 @@ test('a skipped block shows the reason instead of a value', async () => {
     hook: 'the run started with another trigger',
   }
   for (const [name, reason] of Object.entries(reasons)) {
-    await card(name).click()
+    // The canvas may still be moving because the inspector opened.
+    await until(async () => {
+      await card(name).click()
+      return await inspector(name).isVisible()
+    })
     await inspector(name).getByText(`This block was skipped because ${reason}.`).waitFor()
     expect(await inspector(name).getByText('null', { exact: true }).count()).toBe(0)
   }
