@@ -122,6 +122,12 @@ export function environmentWith(more: Readonly<Record<string, string>>): Record<
   return { ...process.env, ...more }
 }
 
+/** The command of this program: the executable, or Bun with its script. */
+export function ownProgram(): string[] {
+  const isExecutable = import.meta.url.includes('/$bunfs/')
+  return [process.execPath, ...(isExecutable ? [] : [...process.execArgv, Bun.main])]
+}
+
 function textOf(setting: Setting, texts: ConfigTexts): { text: string | undefined; source: ConfigSource } {
   const given: [ConfigSource, string | undefined][] = [
     ['flag', texts.flags?.[setting.flag]],

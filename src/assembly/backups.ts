@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { readBackupRecord, writeBackupRecord } from '../backup/backup-record.ts'
 import { ScheduledBackups } from '../backup/scheduled-backups.ts'
-import { type Config, environmentWith } from '../config.ts'
+import { type Config, environmentWith, ownProgram } from '../config.ts'
 import type { Base } from './base.ts'
 
 /** The scheduled backups; undefined when MILLRACE_BACKUP is not set. */
@@ -57,12 +57,6 @@ function settingsFor(config: Config): Record<string, string> {
     MILLRACE_S3_REGION: s3Region ?? '',
     MILLRACE_S3_FORCE_PATH_STYLE: String(s3ForcePathStyle),
   }
-}
-
-/** The executable, or Bun with this script. */
-function ownProgram(): string[] {
-  const isExecutable = import.meta.url.includes('/$bunfs/')
-  return [process.execPath, ...(isExecutable ? [] : [Bun.main])]
 }
 
 const errorCharsMax = 1_000

@@ -1,4 +1,4 @@
-import { environmentWith } from '../config.ts'
+import { environmentWith, ownProgram } from '../config.ts'
 import { fetchCap, fetchCapVariable } from '../outbound/fetch-cap.ts'
 
 /**
@@ -13,15 +13,8 @@ export function raiseFetchCap(
   const [command = 'serve'] = words
   const isService = command === 'serve' || command.startsWith('-')
   if (!isService || environment[fetchCapVariable] !== undefined) return
-  // The executable holds its script; from source, the script is the first argument of Bun.
-  const isExecutable = import.meta.url.includes('/$bunfs/')
-  const script = isExecutable ? [] : [...process.execArgv, Bun.main]
   try {
-    process.execve?.(
-      process.execPath,
-      [process.execPath, ...script, ...words],
-      environmentWith({ [fetchCapVariable]: fetchCap }),
-    )
+    process.execve?.(process.execPath, [...ownProgram(), ...words], environmentWith({ [fetchCapVariable]: fetchCap }))
   } catch {
     // The service works without it; then 256 requests at most are in flight.
   }

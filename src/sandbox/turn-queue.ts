@@ -37,7 +37,7 @@ export class TurnQueue<Item> {
     for (const [owner, items] of this.#byOwner) {
       const index = items.findIndex((each) => !isHeldBack(each))
       if (index < 0 || !mayTake(items[index]!, owner)) continue
-      const [item] = items.splice(index, 1)
+      const item = index === 0 ? items.shift() : items.splice(index, 1)[0]
       this.#byOwner.delete(owner)
       if (items.length > 0) this.#byOwner.set(owner, items)
       this.#size -= 1

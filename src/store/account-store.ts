@@ -84,10 +84,10 @@ export interface AccountStore {
    */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
 
-  // encryption with another key; documents have calls of their own (`listSealedDocuments`)
   /**
-   * Up to `limit` sealed values of a kind that do not begin with `head`, after `after`: the newest first, so that
-   * `sealHeads` finds the oldest as long as any is left.
+   * Up to `limit` sealed values of a kind that do not begin with `head`, after `after`. The newest come first: a change
+   * of the key that was interrupted leaves the oldest, which `sealHeads` reads. Documents have calls of their own
+   * (`listSealedDocuments`).
    */
   listSealed(kind: SealedKind, head: Uint8Array, limit: number, after?: SealedPlace): Promise<SealedPlace[]>
   /** Undefined when it was deleted. */

@@ -5,6 +5,7 @@ import { type BucketAddress, parseBucketAddress } from '../../backup/bucket-addr
 import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { CommandError, UsageError } from '../command.ts'
+import { s3Advice } from '../support/s3-advice.ts'
 
 type Service = Pick<Config, 's3Endpoint' | 's3Region' | 's3ForcePathStyle'>
 
@@ -29,17 +30,17 @@ export function openBucket(address: BucketAddress, service: Service): Promise<Ba
 export function bucketError({ bucket }: BucketAddress, error: unknown): CommandError {
   if (error instanceof CommandError) return error
   const name = error instanceof Error ? error.name : ''
-  return new CommandError(`The bucket ${bucket} cannot be used: ${messageOf(error) || name}.`, adviceOf(name), error)
+  return new CommandError(
+    `The bucket ${bucket} cannot be used: ${messageOf(error) || name}.`,
+    s3Advice(name, advice),
+    error,
+  )
 }
 
-function adviceOf(name: string): string {
-  if (name === 'NoSuchBucket') return 'Create the bucket, or correct its name.'
-  if (name === 'AccessDenied')
-    return 'Grant the credentials s3:PutObject, s3:GetObject, s3:ListBucket, s3:DeleteObject and s3:AbortMultipartUpload.'
-  return (
-    'Check MILLRACE_S3_ENDPOINT, MILLRACE_S3_REGION, MILLRACE_S3_FORCE_PATH_STYLE and the credentials ' +
-    '(AWS_ACCESS_KEY_ID, …).'
-  )
+const advice = {
+  noBucket: 'Create the bucket, or correct its name.',
+  denied:
+    'Grant the credentials s3:PutObject, s3:GetObject, s3:ListBucket, s3:DeleteObject and s3:AbortMultipartUpload.',
 }
 
 /** The name of the draft of a backup to a bucket. It contains the process that writes it. */

@@ -5,6 +5,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { bucketOf } from '../../files/open.ts'
 import { Spool } from '../../files/spool.ts'
+import { s3Advice } from '../support/s3-advice.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 /** Checks whether a file can be stored in the bucket, read, downloaded by a signed URL, and deleted. */
@@ -29,19 +30,13 @@ export async function examineFiles(config: Config): Promise<Diagnosis> {
   } catch (error) {
     const name = error instanceof Error ? error.name : ''
     const message = `In the bucket ${config.s3Bucket}, a file could not be ${step}: ${messageOf(error) || name}.`
-    return { check, state: 'broken', message, advice: adviceOf(name) }
+    return { check, state: 'broken', message, advice: s3Advice(name, advice) }
   } finally {
     spool.clear()
   }
 }
 
-function adviceOf(name: string): string {
-  if (name === 'RequestTimeTooSkewed')
-    return "The clocks of this machine and the storage differ: correct this machine's."
-  if (name === 'NoSuchBucket') return 'Create the bucket, or correct MILLRACE_S3_BUCKET.'
-  if (name === 'AccessDenied') return 'Grant the credentials the permission that the message names.'
-  return (
-    'Check MILLRACE_S3_ENDPOINT, MILLRACE_S3_REGION, MILLRACE_S3_FORCE_PATH_STYLE and the credentials ' +
-    '(AWS_ACCESS_KEY_ID, …).'
-  )
+const advice = {
+  noBucket: 'Create the bucket, or correct MILLRACE_S3_BUCKET.',
+  denied: 'Grant the credentials the permission that the message names.',
 }

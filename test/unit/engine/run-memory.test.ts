@@ -97,7 +97,10 @@ test('user code does not start while its workspace has its share', async () => {
   const other = { executionId: 'other', workspaceId: 'ws' }
   memory.hold(other, 4 * MB)
   const running = world.run(large)
-  await Bun.sleep(120)
+  while (world.sandbox.load().waiting === 0) await Bun.sleep(1)
+  // Longer than the time between two checks.
+  await Bun.sleep(60)
+  expect(world.sandbox.load().waiting).toBe(1)
   expect(memory.bytes).toBe(4 * MB)
   memory.release(other)
   expect((await running).record.failure).toBe(null)
