@@ -18,7 +18,8 @@ export type NewJob = {
 
 /**
  * A queued job becomes running when its turn comes. When the run ends, its log entry replaces the job. A running job
- * becomes interrupted when the process crashes or stops, and running again when it resumes.
+ * becomes interrupted when the process crashes or stops, and when it has to wait for memory. It becomes running again
+ * when it resumes.
  */
 export type JobState = 'queued' | 'running' | 'interrupted'
 
@@ -26,6 +27,10 @@ export type Job = NewJob & {
   state: JobState
   /** How many times the process crashed while the job ran. */
   interruptions: number
+  /** How long it has waited for memory, up to the latest resumption. This time does not count against its timeout. */
+  waitedMs: number
+  /** Set while it waits for memory. */
+  waitingSince: number | null
 }
 
 /** A job without its input. */

@@ -17,6 +17,8 @@ export type JobWrite =
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts or continues. */
   | { kind: 'job-start'; executionId: string; at: number }
+  /** A running job that waits for memory before its next block. */
+  | { kind: 'job-wait'; executionId: string; at: number }
   /** The state needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
   /** A decision about a schedule that starts no run. */
@@ -44,6 +46,7 @@ export function lengthOfWrite(write: Write): number {
     case 'job':
       return write.chars ?? write.row.input.length
     case 'job-start':
+    case 'job-wait':
     case 'schedule':
       return 0
     case 'job-step':

@@ -66,6 +66,8 @@ export type Turn = TurnOptions & {
   isStopped(): boolean
 }
 
+type RunnableJob = JobFacts & Pick<Job, 'version' | 'trigger'> & Partial<Pick<Job, 'waitedMs'>>
+
 /** `inputBytes`: the length of its JSON text. */
 export type JobInput = { input: TriggerInput; inputBytes: number }
 
@@ -75,8 +77,9 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   const job = await store.getJob(executionId)
   if (!job) return 'done'
   const texts = await stepsOf(turn, job)
-  const at = job.startedAt ?? clock.now()
-  const started = { ...job, startedAt: at }
+  const at = clock.now()
+  const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))
+  const started = { ...job, startedAt: job.startedAt ?? at, waitedMs }
   if (isStuck(texts, job.interruptions)) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
   const mark = crashMark(texts, job.interruptions)
   const writes: JobWrite[] = [{ kind: 'job-start', executionId, at }]
@@ -93,12 +96,12 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
 /** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
 export async function runJob(
   turn: Turn,
-  job: JobFacts & Pick<Job, 'version' | 'trigger'>,
+  job: RunnableJob,
   { input, inputBytes }: JobInput,
   steps: readonly string[],
   accepted?: Promise<unknown>,
 ): Promise<TurnEnd> {
-  const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt } = job
+  const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt, waitedMs = 0 } = job
   const { runner, deploymentOf, timeoutMs, seal, write, clock, active } = turn
   const deployment = await deploymentOf(workflowId, version)
   if (!deployment?.plan) {
@@ -123,15 +126,27 @@ export async function runJob(
     executionId,
     createdAt,
     startedAt: startedAt ?? clock.now(),
+    waitedMs,
     timeoutMs,
     history,
   })
   if (!suspension) return 'done'
   active.isRunning = false
   const { cause } = suspension
-  if (cause instanceof CrowdedOut) active.crowdedBytes = cause.bytes
+  if (cause instanceof CrowdedOut) {
+    active.crowdedBytes = cause.bytes
+    // So that neither a crash nor the time until it resumes counts.
+    await write({ kind: 'job-wait', executionId, at: clock.now() })
+    // It would have to wait for memory to end.
+    if (active.isCancelled) return await endSuspended(turn, executionId)
+  }
   if (turn.isStopped() || isRefusedForNow(cause)) return 'later'
   throw cause
+}
+
+async function endSuspended(turn: Turn, executionId: string): Promise<TurnEnd> {
+  const job = await turn.store.getJob(executionId)
+  return job ? await endJob(turn, job, { code: 'CANCELLED' }, await stepsOf(turn, job)) : 'done'
 }
 
 /** Ends a job whose turn failed, so that it does not stay in the state "processing". Never rejects. */

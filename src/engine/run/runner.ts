@@ -40,6 +40,8 @@ export type RunRequest = {
   createdAt?: number
   /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */
   startedAt?: number
+  /** How long a resumed run was suspended because of the memory of all runs. Its timeout does not count this time. */
+  waitedMs?: number
   /** The memory for the input of an asynchronous run. The body of a request is counted elsewhere. */
   inputBytes?: number
   /** Set for a run that is suspended, not ended, when the service stops. */
@@ -270,8 +272,8 @@ export class Runner {
     }
   }
 
-  #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt }: RunRequest): number {
-    return startedAt === undefined ? timeoutMs : timeoutMs - (this.#capabilities.clock.now() - startedAt)
+  #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt, waitedMs = 0 }: RunRequest): number {
+    return startedAt === undefined ? timeoutMs : timeoutMs + waitedMs - (this.#capabilities.clock.now() - startedAt)
   }
 
   #timedOut({ timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest): RunFailure {

@@ -224,3 +224,38 @@ test('jobs that hold too much together run one after the other, and no block run
   expect(it.steps.toSorted()).toEqual(['f', 'f', 'f', 'g', 'g', 'g'])
   expect(it.world.runner.memory.bytes).toBe(0)
 })
+
+/** A job that was suspended because another run holds most of the memory; `release` makes room for it. */
+async function suspended() {
+  const { memory } = it.world.runner
+  const other = { executionId: 'other', workspaceId: it.home.workspaceId }
+  memory.hold(other, 3_000_000)
+  const id = await it.accept('a', "return 'x'.repeat(3e6)")
+  while (it.jobs.running > 0) await Bun.sleep(1)
+  return { id, release: () => memory.release(other) }
+}
+
+test('the time that a job waits for memory does not count against its timeout', async () => {
+  const { id, release } = await suspended()
+  const waitingSince = it.clock.now()
+  expect(await it.store.getJob(id)).toMatchObject({ waitedMs: 0, waitingSince })
+  it.clock.advance(300_000)
+  release()
+  expect(await it.entry(id)).toMatchObject({ level: 'info', durationMs: 300_000 })
+})
+
+test('a crash while a job waits for memory is no interruption of it', async () => {
+  const { id, release } = await suspended()
+  await it.store.parkJobs(true)
+  expect(await it.store.getJob(id)).toMatchObject({ interruptions: 0 })
+  release()
+  expect((await it.entry(id)).level).toBe('info')
+})
+
+test('a job that is cancelled while it waits for memory ends at once', async () => {
+  const { id, release } = await suspended()
+  expect(await it.jobs.cancel(id)).toBe(true)
+  expect(JSON.parse((await it.entry(id)).finalOutput)).toMatchObject({ code: 'CANCELLED' })
+  release()
+  expect(it.jobs).toMatchObject({ running: 0, queued: 0 })
+})

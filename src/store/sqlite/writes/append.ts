@@ -4,7 +4,7 @@ import type { Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, takeStep } from './claims.ts'
-import { endJob, insertJob, insertStep, startJob } from './jobs.ts'
+import { endJob, insertJob, insertStep, startJob, suspendJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 
 /** The hot path: writes one group. Returns which writes were refused; undefined when none was. */
@@ -25,6 +25,7 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
     } else if (write.kind === 'schedule') {
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
+    else if (write.kind === 'job-wait') suspendJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
     else keepTurn(sql, write)
   }

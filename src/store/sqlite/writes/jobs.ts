@@ -24,7 +24,19 @@ export function insertJob(sql: Sql, job: NewJob): void {
 
 export function startJob(sql: Sql, executionId: string, at: number): void {
   sql.run(
-    'UPDATE jobs SET state = 1, started_at = coalesce(started_at, ?) WHERE execution_id = ?',
+    `UPDATE jobs SET state = 1, started_at = coalesce(started_at, ?),
+       waited_ms = waited_ms + max(0, ? - coalesce(waiting_since, ?)), waiting_since = NULL WHERE execution_id = ?`,
+    at,
+    at,
+    at,
+    executionKey(executionId),
+  )
+}
+
+/** From now on, a crash does not count as an interruption of the job. */
+export function suspendJob(sql: Sql, executionId: string, at: number): void {
+  sql.run(
+    'UPDATE jobs SET state = 2, waiting_since = ? WHERE execution_id = ? AND state = 1',
     at,
     executionKey(executionId),
   )
@@ -52,7 +64,8 @@ export function endJob(sql: Sql, executionId: string, output: Uint8Array | null)
 
 export function getJob(sql: Sql, executionId: string): Job | undefined {
   const row = sql.get<SqlJob>(
-    `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions, j.input
+    `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
+       j.waited_ms AS waitedMs, j.waiting_since AS waitingSince, j.input
      ${fromJobs} WHERE j.execution_id = ?`,
     executionKey(executionId),
   )
@@ -98,7 +111,7 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
   return jobs
 }
 
-/** Interrupted jobs, oldest first. There are never more of them than jobs that may run at once. */
+/** Interrupted jobs, oldest first. Each of them has started, so they are far fewer than the jobs in the queue. */
 export function listInterruptedJobs(sql: Sql): JobFacts[] {
   return sql.all<SqlJobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
 }

@@ -34,10 +34,10 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
             const row = jobOf(home, { input })
             const { executionId } = row
             await store.append([{ kind: 'job', row }])
-            expect(await store.getJob(executionId)).toEqual({ ...row, state: 'queued', interruptions: 0 })
+            const stored = { ...row, interruptions: 0, waitedMs: 0, waitingSince: null }
+            expect(await store.getJob(executionId)).toEqual({ ...stored, state: 'queued' })
             await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
-            const started = { ...row, startedAt: 6_000, state: 'running' as const, interruptions: 0 }
-            expect(await store.getJob(executionId)).toEqual(started)
+            expect(await store.getJob(executionId)).toEqual({ ...stored, startedAt: 6_000, state: 'running' })
             await store.append(
               steps.map((content, index) => ({ kind: 'job-step', executionId, number: index + 1, content })),
             )
@@ -86,6 +86,31 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       await store.parkJobs(false)
       expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
       expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', interruptions: 0 })
+    })
+
+    test('that waits for memory counts its waits, and no crash', async () => {
+      const { store, home } = here()
+      const row = jobOf(home, { startedAt: 5_500 })
+      const { executionId } = row
+      await store.append([
+        { kind: 'job', row },
+        { kind: 'job-wait', executionId, at: 6_000 },
+      ])
+      const waiting = { state: 'interrupted', interruptions: 0, startedAt: 5_500, waitedMs: 0, waitingSince: 6_000 }
+      expect(await store.getJob(executionId)).toMatchObject(waiting)
+      await store.parkJobs(true)
+      expect(await store.getJob(executionId)).toMatchObject(waiting)
+      await store.append([{ kind: 'job-start', executionId, at: 9_000 }])
+      const resumed = { state: 'running', waitedMs: 3_000, waitingSince: null }
+      expect(await store.getJob(executionId)).toMatchObject(resumed)
+      await store.append([{ kind: 'job-start', executionId, at: 9_500 }])
+      expect(await store.getJob(executionId)).toMatchObject(resumed)
+      // The clock was set back during the second wait.
+      await store.append([
+        { kind: 'job-wait', executionId, at: 10_000 },
+        { kind: 'job-start', executionId, at: 8_000 },
+      ])
+      expect(await store.getJob(executionId)).toMatchObject(resumed)
     })
 
     test('in the queue is listed with the oldest jobs of its workflow', async () => {
