@@ -105,28 +105,34 @@ export class JobQueue {
     return this.#isHeldBack
   }
 
-  /** The next job of a workspace that may start one now. */
+  /** The next job of a workspace that may start one now. No job overtakes an interrupted one of its workflow. */
   take(mayStart: MayStart = () => true): JobFacts | undefined {
     this.#isHeldBack = false
-    const index = this.#first.findIndex(({ workspaceId, executionId }) => mayStart(workspaceId, executionId))
-    if (index >= 0) return this.#first.splice(index, 1)[0]
-    this.#isHeldBack = this.#first.length > 0
+    // Another job of the workflow would need as much memory, and take it from the job that waits for it.
+    const waiting = new Set<string>()
+    for (const [index, { workspaceId, workflowId, executionId }] of this.#first.entries()) {
+      if (waiting.has(workflowId)) continue
+      if (mayStart(workspaceId, executionId)) return this.#first.splice(index, 1)[0]
+      waiting.add(workflowId)
+    }
+    this.#isHeldBack = waiting.size > 0
     for (const [workspaceId, workflows] of this.#turns) {
-      if (!mayStart(workspaceId)) {
+      const job = mayStart(workspaceId) ? this.#takeOf(workflows, waiting) : undefined
+      if (!job && workflows.size > 0) {
         this.#isHeldBack = true
         continue
       }
       this.#turns.delete(workspaceId)
-      const job = this.#takeOf(workflows)
       if (workflows.size > 0) this.#turns.set(workspaceId, workflows)
       if (job) return job
     }
     return undefined
   }
 
-  /** Takes the next job of a workspace's workflows. */
-  #takeOf(workflows: Set<string>): JobFacts | undefined {
+  /** Takes the next job of a workspace's workflows, without those that are waiting for memory. */
+  #takeOf(workflows: Set<string>, waiting: ReadonlySet<string>): JobFacts | undefined {
     for (const workflowId of workflows) {
+      if (waiting.has(workflowId)) continue
       workflows.delete(workflowId)
       const jobs = this.#byWorkflow.get(workflowId)
       const job = jobs?.shift()

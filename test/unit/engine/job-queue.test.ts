@@ -229,3 +229,18 @@ test('while a workspace is held back, the jobs of others are read from the disk 
   refills.close()
   expect(clock.pending).toBe(0)
 })
+
+test('a job that resumes and has no room is not overtaken by jobs of its workflow', () => {
+  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  const large = jobOf(1, 1)
+  queue.putFirst(large)
+  queue.putFirst(jobOf(2, 1))
+  for (const [n, workflow] of [1, 2].entries()) queue.put(jobOf(3 + n, workflow))
+  let hasRoom = false
+  const take = () => queue.take((_, executionId) => hasRoom || executionId !== large.executionId)?.createdAt
+  expect(take()).toBe(4)
+  expect(take()).toBeUndefined()
+  expect(queue.isHeldBack).toBe(true)
+  hasRoom = true
+  expect([take(), take(), take(), take()]).toEqual([1, 2, 3, undefined])
+})
