@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts'
 import type { FileStorage } from './storage.ts'
 
 export type FileSweepOptions = {
-  store: Pick<Store, 'listGoneFiles' | 'forgetGoneFiles' | 'getExecution' | 'getJob'>
+  store: Pick<Store, 'listGoneFiles' | 'forgetGoneFiles' | 'getExecution' | 'findJob'>
   storage: Pick<FileStorage, 'removeFolder' | 'folders'>
   /** Called for each folder that was deleted. */
   onDeleted(folder: string): void
@@ -73,7 +73,7 @@ export class FileSweep {
       const executionId = folder.slice(folder.lastIndexOf('/') + 1)
       const startedAt = timeOf(executionId)
       if (startedAt === undefined || startedAt > before) continue
-      const isKnown = (await store.getJob(executionId)) ?? (await store.getExecution(executionId))
+      const isKnown = (await store.findJob(executionId)) ?? (await store.getExecution(executionId))
       if (isKnown) continue
       await storage.removeFolder(folder)
       onDeleted(folder)

@@ -1,5 +1,5 @@
 import type { Refusal } from '../domain/run/claim.ts'
-import type { Job, JobFacts, JobPage } from '../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobStatus } from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
 import type { Write } from '../domain/run/write.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
@@ -26,6 +26,8 @@ export interface RunStore {
 
   // jobs: asynchronous runs that have not ended; `append` creates and ends them
   getJob(executionId: string): Promise<Job | undefined>
+  /** The same without the input, which may be large. */
+  findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
   /** The oldest jobs of each workflow that have not started. */

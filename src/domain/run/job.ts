@@ -34,7 +34,12 @@ export type Job = NewJob & {
 }
 
 /** A job without its input. */
-export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 'createdAt' | 'startedAt'>
+export type JobStatus = Omit<Job, 'input'>
+
+/** The identity of a job, and its times. `inputBytes`: the size of the encrypted input of a job that is to start. */
+export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 'createdAt' | 'startedAt'> & {
+  inputBytes?: number
+}
 
 /** Which waiting jobs to read: the first of each workflow, for a number of workflows in a fixed order after `after`. */
 export type JobPage = { perWorkflow: number; workflowsMax: number; after: string | undefined }

@@ -23,9 +23,13 @@ export class CrowdedJobs {
   readonly mayStart = (workspaceId: string, executionId = ''): boolean =>
     this.#memory.hasRoom(workspaceId, this.#bytes.get(executionId))
 
-  /** Reserves the memory of a job that resumes, so that jobs which resume together have room together. */
+  /**
+   * Reserves the memory of a job that starts or resumes, so that jobs which start together have room together. A run
+   * counts its input twice: as text and as a value.
+   */
   begin(job: JobFacts): void {
-    this.#memory.hold(job, this.#bytes.get(job.executionId) ?? 0)
-    this.#bytes.delete(job.executionId)
+    const { executionId, inputBytes = 0 } = job
+    this.#memory.hold(job, Math.max(this.#bytes.get(executionId) ?? 0, 2 * inputBytes))
+    this.#bytes.delete(executionId)
   }
 }

@@ -1,8 +1,10 @@
-import type { Job, JobFacts, JobPage } from '../../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobStatus } from '../../domain/run/job.ts'
 
 /** The part of the store that jobs use. */
 export type JobStore = {
   getJob(executionId: string): Promise<Job | undefined>
+  /** The same without the input, which may be large. */
+  findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
   /** Jobs that have not started: the oldest ones of each workflow. */

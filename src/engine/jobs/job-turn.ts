@@ -4,10 +4,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { isRefusedForNow } from '../../domain/errors.ts'
 import type { Refusal } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
-import type { Job, JobFacts } from '../../domain/run/job.ts'
+import type { Job, JobFacts, JobStatus } from '../../domain/run/job.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
-import type { InSlices } from '../../domain/slices.ts'
+import { type InSlices, largeBytes } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
@@ -29,7 +29,7 @@ export type TurnOptions = {
   open(sealed: Uint8Array, context: string): string
   runner: {
     executeJob(request: RunRequest & { history: StepHistory }): Promise<RunEnd>
-    memory: Pick<RunMemory, 'hasRoom' | 'hold' | 'release' | 'onFree'>
+    memory: Pick<RunMemory, 'hasRoom' | 'hold' | 'heldBy' | 'release' | 'onFree'>
   }
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** A version of a workflow, compiled; also of a deleted workflow. */
@@ -73,9 +73,21 @@ export type JobInput = { input: TriggerInput; inputBytes: number }
 
 /** Runs a job that is on disk, from its start or from where it was interrupted. */
 export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEnd> {
+  const bytes = turn.runner.memory.heldBy(turn.active.job)
+  const load = () => loadJob(turn, executionId)
+  // While a large job is being read, it is in memory several times.
+  const loaded = await (bytes > largeBytes ? turn.gate.run(bytes, load) : load())
+  return typeof loaded === 'string' ? loaded : await runJob(turn, loaded.job, loaded.input, loaded.steps)
+}
+
+type LoadedJob = { job: RunnableJob; input: JobInput; steps: readonly string[] }
+
+/** Reads a job and marks it as started. A job that cannot run ends. */
+async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | TurnEnd> {
   const { store, open, seal, write, clock } = turn
-  const job = await store.getJob(executionId)
-  if (!job) return 'done'
+  const stored = await store.getJob(executionId)
+  if (!stored) return 'done'
+  const { input: sealed, ...job } = stored
   const texts = await stepsOf(turn, job)
   const at = clock.now()
   const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))
@@ -88,9 +100,8 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
     texts.push(mark)
   }
   await Promise.all(writes.map(write))
-  const input = open(job.input, executionId)
-  const parsed = { input: JSON.parse(input) as TriggerInput, inputBytes: input.length }
-  return await runJob(turn, started, parsed, texts)
+  const text = open(sealed, executionId)
+  return { job: started, input: { input: JSON.parse(text) as TriggerInput, inputBytes: text.length }, steps: texts }
 }
 
 /** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
@@ -145,7 +156,7 @@ export async function runJob(
 }
 
 async function endSuspended(turn: Turn, executionId: string): Promise<TurnEnd> {
-  const job = await turn.store.getJob(executionId)
+  const job = await turn.store.findJob(executionId)
   return job ? await endJob(turn, job, { code: 'CANCELLED' }, await stepsOf(turn, job)) : 'done'
 }
 
@@ -155,7 +166,7 @@ export async function failJob(options: TurnOptions, executionId: string, error: 
   const { store, onBug } = options
   onBug(executionId, error)
   try {
-    const job = await store.getJob(executionId)
+    const job = await store.findJob(executionId)
     if (!job) return 'done'
     // Unreadable steps may be what failed the turn.
     const steps = await stepsOf(options, job).catch(() => [])
@@ -184,7 +195,7 @@ export async function endJob(
 }
 
 /** The steps that were recorded before a job was interrupted. */
-export async function stepsOf({ store, open }: Pick<TurnOptions, 'store' | 'open'>, job: Job): Promise<string[]> {
+export async function stepsOf({ store, open }: Pick<TurnOptions, 'store' | 'open'>, job: JobStatus): Promise<string[]> {
   if (job.state === 'queued') return []
   const steps = await store.getJobSteps(job.executionId)
   return steps.map((sealed) => open(sealed, job.executionId))

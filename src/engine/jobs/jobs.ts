@@ -128,11 +128,12 @@ export class Jobs {
     const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
     const startsNow = isFree && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
-    const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt }
+    const facts = { executionId, workflowId, workspaceId, createdAt, startedAt, version, trigger }
+    const acceptance = acceptanceOf(facts, { input, claim, seal })
+    const inputBytes = acceptance.chars
+    const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt, inputBytes }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
-    let inputBytes = 0
-    const facts = { ...job, version, trigger }
     const run = (accepted?: Promise<unknown>) =>
       this.#start(job, () => runJob(this.#turnOf(job), facts, { input, inputBytes }, [], accepted))
     let isStarted = false
@@ -142,8 +143,6 @@ export class Jobs {
       else this.#queue.retract(executionId)
     }
     try {
-      const acceptance = acceptanceOf(facts, { input, claim, seal })
-      inputBytes = acceptance.chars
       const writing = write(acceptance)
       if (startsNow && !claim) {
         // A run without outside effects may end before its job is on disk: then both are one commit.
@@ -171,7 +170,7 @@ export class Jobs {
   async find(executionId: string): Promise<JobInFlight | undefined> {
     const active = this.#active.get(executionId)
     if (active) return { ...active.job, status: 'processing' }
-    const job = await this.#options.store.getJob(executionId)
+    const job = await this.#options.store.findJob(executionId)
     return job && { ...job, status: job.startedAt === null ? 'queued' : 'processing' }
   }
 
@@ -190,7 +189,7 @@ export class Jobs {
       if ((await active.ended.promise) === 'later') throw unwrittenRefusal()
       return true
     }
-    const job = await store.getJob(executionId)
+    const job = await store.findJob(executionId)
     if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
     const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
     this.#active.set(executionId, ending)

@@ -259,3 +259,14 @@ test('a job that is cancelled while it waits for memory ends at once', async () 
   release()
   expect(it.jobs).toMatchObject({ running: 0, queued: 0 })
 })
+
+test('jobs with large inputs start only while there is room for them', async () => {
+  await it.entry(await it.accept('small'))
+  const { workflowId, workspaceId } = it.home
+  const input = { input: { value: 'x'.repeat(2_000_000) }, fields: {} }
+  const request = { workflowId, workspaceId, version: 1, trigger: 'api' as const, input }
+  const accepting = [it.jobs.accept(request), it.jobs.accept(request)]
+  expect(it.jobs).toMatchObject({ running: 1, queued: 1 })
+  const jobs = await Promise.all(accepting)
+  for (const { executionId } of jobs) expect((await it.entry(executionId)).level).toBe('info')
+})

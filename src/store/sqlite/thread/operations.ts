@@ -153,6 +153,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getExecution: { writes: false, searches: true, run: logs.getExecution },
 
   getJob: { writes: false, run: jobs.getJob },
+  findJob: { writes: false, run: jobs.findJob },
   getJobSteps: { writes: false, run: jobs.getJobSteps },
   listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
   listInterruptedJobs: { writes: false, run: jobs.listInterruptedJobs },

@@ -1,4 +1,4 @@
-import type { Job, JobFacts, JobPage, JobState, NewJob } from '../../../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobState, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey, triggers } from '../tables/rows.ts'
@@ -63,19 +63,25 @@ export function endJob(sql: Sql, executionId: string, output: Uint8Array | null)
 }
 
 export function getJob(sql: Sql, executionId: string): Job | undefined {
-  const row = sql.get<SqlJob>(
-    `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
-       j.waited_ms AS waitedMs, j.waiting_since AS waitingSince, j.input
-     ${fromJobs} WHERE j.execution_id = ?`,
+  const row = sql.get<SqlJobStatus & Pick<Job, 'input'>>(
+    `${selectStatus}, j.input ${fromJobs} WHERE j.execution_id = ?`,
     executionKey(executionId),
   )
-  if (!row) return undefined
-  const texts = {
+  return row && { ...row, ...textsOf(row) }
+}
+
+/** The job without its input. */
+export function findJob(sql: Sql, executionId: string): JobStatus | undefined {
+  const row = sql.get<SqlJobStatus>(`${selectStatus} ${fromJobs} WHERE j.execution_id = ?`, executionKey(executionId))
+  return row && { ...row, ...textsOf(row) }
+}
+
+function textsOf(row: SqlJobStatus): Pick<Job, 'executionId' | 'trigger' | 'state'> {
+  return {
     executionId: executionIdOf(row.executionId),
     trigger: triggers[row.trigger]!,
     state: states[row.state]!,
   }
-  return { ...row, ...texts }
 }
 
 /** The recorded steps of a job, ordered by number. */
@@ -102,7 +108,7 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
     if (!next) break
     workflow = next.workflow
     const rows = sql.all<SqlJobFacts>(
-      `${selectFacts} ${fromJobs} WHERE j.state = 0 AND j.workflow = ? ORDER BY j.number LIMIT ?`,
+      `${selectWaiting} ${fromJobs} WHERE j.state = 0 AND j.workflow = ? ORDER BY j.number LIMIT ?`,
       workflow,
       perWorkflow,
     )
@@ -113,7 +119,7 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
 
 /** Interrupted jobs, oldest first. Each of them has started, so they are far fewer than the jobs in the queue. */
 export function listInterruptedJobs(sql: Sql): JobFacts[] {
-  return sql.all<SqlJobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
+  return sql.all<SqlJobFacts>(`${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
 }
 
 export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {
@@ -144,11 +150,16 @@ export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefi
 }
 
 type SqlJobFacts = Omit<JobFacts, 'executionId'> & { executionId: string | Uint8Array }
-type SqlJob = Omit<Job, 'executionId' | 'trigger' | 'state'> & SqlJobFacts & { trigger: number; state: number }
+type SqlJobStatus = Omit<JobStatus, 'executionId' | 'trigger' | 'state'> &
+  SqlJobFacts & { trigger: number; state: number }
 
 const selectFacts = `
   SELECT j.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId, j.created_at AS createdAt,
     j.started_at AS startedAt`
+const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
+    j.waited_ms AS waitedMs, j.waiting_since AS waitingSince`
+// SQLite knows the length without reading the value.
+const selectWaiting = `${selectFacts}, length(j.input) AS inputBytes`
 const fromJobs = `
   FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow CROSS JOIN workspaces w ON w.number = j.workspace`
 

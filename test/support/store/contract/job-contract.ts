@@ -36,6 +36,8 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
             await store.append([{ kind: 'job', row }])
             const stored = { ...row, interruptions: 0, waitedMs: 0, waitingSince: null }
             expect(await store.getJob(executionId)).toEqual({ ...stored, state: 'queued' })
+            const { input: _, ...facts } = stored
+            expect(await store.findJob(executionId)).toEqual({ ...facts, state: 'queued' })
             await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
             expect(await store.getJob(executionId)).toEqual({ ...stored, startedAt: 6_000, state: 'running' })
             await store.append(
@@ -45,6 +47,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
             const log = logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt: row.createdAt })
             await store.append([logWrite(log, output)])
             expect(await store.getJob(executionId)).toBeUndefined()
+            expect(await store.findJob(executionId)).toBeUndefined()
             expect(await store.getJobSteps(executionId)).toEqual([])
             expect(await store.getJobOutput(executionId)).toEqual(output ?? undefined)
             expect(await store.getExecution(executionId)).toMatchObject({ executionId, createdAt: 5_000 })
@@ -126,6 +129,8 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
         const jobs = await store.listQueuedJobs({ perWorkflow, workflowsMax, after })
         return new Set(jobs.map(({ executionId }) => executionId))
       }
+      const page = { perWorkflow: 1, workflowsMax: 1, after: undefined }
+      expect(await store.listQueuedJobs(page)).toMatchObject([{ inputBytes: 3, startedAt: null }])
       const idsOf = (rows: readonly NewJob[]) => rows.map(({ executionId }) => executionId)
       expect(await listed(3)).toEqual(new Set([...idsOf(first.slice(0, 3)), ...idsOf(second)]))
       expect(await listed(1)).toEqual(new Set([first[0]!.executionId, second[0]!.executionId]))
