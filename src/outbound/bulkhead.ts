@@ -11,7 +11,14 @@ export type Concurrency = { total: number; perOrigin: number; waiting: number; s
 export type Route = { workspace: string; host: string; origin: string }
 
 /** A slot for one request in flight. Releasing it twice has no effect. */
-export type Slot = { release(): void }
+export type Slot = {
+  release(): void
+  /**
+   * Lets another request have the slot, because this one waits for something that the other one may free. When as many
+   * requests as there are slots have done so and are not over, this has no effect.
+   */
+  lend(): void
+}
 
 /** A host name may have as many slots as this many origins. */
 const originsPerHost = 4
@@ -25,6 +32,7 @@ export class Bulkhead {
   readonly #bounds: Concurrency
   readonly #slots: FairShare
   readonly #places: FairShare
+  #lent = 0
   readonly #root = new Lane('', undefined, Number.POSITIVE_INFINITY)
 
   constructor(bounds: Concurrency) {
@@ -96,7 +104,17 @@ export class Bulkhead {
   #take(lane: Lane, route: Route): Slot {
     this.#slots.take(route.workspace)
     lane.run(1)
-    return new HeldSlot(() => this.#release(lane, route))
+    return new HeldSlot(
+      () => this.#release(lane, route),
+      (step) => this.#lend(step),
+    )
+  }
+
+  /** Counts a slot that is lent (1), or a request without a slot that is over (-1). Returns false when too many are. */
+  #lend(step: 1 | -1): boolean {
+    if (step === 1 && this.#lent >= this.#bounds.total) return false
+    this.#lent += step
+    return true
   }
 
   #release(lane: Lane, { workspace }: Route): void {
@@ -130,15 +148,24 @@ export class Bulkhead {
 
 class HeldSlot implements Slot {
   #release: (() => void) | undefined
+  readonly #count: (step: 1 | -1) => boolean
 
-  constructor(release: () => void) {
+  constructor(release: () => void, count: (step: 1 | -1) => boolean) {
     this.#release = release
+    this.#count = count
   }
 
   release(): void {
     const release = this.#release
     this.#release = undefined
     release?.()
+  }
+
+  lend(): void {
+    const release = this.#release
+    if (!release || !this.#count(1)) return
+    this.#release = () => void this.#count(-1)
+    release()
   }
 }
 

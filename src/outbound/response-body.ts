@@ -20,7 +20,8 @@ export type ResponseBodyParts = {
 
 /**
  * The body of a response whose status and headers have arrived. It counts the bytes as they arrive. It keeps the
- * request's slot and deadline until the body was read to its end, failed or was closed. If nobody reads the body, the
+ * request's slot and deadline until the body was read to its end, failed or was closed; while it waits for memory, it
+ * lends the slot. If nobody reads the body, the
  * deadline ends the request.
  */
 export class ResponseBody implements OutboundBody {
@@ -59,8 +60,10 @@ export class ResponseBody implements OutboundBody {
   }
 
   async #room(memory: OutboundMemory): Promise<void> {
-    const { clock, deadline } = this.#parts
+    const { clock, deadline, slot } = this.#parts
     deadline.phase = 'free memory'
+    // The runs that hold the memory may need the slot for their next request.
+    slot.lend()
     while (!memory.hasRoom()) {
       await new Promise<void>((resolve) => void clock.setTimer(roomCheckMs, resolve))
       if (deadline.reason) throw deadline.reason

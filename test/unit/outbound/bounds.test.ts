@@ -219,3 +219,24 @@ test('hosts that hang do not delay others: 300 requests wait for one host, and a
   giving.abort()
   expect((await Promise.all(stuck)).every((outcome) => !outcome.ok && outcome.code === 'CANCELLED')).toBe(true)
 })
+
+test('a response that waits for memory holds back no other request to its origin', async () => {
+  using peer = httpPeer(() => new Response('x'.repeat(1_000)))
+  using outbound = outboundOf(['loopback'], { concurrency: { perOrigin: 1 } })
+  const url = `http://127.0.0.1:${peer.port}/`
+  let hasRoom = false
+  const asked = Promise.withResolvers<void>()
+  const memory = {
+    add() {},
+    hasRoom() {
+      asked.resolve()
+      return hasRoom
+    },
+  }
+  const waiting = outbound.fetch(requestTo(url, { memory }))
+  await asked.promise
+  expect(await outbound.fetch(requestTo(url))).toMatchObject({ ok: true })
+  hasRoom = true
+  expect(await waiting).toMatchObject({ ok: true })
+  expect(outbound.load()).toEqual({ running: 0, waiting: 0 })
+})

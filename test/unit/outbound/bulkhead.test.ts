@@ -208,3 +208,30 @@ describe('the bulkhead', () => {
     expect(await Promise.all(waits.slice(9))).toEqual(Array.from({ length: 11 }, () => 'CONNECTION_FAILED'))
   })
 })
+
+test('a lent slot goes to the next request, and as many slots are lent as there are', async () => {
+  const bulkhead = bulkheadOf({ total: 1, perOrigin: 1, waiting: 10 })
+  const { order, places, enter } = line(bulkhead)
+  for (const name of ['a', 'b', 'c', 'd']) enter(name, 'host')
+  await settle()
+  for (const [name, next] of [
+    ['a', 'b'],
+    ['b', 'c'],
+  ] as const) {
+    places.get(name)?.lend()
+    places.get(name)?.lend()
+    await settle()
+    expect(order.at(-1)).toBe(next)
+  }
+  // Two slots exist, and two are lent.
+  places.get('c')?.lend()
+  await settle()
+  expect(order.at(-1)).toBe('c')
+  places.get('a')?.release()
+  places.get('a')?.release()
+  places.get('c')?.lend()
+  await settle()
+  expect(order.at(-1)).toBe('d')
+  for (const slot of places.values()) slot.release()
+  expect([bulkhead.running, bulkhead.waiting, bulkhead.workspaces]).toEqual([0, 0, 0])
+})
