@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { classes } from '../parts/class-names.ts'
+import { hasMod } from '../parts/keys.tsx'
 
 /**
  * A name that is edited in place. Enter applies it, Escape restores it. An invalid name stays in the field with an
@@ -35,8 +36,15 @@ export function NameField({
   const [typed, setTyped] = useState<string>()
   const wanted = typed?.trim()
   const error = wanted ? errorOf?.(wanted) : undefined
+  const apply = () => {
+    if (error) return
+    if (wanted && wanted !== name) onRename(wanted)
+    setTyped(undefined)
+  }
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter' && !error) {
+    // Mod+Enter also runs the workflow, with the new name. The field keeps the focus.
+    if (event.key === 'Enter' && hasMod(event)) apply()
+    else if (event.key === 'Enter' && !error) {
       // Otherwise the key would also press the button that receives the focus.
       event.preventDefault()
       event.currentTarget.blur()
@@ -64,11 +72,7 @@ export function NameField({
         autoComplete="off"
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={onKeyDown}
-        onBlur={() => {
-          if (error) return
-          if (wanted && wanted !== name) onRename(wanted)
-          setTyped(undefined)
-        }}
+        onBlur={apply}
         className={classes(
           '-mx-1 field-sizing-content max-w-full shrink min-w-16 truncate rounded-md bg-transparent px-1 py-0.5 text-sm hover:not-read-only:bg-hover',
           error && 'text-error-text',

@@ -72,6 +72,36 @@ test('a run that succeeds leaves the focus where it was: at the button, a block 
   expect(await focused()).toBe('Run with custom input')
 }, 120_000)
 
+test('Ctrl Enter in a field runs the workflow with what was typed there, and keeps the focus', async () => {
+  const { page } = visited
+  await openWorkflow(visited, {
+    name: 'Typed',
+    variables: { word: { type: 'string', value: '' } },
+    blocks: [
+      block('start', 'api_trigger', {}, at(0, 0)),
+      block('set', 'variables', { assign: [{ name: 'word', value: 'old' }] }, at(340, 0)),
+    ],
+    edges: ['start > set'],
+  })
+  await node(page, 'set').click({ position: { x: 60, y: 12 } })
+  const rows = page.getByRole('list', { name: 'Blocks that ran' })
+
+  const name = page.getByLabel('Block name')
+  await name.fill('Renamed')
+  await name.press('Control+Enter')
+  await rows.getByText('Renamed').waitFor()
+  await succeeded()
+  expect(await focused()).toBe('Block name')
+
+  // An open list of suggestions does not keep the key for itself.
+  const value = page.getByRole('combobox', { name: 'value' })
+  await value.fill('new <sta')
+  await page.getByRole('listbox').waitFor()
+  await value.press('Control+Enter')
+  await rows.getByText('Renamed').click()
+  await page.getByRole('region', { name: 'Output' }).getByText('"new <sta"').waitFor()
+}, 60_000)
+
 test('a double click on Run does not stop the run that it started', async () => {
   const { page } = visited
   await openWorkflow(visited, {

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState
 import { classes } from '../../parts/class-names.ts'
 import { controlLook } from '../../parts/field.tsx'
 import { matchScore } from '../../parts/find.ts'
+import { hasMod } from '../../parts/keys.tsx'
 import { insertInto, useLastField } from '../values/last-field.ts'
 import { PreviewLine, type PreviewMode } from '../values/preview-line.tsx'
 import { NoVariable } from './no-variable.tsx'
@@ -67,7 +68,13 @@ export function TemplateField({
     setCaret(undefined)
     requestAnimationFrame(() => element.setSelectionRange(place, place))
   }
+  const done = () => {
+    setCaret(undefined)
+    onDone?.()
+  }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    // Runs the workflow with the text as it stands, instead of inserting a suggestion.
+    if (event.key === 'Enter' && hasMod(event)) return done()
     if (!isOpen) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) setAt((current + step + found.length) % found.length)
@@ -122,8 +129,7 @@ export function TemplateField({
           onBlur={(event) => {
             // The focus moved into the suggestions.
             if (event.currentTarget.parentElement?.contains(event.relatedTarget)) return
-            setCaret(undefined)
-            onDone?.()
+            done()
           }}
           className={classes(
             controlLook,
