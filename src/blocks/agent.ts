@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { messageOf } from '../domain/errors.ts'
+import { oneOf } from '../domain/one-of.ts'
 import { recordOf } from '../domain/record-of.ts'
 import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/cost.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
@@ -24,12 +25,14 @@ import { checkModelParameters, modelParameters, withoutApiKey } from './model-pa
 import { addCallCost, askModel } from './model-turn.ts'
 
 const Message = t.Object({
-  role: t.Union([t.Literal('system'), t.Literal('user'), t.Literal('assistant')]),
+  role: oneOf(['system', 'user', 'assistant'], {
+    labels: { system: 'System', user: 'User', assistant: 'Assistant' },
+  }),
   content: t.Unknown(),
 })
 
 const Tool = t.Object({
-  type: t.Union([t.Literal('workflow'), t.Literal('api')]),
+  type: oneOf(['workflow', 'api'], { labels: { workflow: 'Workflow', api: 'API request' } }),
   name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' }),
   description: t.Optional(t.String()),
   workflowId: t.Optional(t.String({ minLength: 1 })),
@@ -74,7 +77,7 @@ const Parameters = t.Object({
     title: 'Steps',
     description: 'The most model calls. The block fails if the last one still asks for tools.',
   }),
-  onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
+  onError: { ...OnError, default: 'stop' },
 })
 type Parameters = Static<typeof Parameters>
 

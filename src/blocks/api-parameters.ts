@@ -1,14 +1,12 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
 import { recordOf } from '../domain/record-of.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
-  method: t.Union([t.Literal('GET'), t.Literal('POST'), t.Literal('PUT'), t.Literal('DELETE'), t.Literal('PATCH')], {
-    default: 'GET',
-    title: 'Method',
-  }),
+  method: oneOf(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], { default: 'GET', title: 'Method' }),
   params: keyValues('Query parameters', 'Appended to the query of the URL. Entries with an empty key are skipped.'),
   headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.', {
     secret: 'headers',
@@ -21,11 +19,12 @@ export const Parameters = t.Object({
     }),
   ),
   body: t.Optional(t.Unknown({ title: 'Body', description: 'Sent with POST, PUT and PATCH.' })),
-  bodyType: t.Union(
-    [t.Literal('json'), t.Literal('text'), t.Literal('form'), t.Literal('multipart'), t.Literal('file')],
-    { default: 'json', title: 'Body type' },
-  ),
-  file: t.Optional(t.Unknown({ title: 'File', description: 'The file to send, for the body type "file".' })),
+  bodyType: oneOf(['json', 'text', 'form', 'multipart', 'file'], {
+    default: 'json',
+    title: 'Body type',
+    labels: { json: 'JSON', text: 'Text', form: 'Form', multipart: 'Form with files (multipart)', file: 'File' },
+  }),
+  file: t.Optional(t.Unknown({ title: 'File', description: 'The file to send, for the body type “File”.' })),
   timeoutMs: t.Integer({
     default: 30_000,
     minimum: 1,
@@ -47,7 +46,7 @@ export const Parameters = t.Object({
     title: 'Redirects',
     description: 'Redirects to follow at most. With 0, the redirect itself is the response.',
   }),
-  onError: t.Union(OnError.anyOf, { default: 'stop', title: 'On error' }),
+  onError: { ...OnError, default: 'stop' },
 })
 export type Parameters = Static<typeof Parameters>
 

@@ -1,22 +1,26 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
 import type { ModelRequest } from '../domain/run/model-call.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
 /** The parameters of every block that calls a language model. */
 export const modelParameters = {
-  provider: t.Union(
-    [t.Literal('openai'), t.Literal('anthropic'), t.Literal('google'), t.Literal('openai-compatible')],
-    {
-      title: 'Provider',
-      description: '"openai-compatible" is any service with the API of OpenAI: Ollama, vLLM, …',
+  provider: oneOf(['openai', 'anthropic', 'google', 'openai-compatible'], {
+    title: 'Provider',
+    description: '“OpenAI-compatible” is any service with the API of OpenAI: Ollama, vLLM, …',
+    labels: {
+      openai: 'OpenAI',
+      anthropic: 'Anthropic',
+      google: 'Google',
+      'openai-compatible': 'OpenAI-compatible',
     },
-  ),
+  }),
   model: t.String({ minLength: 1, maxLength: 200, title: 'Model', description: "The provider's name for the model." }),
   baseUrl: t.Optional(
     t.String({
       title: 'Base URL',
-      description: 'The address of the service, including /v1. Required for "openai-compatible".',
+      description: 'The address of the service, including /v1. Required for “OpenAI-compatible”.',
     }),
   ),
   apiKey: t.Optional(

@@ -28,15 +28,17 @@ const Parameters = t.Object({
     description:
       'A due time during a run is skipped, or starts a run after it (at most one waits), or starts a run beside it.',
     default: 'skip',
+    labels: { skip: 'Skip it', queue: 'Run after the current run', allow: 'Run at the same time' },
   }),
   missed: oneOf(missedPolicies, {
     title: 'Missed',
     description: 'After downtime of the service, the last missed time runs, or none, or all of them.',
     default: 'once',
+    labels: { once: 'Run the last one', skip: 'Run none', all: 'Run all' },
   }),
   missedMax: t.Integer({
     title: 'Missed at most',
-    description: 'For "all": the number of missed times that run, counted from the last one.',
+    description: 'For “Run all”: the number of missed times that run, counted from the last one.',
     minimum: 1,
     maximum: 1_000,
     default: 10,

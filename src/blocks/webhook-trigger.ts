@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import {
+  authenticationLabels,
   authenticationMembers,
   WebhookAuthentication,
   type WebhookIdempotency,
@@ -43,7 +44,7 @@ function checkAuthentication(authentication: WebhookAuthentication): ParameterFi
   const missing = authenticationMembers[type].filter((member) => !authentication[member])
   const findings = missing.map((member) => {
     const { title } = WebhookAuthentication.properties[member]
-    const message = `${title} is empty, but the authentication "${type}" needs it.`
+    const message = `${title} is empty, but the authentication “${authenticationLabels[type]}” needs it.`
     return error('MISSING_PARAMETER', `authentication.${member}`, message)
   })
   findings.push(...checkSecret(authentication))

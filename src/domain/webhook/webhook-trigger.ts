@@ -10,9 +10,16 @@ export type WebhookMethod = (typeof webhookMethods)[number]
 export const signatureSchemes = ['github', 'stripe', 'slack', 'standard'] as const
 export type SignatureScheme = (typeof signatureSchemes)[number]
 
+export const authenticationLabels = {
+  none: 'None: anyone who knows the URL',
+  bearer: 'Bearer token',
+  header: 'Header',
+  signature: 'Signature',
+} as const
+
 /** `authenticationMembers` says which other members each type needs. */
 export const WebhookAuthentication = t.Object({
-  type: oneOf(['none', 'bearer', 'header', 'signature']),
+  type: oneOf(['none', 'bearer', 'header', 'signature'], { labels: authenticationLabels }),
   token: t.Optional(
     t.String({ secret: true, title: 'Token', description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.' }),
   ),
@@ -24,7 +31,12 @@ export const WebhookAuthentication = t.Object({
       description: 'We recommend an environment variable: {{WEBHOOK_TOKEN}}.',
     }),
   ),
-  scheme: t.Optional(oneOf(signatureSchemes, { title: 'Signature scheme' })),
+  scheme: t.Optional(
+    oneOf(signatureSchemes, {
+      title: 'Signature scheme',
+      labels: { github: 'GitHub', stripe: 'Stripe', slack: 'Slack', standard: 'Standard Webhooks' },
+    }),
+  ),
   secret: t.Optional(
     t.String({
       secret: true,
@@ -67,10 +79,11 @@ export const WebhookParameters = t.Object({
     default: { type: 'none' },
     membersByType: authenticationMembers,
   }),
-  respond: t.Union([t.Literal('immediately'), t.Literal('workflow')], {
+  respond: oneOf(['immediately', 'workflow'], {
     title: 'Respond',
     description: 'Respond immediately, when the run is on disk, or with the response of the workflow.',
     default: 'immediately',
+    labels: { immediately: 'Immediately', workflow: 'With the response of the workflow' },
   }),
   idempotency: t.Optional(
     t.Composite([WebhookIdempotency], {

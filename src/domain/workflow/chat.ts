@@ -18,6 +18,7 @@ export const ChatParameters = t.Object({
     title: 'Access',
     description: 'Who may use the chat: callers with an API key, callers with the password, or everyone.',
     default: 'key',
+    labels: { key: 'API key', password: 'Password', public: 'Everyone' },
   }),
   password: t.Optional(
     t.String({

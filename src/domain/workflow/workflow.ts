@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../one-of.ts'
 import { recordOf } from '../record-of.ts'
 import { Subscription, subscriptionsMax } from '../webhook/subscription.ts'
 
@@ -44,14 +45,23 @@ export const Edge = t.Object({
 })
 export type Edge = Static<typeof Edge>
 
-export const OnError = t.Union([t.Literal('stop'), t.Literal('continue')])
+export const OnError = oneOf(['stop', 'continue'], {
+  title: 'On error',
+  labels: { stop: 'Stop the run', continue: 'Continue' },
+})
 export type OnError = Static<typeof OnError>
 
 export const Loop = t.Object({
   id: t.Optional(t.String()),
   nodes: t.Optional(t.Array(t.String())),
-  loopType: t.Union([t.Literal('for'), t.Literal('forEach'), t.Literal('while'), t.Literal('doWhile')], {
+  loopType: oneOf(['for', 'forEach', 'while', 'doWhile'], {
     title: 'Repeat',
+    labels: {
+      for: 'Fixed number of times',
+      forEach: 'For each item in a list',
+      while: 'While a condition is true',
+      doWhile: 'Once, then while a condition is true',
+    },
   }),
   iterations: t.Optional(t.Unknown({ title: 'Times' })),
   forEachItems: t.Optional(t.Unknown({ title: 'Items' })),
@@ -63,7 +73,10 @@ export type Loop = Static<typeof Loop>
 export const Parallel = t.Object({
   id: t.Optional(t.String()),
   nodes: t.Optional(t.Array(t.String())),
-  parallelType: t.Union([t.Literal('count'), t.Literal('collection')], { title: 'Repeat' }),
+  parallelType: oneOf(['count', 'collection'], {
+    title: 'Repeat',
+    labels: { count: 'Fixed number of times', collection: 'For each item in a list' },
+  }),
   count: t.Optional(t.Unknown({ title: 'Times' })),
   distribution: t.Optional(t.Unknown({ title: 'Items' })),
   concurrency: t.Optional(t.Unknown({ title: 'At the same time' })),

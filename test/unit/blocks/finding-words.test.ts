@@ -18,7 +18,11 @@ function hiddenNames(type: string): string[] {
 
 describe('the problems of a block name the labels of its form', () => {
   const wrong: [type: string, params: Record<string, unknown>, message: string][] = [
-    ['webhook_trigger', { authentication: { type: 'bearer' } }, 'Token is empty, but the authentication "bearer"'],
+    [
+      'webhook_trigger',
+      { authentication: { type: 'bearer' } },
+      'Token is empty, but the authentication “Bearer token”',
+    ],
     ['webhook_trigger', { authentication: { type: 'header', name: 'X-A' } }, 'Header value is empty, but'],
     ['webhook_trigger', { authentication: { type: 'signature', secret: 's' } }, 'Signature scheme is empty, but'],
     ['webhook_trigger', { idempotency: {} }, 'either Header or Field'],

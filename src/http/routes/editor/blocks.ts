@@ -60,6 +60,8 @@ export type ParameterSchema = {
   description?: string
   default?: unknown
   enum?: readonly string[]
+  /** Shown instead of the values of `enum`. Technical ones, such as `POST`, have no labels. */
+  'x-labels'?: Readonly<Record<string, string>>
   items?: ParameterSchema
   properties?: Readonly<Record<string, ParameterSchema>>
   required?: readonly string[]

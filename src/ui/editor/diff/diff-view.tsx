@@ -14,7 +14,7 @@ import {
   isSameDiff,
 } from '../document/document-diff.ts'
 import { maskedBlock } from '../document/masked-secrets.ts'
-import { pathLabel } from '../document/parameter-label.ts'
+import { labelledValue, pathLabel } from '../document/parameter-label.ts'
 import type { ValueChange } from '../document/value-changes.ts'
 import { type BlockType, useEditing } from '../editing.tsx'
 import { ValueDiff } from './value-diff.tsx'
@@ -102,11 +102,13 @@ function BlockItem({
   const { kind, name, values } = change
   // The head says the name and the type of a block that was added or removed.
   const listed = kind === 'changed' ? values : values.filter(({ path }) => !headParts.has(path[0] ?? ''))
-  const shown = listed.map((value) =>
-    value.path[0] === 'container'
-      ? { ...value, before: value.before && nameOf(value.before), after: value.after && nameOf(value.after) }
-      : value,
-  )
+  const shown = listed.map((value) => {
+    const wordsOf =
+      value.path[0] === 'container'
+        ? (one: unknown) => one && nameOf(one)
+        : (one: unknown) => labelledValue(one, value.path.slice(1), settingsOf(value, type))
+    return { ...value, before: wordsOf(value.before), after: wordsOf(value.after) }
+  })
   return (
     <details open={kind !== 'removed'} className="group rounded-lg border border-line bg-surface">
       <summary className="flex cursor-default items-center gap-2 rounded-lg px-2.5 py-1.5 select-none hover:bg-hover">
@@ -132,10 +134,16 @@ function BlockItem({
 
 const headParts = new Set(['name', 'type', 'enabled'])
 
-function labelIn({ path: [part = '', ...rest] }: ValueChange, type: BlockType | undefined): string {
-  if (part === 'params') return pathLabel(rest, type?.parameters.properties)
-  if (part === 'loop' || part === 'parallel') return pathLabel(rest, type?.container?.settings.properties) || 'Settings'
-  return partLabels[part] ?? part
+function labelIn(value: ValueChange, type: BlockType | undefined): string {
+  const [part = '', ...rest] = value.path
+  const isSetting = part === 'params' || part === 'loop' || part === 'parallel'
+  return isSetting ? pathLabel(rest, settingsOf(value, type)) || 'Settings' : (partLabels[part] ?? part)
+}
+
+/** The parameters of a block, or the settings of a container, to which a value belongs. */
+function settingsOf({ path: [part] }: ValueChange, type: BlockType | undefined) {
+  if (part === 'params') return type?.parameters.properties
+  return part === 'loop' || part === 'parallel' ? type?.container?.settings.properties : undefined
 }
 
 const partLabels: Readonly<Record<string, string>> = {

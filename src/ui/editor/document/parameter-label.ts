@@ -6,6 +6,23 @@ export function parameterLabel(name: string, schema: ParameterSchema | undefined
   return schema?.title ?? labelOf(name)
 }
 
+/** The label of a value that is one of several, or the value. */
+export function choiceLabel(value: string, schema: ParameterSchema | undefined): string {
+  return own(schema?.['x-labels'], value) ?? value
+}
+
+/** Shows a choice by its label. Any other value stays as it is. */
+export function labelledValue(
+  value: unknown,
+  path: readonly string[],
+  properties: Readonly<Record<string, ParameterSchema>> | undefined,
+): unknown {
+  if (typeof value !== 'string') return value
+  let at: ParameterSchema | undefined = properties && { properties }
+  for (const name of path) at = own(at?.properties, name) ?? at?.items
+  return choiceLabel(value, at)
+}
+
 /** The labels along a path into the parameters: `Headers › Authorization › Value`. */
 export function pathLabel(
   path: readonly string[],

@@ -1,6 +1,7 @@
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../canvas/block-summary.ts'
+import { choiceLabel } from '../document/parameter-label.ts'
 import { useDraft } from '../editing.tsx'
 import { freeName, Rows } from './rows.tsx'
 import { usePlacedError } from './sides/run-error.tsx'
@@ -97,7 +98,7 @@ function Member({ name, failure, schema, mode, value, label, onChange, readOnly 
         {...tied}
         value={textOf(value ?? schema.default)}
         disabled={readOnly}
-        options={schema.enum.map((one) => ({ value: one, label: one }))}
+        options={schema.enum.map((one) => ({ value: one, label: choiceLabel(one, schema) }))}
         onChange={(event) => onChange(event.target.value)}
       />
     )

@@ -1,6 +1,7 @@
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 import { Field, Select } from '../../parts/field.tsx'
 import { textOf } from '../canvas/block-summary.ts'
+import { choiceLabel } from '../document/parameter-label.ts'
 import { objectOfType, shownMembers, withMember } from './object-members.ts'
 import { TemplateField } from './template-field.tsx'
 
@@ -23,12 +24,12 @@ export function ObjectField({
   /** Ties the type select to the label of the whole field. */
   tied: { id: string }
 }) {
-  const types = schema.properties?.['type']?.enum
+  const types = schema.properties?.['type']
   const chosen = textOf(value['type'])
   const wrong = errorOf('type')
   return (
     <fieldset aria-label={label} className="flex flex-col gap-2">
-      {types && (
+      {types?.enum && (
         <Select
           {...tied}
           value={chosen}
@@ -37,7 +38,7 @@ export function ObjectField({
           onChange={(event) => onChange(objectOfType(schema, value, event.target.value))}
         />
       )}
-      {types && wrong && <p className="text-xs text-error-text">{wrong}</p>}
+      {types?.enum && wrong && <p className="text-xs text-error-text">{wrong}</p>}
       {shownMembers(schema, value).map(([name, member]) => (
         <Field key={name} label={member.title ?? name} note={member.description} error={errorOf(name)}>
           {(own) =>
@@ -46,7 +47,7 @@ export function ObjectField({
                 {...own}
                 value={textOf(value[name])}
                 disabled={readOnly}
-                options={optionsOf(member.enum, textOf(value[name]))}
+                options={optionsOf(member, textOf(value[name]))}
                 onChange={(event) => onChange(withMember(value, name, event.target.value))}
               />
             ) : (
@@ -65,19 +66,8 @@ export function ObjectField({
 }
 
 /** Includes the present value even if it is not among the choices. Otherwise the select would show a different one. */
-function optionsOf(choices: readonly string[], present: string): { value: string; label: string }[] {
+function optionsOf(schema: ParameterSchema, present: string): { value: string; label: string }[] {
+  const choices = schema.enum ?? []
   const all = choices.includes(present) ? choices : [present, ...choices]
-  return all.map((one) => ({ value: one, label: one === '' ? 'Select…' : (words[one] ?? one) }))
-}
-
-/** Labels for choices whose document value is not self-explanatory. */
-const words: Readonly<Record<string, string>> = {
-  none: 'None: anyone who knows the URL',
-  bearer: 'Bearer token',
-  header: 'Header',
-  signature: 'Signature',
-  github: 'GitHub',
-  stripe: 'Stripe',
-  slack: 'Slack',
-  standard: 'Standard Webhooks',
+  return all.map((one) => ({ value: one, label: one === '' ? 'Select…' : choiceLabel(one, schema) }))
 }

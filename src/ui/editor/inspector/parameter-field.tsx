@@ -7,7 +7,7 @@ import { Field, Input, Select, type Tied } from '../../parts/field.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
-import { parameterLabel } from '../document/parameter-label.ts'
+import { choiceLabel, parameterLabel } from '../document/parameter-label.ts'
 import { CodeField } from './code-field.tsx'
 import { FirstLook } from './first-look.ts'
 import { InputFormat } from './input-format.tsx'
@@ -72,7 +72,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   if (name === 'workflowId') return <WorkflowSelect {...text} />
   if (name === 'model') return <ModelField {...text} provider={params['provider']} />
   if (schema.enum) {
-    const options = schema.enum.map((one) => ({ value: one, label: words[one] ?? one }))
+    const options = schema.enum.map((one) => ({ value: one, label: choiceLabel(one, schema) }))
     const chosen = textOf(value ?? schema.default)
     const other = chosen !== '' && !schema.enum.includes(chosen) ? [{ value: chosen, label: chosen }] : []
     const none = chosen === '' ? [{ value: '', label: '' }] : []
@@ -127,18 +127,6 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
     )
   }
   return <CodeField {...list} language="json" label={label} tied={tied} />
-}
-
-/** Labels for choices whose document value is not self-explanatory. */
-const words: Readonly<Record<string, string>> = {
-  for: 'Fixed number of times',
-  forEach: 'For each item in a list',
-  while: 'While a condition is true',
-  doWhile: 'Once, then while a condition is true',
-  count: 'Fixed number of times',
-  collection: 'For each item in a list',
-  stop: 'Stop the run',
-  continue: 'Continue',
 }
 
 /** Parameters of any type that usually hold one reference or number. */

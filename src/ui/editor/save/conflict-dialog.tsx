@@ -3,18 +3,19 @@ import type { Conflict } from '../../../domain/edits/merge.ts'
 import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { Dialog, DialogBody } from '../../parts/dialog.tsx'
-import { conflictValue } from './conflict-texts.ts'
 
 /** Both values of each conflict, side by side. */
 export function ConflictDialog({
   conflicts,
   labels,
+  textOf,
   who,
   onChoose,
   onClose,
 }: {
   conflicts: readonly Conflict[]
   labels: readonly string[]
+  textOf: (value: unknown, conflict: Conflict) => string
   /** Who made the other changes. */
   who: string
   /** Receives the conflicts where the other value is taken. */
@@ -45,7 +46,7 @@ export function ConflictDialog({
                   key={side}
                   name={conflict.path.join('\n')}
                   label={side === 'mine' ? 'Mine' : 'Theirs'}
-                  text={conflictValue(conflict[side], conflict)}
+                  text={textOf(conflict[side], conflict)}
                   checked={taken.has(conflict) === (side === 'theirs')}
                   onCheck={() => choose(conflict, side === 'theirs')}
                 />

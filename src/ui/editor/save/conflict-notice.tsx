@@ -5,7 +5,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { useDraft, useEditing } from '../editing.tsx'
 import { useTogether } from '../together/together-context.tsx'
 import type { Autosave, SaveState } from './autosave.ts'
-import { conflictLabel, conflictSummary } from './conflict-texts.ts'
+import { conflictLabel, conflictSummary, conflictValue } from './conflict-texts.ts'
 
 const ConflictDialog = lazy(async () => ({ default: (await import('./conflict-dialog.tsx')).ConflictDialog }))
 
@@ -52,6 +52,7 @@ export function ConflictNotice({
           <ConflictDialog
             conflicts={conflicts}
             labels={labels}
+            textOf={(value, conflict) => conflictValue(value, conflict, document, types)}
             who={who}
             onClose={() => setIsOpen(false)}
             onChoose={resolve}
