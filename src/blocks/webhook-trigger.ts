@@ -25,6 +25,7 @@ export const webhookTrigger = defineBlock({
   mayFail: false,
   givenAtSave: ['path'],
   registers: ({ path }) => (path ? { address: { kind: 'webhook', name: path } } : {}),
+  respondsAtOnce: ({ respond }) => respond !== 'workflow',
   check: ({ authentication, idempotency }, _facts, { labels }) => [
     ...checkLabels(labels),
     ...checkAuthentication((authentication ?? { type: 'none' }) as WebhookAuthentication),

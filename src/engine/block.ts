@@ -43,6 +43,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   starts?: TriggerKind
   /** For a trigger: what its version registers when it becomes active. `params` fit the schema, with defaults. */
   registers?(params: Static<Parameters>): Registration
+  /** For a trigger: whether its caller gets a response before the run, so that a `response` block sends nothing. */
+  respondsAtOnce?(params: Readonly<Record<string, unknown>>): boolean
   /** Parameters that get a random, unguessable text when a document is saved without them. */
   givenAtSave?: readonly string[]
   /** The handles for outgoing edges; only `source` when absent. `error` is added for every block that may fail. */

@@ -4,7 +4,7 @@ import { normaliseName } from '../../domain/workflow/reference.ts'
 import type { Block, Edge, Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { portsOf } from '../block.ts'
 import type { Graph, GraphNode, GraphScope, Registry } from './graph.ts'
-import { checkBody, checkCycles, checkReach, checkTriggers, namesMax } from './graph-checks.ts'
+import { checkBody, checkCycles, checkReach, checkResponses, checkTriggers, namesMax } from './graph-checks.ts'
 import { placeInScopes } from './graph-scopes.ts'
 import { Report } from './report.ts'
 
@@ -32,6 +32,8 @@ export function* arrange(
   checkCycles(nodes, report)
   yield
   checkReach(nodes, report)
+  yield
+  checkResponses(nodes, report)
   return { graph: { root, nodes }, findings: report.findings }
 }
 

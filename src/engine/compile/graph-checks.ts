@@ -82,14 +82,7 @@ function peel(nodes: ReadonlySet<GraphNode>, next: (node: GraphNode) => readonly
 }
 
 export function checkReach(nodes: Map<string, GraphNode>, report: Report): void {
-  const reached = new Set<GraphNode>()
-  const open = [...nodes.values()].filter((node) => node.definition.kind === 'trigger')
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (reached.has(node)) continue
-    reached.add(node)
-    for (const { target } of node.outgoing) open.push(target)
-    for (const inner of node.body?.nodes ?? []) if (inner.isStart) open.push(inner)
-  }
+  const reached = reachOf([...nodes.values()].filter((node) => node.definition.kind === 'trigger'))
   for (const node of nodes.values()) {
     if (!reached.has(node))
       report.add(
@@ -100,4 +93,35 @@ export function checkReach(nodes: Map<string, GraphNode>, report: Report): void 
         `No trigger leads to "${node.block.name}": it never runs.`,
       )
   }
+}
+
+/** Finds `response` blocks that run only when the caller already has a response. */
+export function checkResponses(nodes: Map<string, GraphNode>, report: Report): void {
+  const triggers = [...nodes.values()].filter(
+    ({ definition, block }) => definition.kind === 'trigger' && block.enabled !== false,
+  )
+  const atOnce = ({ definition, block }: GraphNode) => definition.respondsAtOnce?.(block.params ?? {}) === true
+  const [early] = triggers.filter(atOnce)
+  if (!early) return
+  const late = reachOf(triggers.filter((node) => !atOnce(node)))
+  for (const node of reachOf(triggers.filter(atOnce))) {
+    const { id, block } = node
+    if (block.type !== 'response' || block.enabled === false || late.has(node)) continue
+    const message =
+      `"${block.name}" sends no response, because "${early.block.name}" responds before the run. ` +
+      `Set Respond of "${early.block.name}" to “With the response of the workflow”.`
+    report.add('warning', 'UNSENT_RESPONSE', `blocks.${id}`, block, message)
+  }
+}
+
+function reachOf(triggers: readonly GraphNode[]): ReadonlySet<GraphNode> {
+  const reached = new Set<GraphNode>()
+  const open = [...triggers]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (reached.has(node)) continue
+    reached.add(node)
+    for (const { target } of node.outgoing) open.push(target)
+    for (const inner of node.body?.nodes ?? []) if (inner.isStart) open.push(inner)
+  }
+  return reached
 }

@@ -215,6 +215,29 @@ describe('the check at deployment', () => {
     ])
   })
 
+  describe('warns of a response block whose response nobody receives', () => {
+    const blocks = [block('done', 'function', { code: 'return 1' }), block('answer', 'response', { data: 1 })]
+    const warningsWith = (triggers: Draft['blocks']) => {
+      const edges = [...triggers.map(({ id }) => `${id} > done`), 'done > answer']
+      return compilePlan(document({ blocks: [...triggers, ...blocks], edges }), registry, defaultLimits).findings
+    }
+    const hook = (params: Record<string, unknown>) => block('hook', 'webhook_trigger', { path: 'orders', ...params })
+
+    test('if only a webhook trigger that responds immediately leads to it', () => {
+      const findings = warningsWith([hook({}), block('off', 'api_trigger', {}, { enabled: false })])
+      expect(findings.map(({ level, code, blockId }) => [level, code, blockId])).toEqual([
+        ['warning', 'UNSENT_RESPONSE', 'answer'],
+      ])
+      expect(findings[0]?.message).toContain('because "hook" responds before the run')
+      expect(warningsWith([hook({ respond: 'immediately' })])).toHaveLength(1)
+    })
+
+    test('but not if the trigger waits for it, or another trigger leads to it', () => {
+      expect(warningsWith([hook({ respond: 'workflow' })])).toEqual([])
+      expect(warningsWith([hook({}), start])).toEqual([])
+    })
+  })
+
   test('reports all errors at once, each with its block', () => {
     const { findings, plan } = compilePlan(
       document({
