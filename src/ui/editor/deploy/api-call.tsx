@@ -1,5 +1,5 @@
 import { KeyRound } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Check } from '../../parts/check.tsx'
@@ -31,11 +31,12 @@ export function ApiCall() {
   })
   // The reader has just reached the service at the page's own address.
   const url = `${baseUrl || location.origin}/api/workflows/${workflowId}/execute`
+  const input = useMemo(() => exampleInput(document), [document])
   const text = snippet({
     language,
     mode,
     url,
-    input: exampleInput(document),
+    input,
     outputs: chosen,
     hasResponse: Object.values(document.blocks).some(({ type, enabled }) => type === 'response' && enabled !== false),
     origin: baseUrl || location.origin,

@@ -1,4 +1,5 @@
 import { type Block, type Document, isTrigger, type Params } from '../document/document.ts'
+import { exampleRequest } from '../document/example-input.ts'
 import type { TriggerDetails } from '../trigger-details.ts'
 import { chatLine, webhookLine } from './snippets.ts'
 
@@ -29,7 +30,7 @@ export function entryPoints(document: Document, draft: TriggerDetails, live: Tri
       case 'webhook_trigger': {
         const url = live?.webhookUrl ?? draft.webhookUrl
         const note = noteOf(draft.webhookUrl, live && (live.webhookUrl ?? null)) ?? signedNote(block)
-        return [{ id, name, type, ...given({ url, line: url && webhookLine(url, block.params ?? {}), note }) }]
+        return [{ id, name, type, ...given({ url, line: url && lineFor(url, document, block), note }) }]
       }
       case 'chat_trigger': {
         const url = live?.chatUrl ?? draft.chatUrl
@@ -46,6 +47,10 @@ export function entryPoints(document: Document, draft: TriggerDetails, live: Tri
     }
     return []
   })
+}
+
+function lineFor(url: string, document: Document, { params = {} }: Block): string {
+  return webhookLine(exampleRequest(document, url, params), params)
 }
 
 /** `live`: null when the live version does not have this trigger, undefined when no version is live. */

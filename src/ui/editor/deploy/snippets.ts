@@ -1,3 +1,6 @@
+import { shellText } from '../../parts/shell-text.ts'
+import type { ExampleRequest } from '../document/example-input.ts'
+
 export const languages = ['curl', 'TypeScript', 'Python'] as const
 export type Language = (typeof languages)[number]
 export type CallMode = 'plain' | 'streaming' | 'asynchronous'
@@ -51,17 +54,17 @@ function curl({ mode, url }: SnippetFacts, body: object): string {
   ].join('\n')
 }
 
-/** A shell command that starts a webhook trigger with the given parameters. */
-export function webhookLine(url: string, { methods, authentication }: Record<string, unknown>): string {
-  const method = Array.isArray(methods) && methods.length > 0 ? String(methods[0]) : 'POST'
+/** A shell command that sends a request to a webhook trigger with the given parameters. */
+export function webhookLine(
+  { method, url, body }: ExampleRequest,
+  { authentication }: Record<string, unknown>,
+): string {
   const { type, name } = (authentication ?? {}) as Record<string, unknown>
   const header = { bearer: 'Authorization: Bearer YOUR_TOKEN', header: `${name || 'X-Name'}: YOUR_VALUE` }[String(type)]
   return [
     `curl -sS -X ${method} ${shellText(url)}`,
     ...(header ? [`  -H ${shellText(header)}`] : []),
-    ...(method === 'GET' || method === 'DELETE'
-      ? []
-      : ["  -H 'Content-Type: application/json'", `  -d ${shellText('{"hello":"world"}')}`]),
+    ...(body === undefined ? [] : ["  -H 'Content-Type: application/json'", `  -d ${shellText(body)}`]),
   ].join(' \\\n')
 }
 
@@ -76,11 +79,6 @@ export function chatLine(url: string, { access }: Record<string, unknown>): stri
     "  -H 'Content-Type: application/json'",
     `  -d ${shellText('{"input":"Hello"}')}`,
   ].join(' \\\n')
-}
-
-/** Quotes text for a shell. Within single quotes, only the quote itself is special. */
-function shellText(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function typeScript({ mode, url, origin, hasResponse }: SnippetFacts, body: object): string {

@@ -1,12 +1,18 @@
-/** A command that sends a request or message to a trigger with these parameters. */
-export function curlOf(trigger: 'webhook' | 'chat', url: string, params: Readonly<Record<string, unknown>>): string {
+import { shellText } from '../../parts/shell-text.ts'
+import type { Document } from '../document/document.ts'
+import { exampleRequest } from '../document/example-input.ts'
+
+/** A command that sends an example of a request or message to the test address of a trigger with these parameters. */
+export function curlOf(
+  trigger: 'webhook' | 'chat',
+  address: string,
+  { document, params }: { document: Document; params: Readonly<Record<string, unknown>> },
+): string {
   const json = " -H 'Content-Type: application/json' -d "
-  if (trigger === 'chat') return `curl -X POST '${url}'${chatCredentialOf(params)}${json}'{"input":"Hello"}'`
-  const { methods, authentication } = params
-  const allowed = Array.isArray(methods) && methods.length > 0 ? methods.map(String) : ['POST']
-  const method = allowed.includes('POST') ? 'POST' : (allowed[0] ?? 'POST')
-  const body = method === 'GET' || method === 'DELETE' ? '' : `${json}'{"hello":"world"}'`
-  return `curl -X ${method} '${url}'${credentialOf(authentication)}${body}`
+  if (trigger === 'chat') return `curl -X POST '${address}'${chatCredentialOf(params)}${json}'{"input":"Hello"}'`
+  const { method, url, body } = exampleRequest(document, address, params)
+  const content = body === undefined ? '' : `${json}${shellText(body)}`
+  return `curl -X ${method} ${shellText(url)}${credentialOf(params['authentication'])}${content}`
 }
 
 function credentialOf(authentication: unknown): string {

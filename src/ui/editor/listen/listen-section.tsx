@@ -23,7 +23,8 @@ export function ListenSection({
 }) {
   const { workflowId } = useEditing()
   const pins = usePins()
-  const params = useDraft(({ document }) => document.blocks[blockId]?.params)
+  const document = useDraft((state) => state.document)
+  const params = document.blocks[blockId]?.params ?? {}
   const { listener, isOver, start, stop } = useListener(workflowId, trigger, runs.save)
   const { thing } = takes[trigger]
   const request = listener?.request
@@ -52,7 +53,7 @@ export function ListenSection({
             Waiting for a {thing}, for up to ten minutes
           </p>
           <Line label="Test address" text={listener.url} />
-          <Line label="curl" text={curlOf(trigger, listener.url, params ?? {})} />
+          <Line label="curl" text={curlOf(trigger, listener.url, { document, params })} />
           <div>
             <Button size="small" icon={<Square size={12} />} onClick={() => stop.mutate()}>
               Stop

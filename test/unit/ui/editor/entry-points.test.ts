@@ -42,6 +42,22 @@ describe('the entry points of a workflow', () => {
     expect(points[1]?.line).not.toContain('Key')
   })
 
+  test('the command sends the fields that the blocks read', () => {
+    const code = 'return <webhook.body.order.id> + <webhook_trigger.body.items[0].sku> + <webhook.query.page>'
+    const hook = (methods: string[]) =>
+      documentWith({ type: 'webhook_trigger', params: { methods } }, { type: 'function', params: { code } })
+    const [posted] = entryPoints(hook(['GET', 'POST']), { webhookUrl }, undefined)
+    expect(posted?.line).toBe(
+      [
+        `curl -sS -X POST '${webhookUrl}?page=text'`,
+        "  -H 'Content-Type: application/json'",
+        `  -d '{"order":{"id":"text"},"items":[{"sku":"text"}]}'`,
+      ].join(' \\\n'),
+    )
+    const [got] = entryPoints(hook(['GET']), { webhookUrl }, undefined)
+    expect(got?.line).toBe(`curl -sS -X GET '${webhookUrl}?page=text'`)
+  })
+
   test('a webhook trigger that accepts GET gets a command without a body', () => {
     const [point] = entryPoints(
       documentWith({ type: 'webhook_trigger', params: { methods: ['GET'] } }),
