@@ -13,6 +13,8 @@ export type RerunTask = {
   perSecond: number
   /** The entries, oldest first. Throws `AppError` when they cannot be run again as a whole. */
   collect(signal: AbortSignal): Promise<readonly RerunEntry[]>
+  /** Throws `AppError` when the re-run must end, because its user has lost access. Called before each run. */
+  assertAllowed(): Promise<void>
   /** Starts one run and returns its execution ID. Throws `AppError` when this entry cannot run again. */
   run(entry: RerunEntry): Promise<string>
 }
@@ -23,6 +25,7 @@ export type RerunTask = {
  * collecting → running: the entries are known.
  * collecting → failed: they cannot be run again as a whole; `error` says why.
  * running → done: every entry was started or refused.
+ * running → failed: it may not go on; `error` says why.
  * collecting, running → cancelled: a user stopped it. Runs that have started go on.
  */
 export type Rerun = Pick<RerunTask, 'workspaceId' | 'version' | 'perSecond'> & {
@@ -148,15 +151,25 @@ type Outcome = { executionId: string } | 'busy' | undefined
 
 async function runOne(job: Rerun, task: RerunTask, entry: RerunEntry): Promise<Outcome> {
   try {
+    await task.assertAllowed()
+  } catch (cause) {
+    if (isBusy(cause)) return 'busy'
+    throw cause
+  }
+  try {
     const executionId = await task.run(entry)
     job.started += 1
     return { executionId }
   } catch (cause) {
-    if (cause instanceof AppError && busyCodes.has(cause.code)) return 'busy'
+    if (isBusy(cause)) return 'busy'
     job.refused += 1
     if (job.problems.length < problemsMax) job.problems.push({ logId: entry.logId, message: messageOf(cause) })
     return undefined
   }
+}
+
+function isBusy(cause: unknown): boolean {
+  return cause instanceof AppError && busyCodes.has(cause.code)
 }
 
 const cancelled = Symbol('cancelled')

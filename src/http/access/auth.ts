@@ -99,6 +99,19 @@ export async function assertMayOfRuns(
 }
 
 /**
+ * Whether an account may start runs in a workspace now. For work that goes on after the request that started it: the
+ * account may have lost its access meanwhile.
+ */
+export async function mayStillExecute(
+  { store }: Pick<Services, 'store'>,
+  userId: string,
+  workspaceId: string,
+): Promise<boolean> {
+  const member = (await store.listMembers(workspaceId)).find((each) => each.userId === userId)
+  return member !== undefined && member.role !== 'viewer'
+}
+
+/**
  * The workspace of a request: the one it names; otherwise the only one that the caller can see; otherwise the only one
  * that the caller owns. An invitation to another workspace therefore never changes what a request means. Throws
  * `INVALID_PARAMETERS` when there is no such workspace.

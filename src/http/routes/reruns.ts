@@ -6,7 +6,7 @@ import { oneOf } from '../../domain/one-of.ts'
 import { recordOf } from '../../domain/record-of.ts'
 import { type Rerun, type RerunEntry, rerunEntriesMax } from '../../engine/manual/reruns.ts'
 import type { LogFilter } from '../../store/log-query.ts'
-import { assertMay } from '../access/auth.ts'
+import { assertMay, mayStillExecute } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
@@ -55,18 +55,21 @@ const RerunResponse = t.Object(
 
 /** Running recorded runs again: `/api/workspaces/<id>/logs/rerun`. */
 export function rerunRoutes(services: Services, door: Door) {
-  const { store, clock, reruns, settings } = services
+  const { store, clock, reruns, settings, lookUpKey } = services
   const startManualRun = createManualStart(services)
   return new Elysia({ prefix: '/api/workspaces/:id/logs/rerun' })
     .post(
       '',
       async ({ request, set, params: { id: workspaceId } }) => {
-        assertMay(await door.requireKeyOrSession(request, set), workspaceId, 'execute', 'workspace')
+        const caller = await door.requireKeyOrSession(request, set)
+        assertMay(caller, workspaceId, 'execute', 'workspace')
+        const key = keyOf(request)
         const { filter: written, version = 'ran', perSecond = 5 } = await readShape(request, NewRerun, settings.body)
         const filter = readRerunFilter(workspaceId, written)
         const before = logIdOf(sequenceAt(clock.now() + 1))
         const job = reruns.start({
           ...{ workspaceId, version, perSecond },
+          assertAllowed: () => assertStillAllowed(caller.userId, key, workspaceId),
           collect: (signal) => collect(workspaceId, filter, before, signal),
           run: (entry) => runAgain(entry, version),
         })
@@ -79,7 +82,8 @@ export function rerunRoutes(services: Services, door: Door) {
         description:
           'Starts a manual run with the input of each entry, oldest first, and returns a job. Side effects happen ' +
           `again. A job has at most ${rerunEntriesMax} entries, and a workspace one job at a time. Entries recorded ` +
-          'after this request are left out. The new runs have the `source` `rerun`. A job does not survive a restart of ' +
+          'after this request are left out. The new runs have the `source` `rerun`. A job ends as `failed` when the ' +
+          'account that started it loses its access, or its key is revoked. A job does not survive a restart of ' +
           'the service: it then no longer exists, and starts nothing more.',
         tag: 'Logs',
         body: NewRerun,
@@ -119,6 +123,17 @@ export function rerunRoutes(services: Services, door: Door) {
       }),
     )
 
+  /** A revoked key starts nothing more. A session may end: the account stays responsible. */
+  async function assertStillAllowed(userId: string, key: string | undefined, workspaceId: string): Promise<void> {
+    const found = key === undefined ? undefined : await lookUpKey(key)
+    const isRevoked = key !== undefined && typeof found !== 'object'
+    if (!isRevoked && (await mayStillExecute(services, userId, workspaceId))) return
+    const lost = isRevoked
+      ? 'The key that started this re-run was revoked, or has expired'
+      : 'The account that started this re-run may no longer run workflows of this workspace'
+    throw new AppError('FORBIDDEN', `${lost}, so nothing more was started.`)
+  }
+
   function findRerun(workspaceId: string, rerunId: string): Rerun {
     const job = reruns.find(rerunId)
     if (job?.workspaceId === workspaceId) return job
@@ -152,6 +167,10 @@ export function rerunRoutes(services: Services, door: Door) {
     if (!workflow) throw new AppError('NOT_FOUND', 'The workflow was deleted.')
     return (await startManualRun(workflow, { again: { executionId }, version })).executionId
   }
+}
+
+function keyOf({ headers }: Request): string | undefined {
+  return headers.get('x-api-key') || undefined
 }
 
 function responseOf({ createdAt, endedAt, ...job }: Rerun) {

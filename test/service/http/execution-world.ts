@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { hashToken, newToken } from '../../../src/accounts/sessions.ts'
 import type { App } from '../../../src/app.ts'
 import { createInstallation, firstKey } from '../../../src/cli/support/installation.ts'
+import type { SharedRole } from '../../../src/domain/account/role.ts'
 import { newId } from '../../../src/domain/ids.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { startTestApp } from '../../support/app.ts'
@@ -82,19 +83,45 @@ export class ExecutionWorld {
 
   /** Creates another account with a workspace of its own. Returns its key. */
   async otherKey(): Promise<string> {
+    return (await this.#addAccount()).key
+  }
+
+  async #addAccount(): Promise<{ userId: string; key: string }> {
     const [userId, workspaceId] = [newId(), newId()]
     const { row: key, text } = firstKey(userId, Date.now())
     const account = { userId, email: `${userId}@example.com`, plan: null, workspaceId, workspaceName: 'Other' }
     await this.#app.store.createUser({ ...account, key, at: Date.now() })
-    return text
+    return { userId, key: text }
   }
 
-  /** The headers of a browser in which the owner is signed in. */
-  async signIn(): Promise<Record<string, string>> {
+  /** Adds another account to the workspace. Returns its ID and its key. */
+  async addMember(role: SharedRole): Promise<{ userId: string; key: string }> {
+    const account = await this.#addAccount()
+    await this.#app.store.setMember(this.workspaceId, account.userId, role)
+    return account
+  }
+
+  /** As `millrace workspaces unshare` does, and at once. */
+  async removeMember(userId: string): Promise<void> {
+    await this.#app.store.removeMember(this.workspaceId, userId)
+  }
+
+  /** As an account does in the dashboard. */
+  async revokeKeysOf(userId: string): Promise<void> {
+    const options = { headers: await this.signIn(userId), key: null }
+    const { json } = await this.call('/api/editor/keys', options)
+    for (const { id } of json.data) {
+      expect((await this.call(`/api/editor/keys/${id}`, { ...options, method: 'DELETE' })).status).toBe(204)
+    }
+  }
+
+  /** The headers of a browser in which the owner, or another account, is signed in. */
+  async signIn(account?: string): Promise<Record<string, string>> {
     const [owner] = await this.#app.store.listUsers()
+    const userId = account ?? owner?.id ?? ''
     const token = newToken()
     const createdAt = Date.now()
-    const session = { hash: hashToken(token), userId: owner?.id ?? '', createdAt, expiresAt: createdAt + 3_600_000 }
+    const session = { hash: hashToken(token), userId, createdAt, expiresAt: createdAt + 3_600_000 }
     await this.#app.store.createSession(session)
     return { 'sec-fetch-site': 'same-origin', cookie: `millrace_session=${token}` }
   }

@@ -139,6 +139,28 @@ describe('a re-run', () => {
     expect(job.problems[0].message).toContain('no trigger like "start"')
   })
 
+  test('ends when its account is removed from the workspace, or its key is revoked', async () => {
+    const { id } = await threeVersions(['a', 'b', 'c'])
+    const filter = { workflowIds: [id] }
+    const { executions } = world
+    // A revoked key is known everywhere after 5 seconds.
+    const losses = [
+      [(userId: string) => executions.removeMember(userId), 'may no longer run workflows', 1],
+      [(userId: string) => executions.revokeKeysOf(userId), 'was revoked', 0.2],
+    ] as const
+    for (const [lose, reason, perSecond] of losses) {
+      const { userId, key } = await executions.addMember('editor')
+      const { json } = await call(workspace(), { body: { filter, perSecond }, key })
+      await until(async () => (await call(json.statusUrl)).json.started === 1)
+      await lose(userId)
+      await until(async () => (await call(json.statusUrl)).json.endedAt !== null)
+      const job = (await call(json.statusUrl)).json
+      expect(job).toMatchObject({ state: 'failed', error: expect.stringContaining(reason) })
+      expect(job.started).toBeLessThan(job.total)
+      expect(job.refused).toBe(0)
+    }
+  })
+
   test('is refused for unknown filters', async () => {
     const { status, json } = await call(workspace(), { body: { filter: { levels: 'error' } } })
     expect([status, json.details[0].path]).toEqual([400, 'filter.levels'])
