@@ -10,6 +10,7 @@ import { type ChatCall, ChatReception } from '../access/chat-reception.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed } from '../access/rate-headers.ts'
+import { workflowAt } from '../access/test-address.ts'
 import { readBytes } from '../requests/body.ts'
 import type { ChatBody } from '../requests/chat-body.ts'
 import { copyOf, takenMessage } from '../requests/taken-message.ts'
@@ -27,7 +28,7 @@ type Context = { request: Request; params: { token: string }; server: ServerPort
  * with it, and the sender gets the reply. The conversation is not stored.
  */
 export function testChatRoutes(services: Services, door: Door) {
-  const { store, clock, manual, listeners } = services
+  const { clock, manual, listeners } = services
   const { chats } = services.runs
   const reception = new ChatReception(chats, door)
   const startManualRun = createManualStart(services)
@@ -42,9 +43,8 @@ export function testChatRoutes(services: Services, door: Door) {
 
   async function receive({ token, ...call }: Pick<ChatCall, 'request' | 'server' | 'set'> & { token: string }) {
     const { request, server, set } = call
-    const listener = listeners.at('chat', token)
-    const workflow = listener && (await store.getWorkflow(listener.workflowId))
-    if (!listener || !workflow) {
+    const workflow = await workflowAt(services, 'chat', token)
+    if (!workflow) {
       // Limits attempts to guess addresses.
       assertAllowed(chats.limits.takeRefused(addressOf(request, server)), clock.now())
       throw new AppError('NOT_FOUND', 'Nobody listens at this test address any more. Listen again in the editor.')

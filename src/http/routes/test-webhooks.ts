@@ -5,6 +5,7 @@ import { allowSilence, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
+import { workflowAt } from '../access/test-address.ts'
 import { WebhookReception } from '../access/webhook-reception.ts'
 import { takenRequest } from '../requests/taken-request.ts'
 import { findingsError } from '../responses/findings-error.ts'
@@ -18,7 +19,7 @@ type Context = { request: Request; params: { token: string }; server: ServerPort
 
 /** `/api/webhooks/test/<token>`: one real request for the webhook trigger of a draft, while somebody listens. */
 export function testWebhookRoutes(services: Services, door: Door) {
-  const { store, clock, manual, listeners } = services
+  const { clock, manual, listeners } = services
   const { webhooks } = services.runs
   const reception = new WebhookReception(webhooks)
   const startManualRun = createManualStart(services)
@@ -46,9 +47,8 @@ export function testWebhookRoutes(services: Services, door: Door) {
     headers: Record<string, string>
   }): Promise<Response> {
     const { request, token, server, headers } = call
-    const listener = listeners.at('webhook', token)
-    const workflow = listener && (await store.getWorkflow(listener.workflowId))
-    if (!listener || !workflow) {
+    const workflow = await workflowAt(services, 'webhook', token)
+    if (!workflow) {
       reception.countRefused(call)
       throw new AppError('NOT_FOUND', 'Nobody listens at this test address any more. Listen again in the editor.')
     }

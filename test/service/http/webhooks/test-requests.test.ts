@@ -70,6 +70,16 @@ describe('a test address', () => {
     expect(await world.entryOf(executionId)).toMatchObject({ trigger: 'manual', version: null })
   })
 
+  test('takes nothing after the person who listens has lost the access to the workflow', async () => {
+    const id = await world.executions.deploy(hooked({ ...open, respond: 'workflow' }), false)
+    const { userId } = await world.executions.addMember('editor')
+    const headers = await world.executions.signIn(userId)
+    const { json } = await world.executions.call(`/api/editor/workflows/${id}/listen`, { body: {}, headers, key: null })
+    await world.executions.removeMember(userId)
+    const sent = await send(json.url)
+    expect([sent.status, sent.headers.get('x-execution-id')]).toEqual([404, null])
+  })
+
   test('stores files only when a run starts', async () => {
     const id = await world.executions.deploy(
       document({
