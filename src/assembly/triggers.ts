@@ -26,7 +26,7 @@ export type TriggersOptions = Base & {
 }
 
 export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...base }: TriggersOptions) {
-  const { store, metrics, logger, clock } = base
+  const { store, metrics, logger, clock, config } = base
   const { writer } = delivery
   const { box, limits } = accounts
   const { jobs } = engine
@@ -51,7 +51,7 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     open: (sealed, context) => box.openText(sealed, context),
     clock,
   })
-  const listeners = new TestListeners<TakenRequest>({ clock, newToken })
+  const listeners = new TestListeners<TakenRequest>({ clock, newToken, shareFactor: config.shareFactor })
   /** Called when a run's log entry is on disk: a schedule may wait for its run to end. */
   const recorded = ({ trigger, workflowId, executionId }: RunRecord) => {
     if (trigger === 'schedule') scheduler.ended(workflowId, executionId)

@@ -1,10 +1,14 @@
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { FairShare } from '../domain/fair-share.ts'
+import { limitSettings } from '../domain/limits.ts'
 
 export type TestListenersOptions = {
   clock: Clock
   /** A secret that nobody can guess. */
   newToken(): string
+  /** How workspaces share the places of listeners. */
+  shareFactor: number
 }
 
 /** `bytes`: the memory that the request takes until it is dropped. */
@@ -18,6 +22,7 @@ export type ListeningTrigger = (typeof listeningTriggers)[number]
 export type Listener<Request> = {
   readonly token: string
   readonly workflowId: string
+  readonly workspaceId: string
   readonly userId: string
   readonly trigger: ListeningTrigger
   /** Epoch milliseconds: when it stops waiting, or forgets the request. */
@@ -25,31 +30,37 @@ export type Listener<Request> = {
   readonly request: Request | undefined
 }
 
-type NewListener = Pick<Listener<unknown>, 'workflowId' | 'userId' | 'trigger'>
+type NewListener = Pick<Listener<unknown>, 'workflowId' | 'workspaceId' | 'userId' | 'trigger'>
 
 /**
  * Test addresses of webhook and chat triggers. A listener waits for one request. When it has taken one, it keeps it for
  * a while and refuses all others. A person has one listener per workflow: a new one replaces it. Everything is in
- * memory, and ends with the process.
+ * memory, which workspaces share, and ends with the process.
  */
 export class TestListeners<Request extends Sized> {
   readonly #options: TestListenersOptions
   /** By token, oldest first. */
   readonly #entries = new Map<string, Entry<Request>>()
+  readonly #places: FairShare
   #heldBytes = 0
 
   constructor(options: TestListenersOptions) {
     this.#options = options
+    this.#places = new FairShare({ total: listenersMax, factor: options.shareFactor })
   }
 
-  /** Throws OVERLOADED when too many people listen. */
+  /** Throws OVERLOADED when too many people of the workspace listen. */
   open(opened: NewListener): Listener<Request> {
-    const { workflowId, userId } = opened
+    const { workflowId, workspaceId, userId } = opened
     const earlier = this.#entries.values().find((each) => each.workflowId === workflowId && each.userId === userId)
     if (earlier) this.#end(earlier)
-    if (this.#entries.size >= listenersMax) {
-      throw new AppError('OVERLOADED', 'Too many people wait for test requests. Try again later.', { retryAfterS: 60 })
+    if (!this.#places.hasRoom(workspaceId)) {
+      const message =
+        `The workspace already has its share of the ${listenersMax} test addresses that exist at once. Stop listening ` +
+        `elsewhere, or raise ${limitSettings.shareFactor}.`
+      throw new AppError('OVERLOADED', message, { retryAfterS: 60 })
     }
+    this.#places.take(workspaceId)
     const { clock, newToken } = this.#options
     const token = newToken()
     const entry: Entry<Request> = {
@@ -80,10 +91,7 @@ export class TestListeners<Request extends Sized> {
     entry.expiresAt = clock.now() + keepMs
     entry.timer = clock.setTimer(keepMs, () => this.#end(entry))
     this.#heldBytes += request.bytes
-    for (const oldest of this.#entries.values()) {
-      if (this.#heldBytes <= heldBytesMax) break
-      if (oldest.request && oldest !== entry) this.#end(oldest)
-    }
+    this.#makeRoom(entry)
     wake(entry)
     return true
   }
@@ -111,9 +119,24 @@ export class TestListeners<Request extends Sized> {
     for (const entry of [...this.#entries.values()]) this.#end(entry)
   }
 
+  /** Drops requests of the workspace that holds the most, the oldest first. The latest request stays. */
+  #makeRoom(latest: Entry<Request>): void {
+    while (this.#heldBytes > heldBytesMax) {
+      const held = new Map<string, number>()
+      for (const { workspaceId, request } of this.#entries.values()) {
+        held.set(workspaceId, (held.get(workspaceId) ?? 0) + (request?.bytes ?? 0))
+      }
+      const others = [...this.#entries.values()].filter((entry) => entry.request && entry !== latest)
+      const bytesOf = ({ workspaceId }: Entry<Request>) => held.get(workspaceId) ?? 0
+      const [first] = others.toSorted((one, other) => bytesOf(other) - bytesOf(one))
+      if (!first) return
+      this.#end(first)
+    }
+  }
+
   #end(entry: Entry<Request>): void {
     entry.timer.cancel()
-    this.#entries.delete(entry.token)
+    if (this.#entries.delete(entry.token)) this.#places.release(entry.workspaceId)
     this.#heldBytes -= entry.request?.bytes ?? 0
     wake(entry)
   }

@@ -9,11 +9,11 @@ const taken = (text: string, bytes = 10): Taken => ({ bytes, text })
 function open() {
   const clock = new ManualClock()
   let number = 0
-  const listeners = new TestListeners<Taken>({ clock, newToken: () => `token-${++number}` })
+  const listeners = new TestListeners<Taken>({ clock, newToken: () => `token-${++number}`, shareFactor: 4 })
   return { clock, listeners }
 }
 
-const ada = { workflowId: 'w', userId: 'ada', trigger: 'webhook' } as const
+const ada = { workflowId: 'w', workspaceId: 'one', userId: 'ada', trigger: 'webhook' } as const
 const never = new AbortController().signal
 
 test('a listener takes one request, and keeps it for half an hour', async () => {
@@ -69,6 +69,43 @@ test('requests share a memory: the oldest are dropped, never the latest', () => 
   expect(tokens.map((token) => listeners.find(token) !== undefined)).toEqual([false, true, true])
   listeners.stop()
   expect(tokens.map((token) => listeners.find(token))).toEqual([undefined, undefined, undefined])
+})
+
+test('a workspace cannot drop the requests of others', () => {
+  const { listeners } = open()
+  const quiet = listeners.open({ ...ada, workspaceId: 'two' }).token
+  listeners.take(quiet, taken('small', 1_048_576))
+  const tokens = ['a', 'b', 'c', 'd'].map((userId) => listeners.open({ ...ada, userId }).token)
+  for (const token of tokens) listeners.take(token, taken('large', 30 * 1_048_576))
+  expect([quiet, ...tokens].map((token) => listeners.find(token) !== undefined)).toEqual([
+    true,
+    false,
+    false,
+    true,
+    true,
+  ])
+})
+
+test('workspaces share the places: one that opens as many as it can leaves places to others', () => {
+  const { clock, listeners } = open()
+  const opened: string[] = []
+  const fill = () => {
+    for (;;) opened.push(listeners.open({ ...ada, workflowId: `w-${opened.length}` }).token)
+  }
+  expect(fill).toThrow('its share of the 1000 test addresses')
+  expect(opened).toHaveLength(800)
+  const other = listeners.open({ ...ada, workspaceId: 'two' })
+  expect(listeners.find(other.token)).toBeDefined()
+  // A place is free again when its listener is closed, or ends.
+  expect(fill).toThrow('its share')
+  listeners.close(opened[0]!)
+  listeners.close(opened[1]!)
+  expect(listeners.open({ ...ada, workflowId: 'again' }).token).toBeDefined()
+  clock.advance(10 * minute)
+  expect(clock.pending).toBe(0)
+  opened.length = 0
+  expect(fill).toThrow('its share')
+  expect(opened).toHaveLength(800)
 })
 
 test('a test address belongs to one kind of trigger', () => {

@@ -46,7 +46,10 @@ export function listenRoutes(services: Services, door: Door) {
         const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
         const { trigger = 'webhook' } = await readOptionalShape(request, NewListener, settings.body)
         set.status = 201
-        return await responseOf(listeners.open({ workflowId: id, userId: caller.userId, trigger }), workspaceId)
+        return await responseOf(
+          listeners.open({ workflowId: id, workspaceId, userId: caller.userId, trigger }),
+          workspaceId,
+        )
       },
       editorRoute({
         name: 'listenForRequest',
