@@ -161,6 +161,26 @@ describe('a failed entry', () => {
   })
 })
 
+test('a failed entry opens in the editor at the failed block, with its error and its input', async () => {
+  const { page } = visited
+  const failure = page.locator('.cm-failure')
+  const check = page.getByRole('complementary', { name: 'Block checkDraft' })
+  await openLogs('?status=error')
+  await rows().nth(1).click()
+  await panel().getByRole('link', { name: 'Order pipeline' }).click()
+  await failure.getByText('Unknown order bad').waitFor()
+  await check.getByRole('region', { name: 'Received' }).getByText('"bad"').waitFor()
+  // The page of the entry leads there, too. A run that the editor has shown since is replaced.
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText(/^Failed after/).waitFor()
+  await openLogs('?status=error&search=bad')
+  await rows().nth(1).click()
+  await panel().getByRole('button', { name: 'Open full page' }).click()
+  await page.getByRole('button', { name: 'Open in editor' }).click()
+  await failure.getByText('Unknown order bad').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+})
+
 describe('running again', () => {
   const again = async (version: string) => {
     const { page } = visited
@@ -220,7 +240,7 @@ describe('running again', () => {
 
   test('of all entries of a filter asks for the version and the pace, and shows the progress', async () => {
     const { page } = visited
-    await openLogs('?search=unknown order')
+    await openLogs('?search=unknown order bad')
     await shown(1)
     await page.getByRole('button', { name: 'Run all again' }).click()
     const dialog = page.getByRole('dialog', { name: 'Run all again' })

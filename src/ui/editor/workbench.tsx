@@ -64,7 +64,6 @@ export function Workbench({
   const shown = useShownFindings(findings, checked)
   const actions = useActions()
   const toast = useToast()
-  const showLatestRun = useLatestRun()
   const pinOf = usePinToggle()
   const [missing, setMissing] = useState<{ blockId: string; values: readonly MissingValue[] }>()
   const onMissing = useCallback(
@@ -72,7 +71,7 @@ export function Workbench({
     [],
   )
   const runs = useRuns(autosave, actions.goTo, onMissing)
-  useFailureFocus(actions.goTo)
+  const showLatestRun = useLatestRun(useFailureFocus(actions.goTo))
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)

@@ -82,7 +82,8 @@ export class RunWatch {
 
   /**
    * Shows an earlier run, and follows it if it is still running, unless another run was started in the meantime.
-   * Returns false when the service no longer knows the run. Other errors before the first event are ignored.
+   * Returns false when the service no longer knows the run, or when it is a run of another workflow. Other errors
+   * before the first event are ignored.
    */
   async resume({ executionId, wholeId }: RememberedRun): Promise<boolean> {
     if (this.#reading || this.#state.phase !== 'idle') return true
@@ -127,10 +128,14 @@ export class RunWatch {
    */
   async #follow(from: RunState, signal: AbortSignal): Promise<void> {
     let state = from
-    for await (const event of readEvents(eventsAddress(from.executionId ?? ''), signal)) {
+    for await (const read of readEvents(eventsAddress(from.executionId ?? ''), signal)) {
       if (signal.aborted) return
-      state = fold(state, event as RunEvent)
-      if (state.isPast && isOfRunInFlight(event as RunEvent)) state = { ...state, isPast: false }
+      const event = read as RunEvent
+      if (event.event === 'run.started' && event.workflowId !== this.#workflowId) {
+        throw new ApiError(404, 'NOT_FOUND', 'This is a run of another workflow.')
+      }
+      state = fold(state, event)
+      if (state.isPast && isOfRunInFlight(event)) state = { ...state, isPast: false }
       if (!state.isPast || state.phase !== 'running') this.#become(state)
     }
     if (!signal.aborted && state.phase === 'running') throw new ApiError(0, 'UNREACHABLE', lostText)

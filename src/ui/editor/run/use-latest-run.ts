@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useRef } from 'react'
 import { useEditing } from '../editing.tsx'
 import { rememberedRun, rememberRun } from './remembered-runs.ts'
+import { namedRun } from './run-address.ts'
 
 /**
- * Remembers the latest run. The returned function restores that run, if the service still knows it; call it once the
- * opened workflow is fully drawn.
+ * Remembers the latest run. The returned function restores that run, or the one that the address names, if the service
+ * still knows it; call it once the opened workflow is fully drawn. `onOpened` is called when it shows the named run.
  */
-export function useLatestRun(): () => void {
+export function useLatestRun(onOpened: () => void): () => void {
   const { run, workflowId } = useEditing()
   const waiting = useRef<() => void>(undefined)
   useEffect(() => () => waiting.current?.(), [])
@@ -20,12 +21,20 @@ export function useLatestRun(): () => void {
     })
   }, [run, workflowId])
   return useCallback(() => {
+    const named = namedRun(location.search)
+    if (named !== undefined && !run.isRunning) {
+      waiting.current = whenIdle(async () => {
+        run.clear()
+        if (await run.resume({ executionId: named, wholeId: named })) onOpened()
+      })
+      return
+    }
     const latest = rememberedRun(workflowId)
     if (!latest) return
     waiting.current = whenIdle(async () => {
       if (!(await run.resume(latest))) rememberRun(workflowId, undefined)
     })
-  }, [run, workflowId])
+  }, [run, workflowId, onOpened])
 }
 
 /** Not every browser has `requestIdleCallback`. Returns a function that cancels the wait. */

@@ -11,7 +11,7 @@ afterEach(() => {
   Object.assign(globalThis, own)
 })
 
-const started = { event: 'run.started', startedAt: '2025-06-01T00:00:00.000Z', earlier: 0 }
+const started = { event: 'run.started', workflowId: 'w', startedAt: '2025-06-01T00:00:00.000Z', earlier: 0 }
 const begun = {
   event: 'block.started',
   span: { id: 's2', name: 'a', type: 'wait', blockId: 'a' },
@@ -49,6 +49,15 @@ describe('restoring a run', () => {
     await tell(ended, null)
     expect(await resumed).toBe(true)
     expect(watch.state()).toMatchObject({ phase: 'success', isPast: true, output: 'given', ...latest })
+  })
+
+  test('does not show a run of another workflow', async () => {
+    const tell = service()
+    const watch = new RunWatch('other')
+    const resumed = watch.resume(latest)
+    await tell(started, ended, null)
+    expect(await resumed).toBe(false)
+    expect(watch.state().phase).toBe('idle')
   })
 
   test('follows a run that has not ended', async () => {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, Maximize2, Workflow } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
+import { editorAddress } from '../../../editor/run/run-address.ts'
 import { IconButton } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { SidePanel } from '../../../parts/side-panel.tsx'
@@ -46,12 +47,12 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
   )
 }
 
-/** The workflow's name, as a link. */
+/** The workflow's name, as a link to the editor with this run. */
 export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
   if (!entry) return <span className="text-sm text-muted">Log entry</span>
   return (
     <Link
-      href={`/workflows/${entry.workflowId}`}
+      href={editorAddress(entry.workflowId, entry.executionId)}
       className="inline-flex max-w-full items-center gap-1.5 rounded-sm text-sm font-semibold hover:underline"
     >
       <Workflow size={15} className="shrink-0 text-muted" aria-hidden="true" />

@@ -1,5 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
+import { Workflow } from 'lucide-react'
+import { useLocation } from 'wouter'
 import { ApiError } from '../../../api/api-error.ts'
+import { editorAddress } from '../../../editor/run/run-address.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { Page } from '../../../shell/page.tsx'
@@ -11,6 +15,7 @@ import { EntryView } from './entry-view.tsx'
 /** A log entry on its own page: `/logs/<id>`, in whichever workspace it belongs to. */
 export function EntryScreen({ params: { id } }: { params: { id: string } }) {
   const { data, error, refetch } = useQuery(logQuery(id))
+  const [, navigate] = useLocation()
   const workspace = useWorkspaceOf(data?.workspaceId)
   const mayRun = workspace.role !== 'viewer'
   return (
@@ -20,6 +25,13 @@ export function EntryScreen({ params: { id } }: { params: { id: string } }) {
       actions={
         data && (
           <>
+            <Button
+              size="small"
+              icon={<Workflow size={14} />}
+              onClick={() => navigate(editorAddress(data.workflowId, data.executionId))}
+            >
+              Open in editor
+            </Button>
             {mayRun && <RunWhole entry={data} />}
             <CopyButton label="Copy link" size="normal" text={() => location.href} />
           </>
