@@ -53,6 +53,17 @@ test('after a run, cards show what blocks gave, and lines how many items went al
   expect(await countOf('e0').count()).toBe(0)
 }, 60_000)
 
+test('the page does not scroll while the console is collapsed', async () => {
+  const { page } = visited
+  await openNested()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText(/^Succeeded in/).waitFor()
+  await page.getByRole('button', { name: 'Collapse console' }).click()
+  await page.getByRole('button', { name: 'Expand console' }).waitFor()
+  const [whole, shown] = await page.evaluate(() => [document.documentElement.scrollHeight, innerHeight])
+  expect(whole).toBe(shown!)
+})
+
 test('loops and parallels have colours of their own, and a nested one differs from its surroundings', async () => {
   const { page } = visited
   await openNested()

@@ -57,7 +57,7 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
     <section
       aria-label="Console"
       className="relative flex shrink-0 flex-col border-t border-line bg-surface"
-      style={{ height: isOpen ? height : 36 }}
+      style={{ height: isOpen ? height : undefined }}
     >
       {isOpen && <Grip height={height} onResize={resize} />}
       <header className="flex h-9 shrink-0 items-center gap-2 border-b border-line pr-1.5 pl-3">
