@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { keyFileName } from '../../accounts/key-file.ts'
 import type { Config } from '../../config.ts'
@@ -10,6 +10,7 @@ import { syncFolder } from '../../sync-folder.ts'
 import { ArchiveError, readArchive } from '../backups/archive.ts'
 import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
 import { filesName } from '../backups/contents.ts'
+import { draftPrefix, hasDatabase, installationParts, putInPlace, takeBackParts } from '../backups/placing.ts'
 import { type Command, CommandError, UsageError } from '../command.ts'
 import { count, roundSize } from '../support/size.ts'
 
@@ -18,7 +19,8 @@ export const restore: Command = {
   details: [
     'The data folder must not contain an installation. The command creates the folder if it does not exist. It unpacks',
     'the backup and checks every page of its database before it puts the files in place. Then start the service: keys,',
-    'workflows, logs and variables are as they were at the time of the backup.',
+    'workflows, logs and variables are as they were at the time of the backup. If the command is interrupted, run it',
+    'again: it first removes what the earlier attempt left.',
   ].join('\n'),
   arguments: [{ name: 'FILE', description: 'a tar file written by millrace backup', optional: true }],
   flags: {
@@ -45,6 +47,7 @@ export const restore: Command = {
     // Held until the end, so that no service starts on an incomplete installation.
     const lock = takeLock(data)
     try {
+      takeBackParts(data)
       refuseInstallation(data)
       removeDrafts(data)
       const { path, source } = file === undefined ? await download(from!, data, config) : { path: file, source: file }
@@ -66,15 +69,9 @@ export const restore: Command = {
   },
 }
 
-/** The parts of an installation. The database comes last, because it makes the folder an installation. */
-const parts = [filesName, keyFileName, databaseName] as const
-const draftPrefix = '.restore-'
-
 function refuseInstallation(data: string): void {
-  const isThere = (part: string) =>
-    // An interrupted first start leaves an empty database, which is not an installation.
-    part === databaseName ? !!statSync(join(data, part), { throwIfNoEntry: false })?.size : existsSync(join(data, part))
-  const there = [...parts, `${databaseName}-wal`].find(isThere)
+  const isThere = (part: string) => (part === databaseName ? hasDatabase(data) : existsSync(join(data, part)))
+  const there = [...installationParts, `${databaseName}-wal`].find(isThere)
   if (there === undefined) return
   throw new CommandError(
     `${data} already contains an installation (${there}). Nothing was changed.`,
@@ -129,10 +126,10 @@ async function unpack(
       key: names.includes(keyFileName),
     }
     await syncFolders(draft)
-    for (const part of parts) if (existsSync(join(draft, part))) renameSync(join(draft, part), join(data, part))
-    await syncFolder(data)
+    await putInPlace(draft, data)
     return made
   } catch (error) {
+    takeBackParts(data)
     if (error instanceof CommandError) throw error
     if (error instanceof ArchiveError) throw new CommandError(`${source} is not a backup. ${error.message}`, unchanged)
     throw new CommandError(`${source} could not be restored: ${messageOf(error)}`, unchanged, error)
