@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { readBackupRecord, writeBackupRecord } from '../backup/backup-record.ts'
-import { ScheduledBackups } from '../backup/scheduled-backups.ts'
+import { type MadeBackup, ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { type Config, environmentWith, ownProgram } from '../config.ts'
 import type { Base } from './base.ts'
 
@@ -17,6 +17,7 @@ export function backupsOf({ config, clock, logger }: Base): ScheduledBackups | u
     everyMs: config.backupEvery,
     clock,
     onFailure: (reason) => logger.error('the scheduled backup failed', { address, reason }),
+    onPruneFailure: (reason) => logger.warn('old backups could not be deleted', { address, reason }),
   })
 }
 
@@ -24,7 +25,7 @@ export function backupsOf({ config, clock, logger }: Base): ScheduledBackups | u
  * Runs `millrace backup` in a process of its own with a lower priority, so that a backup delays no run and its memory
  * is free afterwards.
  */
-async function runBackup(address: string, config: Config, signal: AbortSignal): Promise<{ bytes: number }> {
+async function runBackup(address: string, config: Config, signal: AbortSignal): Promise<MadeBackup> {
   const child = Bun.spawn([...ownProgram(), 'backup', address, '--prune', '--json'], {
     env: environmentWith(settingsFor(config)),
     stdin: 'ignore',
@@ -44,7 +45,7 @@ async function runBackup(address: string, config: Config, signal: AbortSignal): 
     new Response(child.stderr).text(),
   ])
   if (code !== 0) throw new Error(errors.trim().slice(-errorCharsMax) || `The process ended with code ${code}`)
-  return JSON.parse(out) as { bytes: number }
+  return JSON.parse(out) as MadeBackup
 }
 
 /** The settings that a flag or a file may have set in this process. */

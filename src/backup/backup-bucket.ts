@@ -71,9 +71,12 @@ export class BackupBucket {
     }
   }
 
-  /** Deletes all backups except the newest ones. Returns how many it deleted. */
+  /**
+   * Deletes all backups except the newest ones. Returns how many it deleted. The oldest go first, so that one that is
+   * protected for a time stops only the deletion of newer ones.
+   */
   async prune(keep: number): Promise<number> {
-    const old = (await this.list()).slice(keep)
+    const old = (await this.list()).slice(keep).reverse()
     for (const { name } of old) await this.#client.send(new this.#sdk.DeleteObjectCommand(this.#place(name)))
     return old.length
   }

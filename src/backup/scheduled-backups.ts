@@ -4,20 +4,27 @@ import type { BackupRecord } from './backup-record.ts'
 
 export type ScheduledBackupsOptions = {
   /** Makes a backup and deletes old ones. Rejects when the backup failed or `signal` aborted. */
-  make(signal: AbortSignal): Promise<{ bytes: number }>
+  make(signal: AbortSignal): Promise<MadeBackup>
   /** The last good backup; undefined when there is none at this address. */
   read(): Promise<BackupRecord | undefined>
   write(record: BackupRecord): Promise<void>
   everyMs: number
   clock: Clock
   onFailure(message: string): void
+  /** Called once for each problem, not after every backup. */
+  onPruneFailure(message: string): void
 }
+
+/** `pruneFailure`: why old backups could not be deleted. */
+export type MadeBackup = { bytes: number; pruneFailure?: string }
 
 /** Times in epoch milliseconds. */
 export type BackupState = {
   last: BackupRecord | undefined
   /** Why the latest attempt failed; undefined when it succeeded. */
   failure: string | undefined
+  /** Why the latest backup could not delete old ones; undefined when it could. */
+  pruneFailure: string | undefined
   isRunning: boolean
   succeeded: number
   failed: number
@@ -34,6 +41,7 @@ export class ScheduledBackups {
   #running: Promise<void> | undefined
   #last: BackupRecord | undefined
   #failure: string | undefined
+  #pruneFailure: string | undefined
   #failuresInRow = 0
   #succeeded = 0
   #failed = 0
@@ -44,7 +52,10 @@ export class ScheduledBackups {
 
   get state(): BackupState {
     const isRunning = this.#running !== undefined
-    return { last: this.#last, failure: this.#failure, isRunning, succeeded: this.#succeeded, failed: this.#failed }
+    return {
+      ...{ last: this.#last, failure: this.#failure, pruneFailure: this.#pruneFailure, isRunning },
+      ...{ succeeded: this.#succeeded, failed: this.#failed },
+    }
   }
 
   /** Call this once, when the service is up. */
@@ -72,14 +83,16 @@ export class ScheduledBackups {
   }
 
   async #run(): Promise<void> {
-    const { make, write, clock, everyMs, onFailure } = this.#options
+    const { make, write, clock, everyMs, onFailure, onPruneFailure } = this.#options
     const startedAt = clock.now()
     try {
-      const { bytes } = await make(this.#stopping.signal)
+      const { bytes, pruneFailure } = await make(this.#stopping.signal)
       this.#last = { at: startedAt, bytes }
       this.#failure = undefined
       this.#failuresInRow = 0
       this.#succeeded += 1
+      if (pruneFailure !== undefined && pruneFailure !== this.#pruneFailure) onPruneFailure(pruneFailure)
+      this.#pruneFailure = pruneFailure
       // If this fails, the next process makes a backup earlier than necessary.
       await write(this.#last).catch(() => undefined)
       this.#schedule(Math.max(0, startedAt + everyMs - clock.now()))

@@ -141,12 +141,16 @@ export type InstallationFacts = {
   files: 'disk' | 's3'
 }
 
-/** Times in epoch milliseconds. `failure`: why the latest attempt failed. */
+/**
+ * Times in epoch milliseconds. `failure`: why the latest attempt failed. `pruneFailure`: why old backups could not be
+ * deleted.
+ */
 export type BackupFacts = {
   address: string
   everyMs: number
   last: { at: number; bytes: number } | undefined
   failure: string | undefined
+  pruneFailure: string | undefined
   isRunning: boolean
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { backupName } from '../../backup/bucket-address.ts'
+import type { BackupBucket } from '../../backup/backup-bucket.ts'
+import { type BucketAddress, backupName } from '../../backup/bucket-address.ts'
 import type { Config } from '../../config.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
 import { syncFolder } from '../../sync-folder.ts'
@@ -49,6 +50,7 @@ export const backup: Command = {
     else {
       terminal.say(`${made.file}: ${roundSize(made.bytes)}, ${contentsText(made)}, in ${(tookMs / 1000).toFixed(1)} s.`)
       if (made.left > 0) terminal.say(`${count(made.left, 'file')} disappeared meanwhile and are not in it.`)
+      if (made.pruneFailure) terminal.say(`Older backups were not deleted. ${made.pruneFailure}`)
       if (made.pruned) terminal.say(`${count(made.pruned, 'older backup')} deleted.`)
       if (config.secretKey) terminal.say('Keep MILLRACE_SECRET_KEY too: it is not in the backup.')
     }
@@ -56,8 +58,12 @@ export const backup: Command = {
   },
 }
 
-/** `file`: the path or address of the backup. `pruned`: older backups deleted from the bucket. */
-type Made = BackupCounts & { file: string; bytes: number; pruned?: number }
+/**
+ * `file`: the path or address of the backup. `pruned`: how many older backups were deleted from the bucket.
+ * `pruneFailure`: why not all of them could be deleted.
+ */
+type Made = BackupCounts & { file: string; bytes: number } & Pruned
+type Pruned = { pruned?: number; pruneFailure?: string }
 
 function contentsText({ key, files }: Made): string {
   return `${key ? 'with the key of stored secrets; ' : ''}${count(files, 'file')}`
@@ -106,12 +112,22 @@ async function backUpToBucket({ config, switches }: Call, target: string): Promi
     const name = backupName(Date.now())
     try {
       const bytes = await bucket.put(name, archivePieces(contents.sources(), contents.onLeft), signal)
-      const pruned = switches.has('prune') ? { pruned: await bucket.prune(config.backupKeep) } : {}
+      const pruned = switches.has('prune') ? await prune(bucket, address, config.backupKeep) : {}
       return { file: `s3://${address.bucket}/${address.prefix}${name}`, bytes, ...contents.counts(), ...pruned }
     } catch (error) {
       throw bucketError(address, error)
     }
   })
+}
+
+/** The backup has been made, so a failure is only reported: some credentials may write, but not delete. */
+async function prune(bucket: BackupBucket, address: BucketAddress, keep: number): Promise<Pruned> {
+  try {
+    return { pruned: await bucket.prune(keep) }
+  } catch (error) {
+    const { message, hint } = bucketError(address, error)
+    return { pruneFailure: hint === undefined ? message : `${message} ${hint}` }
+  }
 }
 
 /** The size of the database in bytes. Throws when there is none. */

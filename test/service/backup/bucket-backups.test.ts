@@ -58,6 +58,26 @@ async function keysBelow(prefix: string): Promise<string[]> {
   return Array.from(text.matchAll(/<Key>([^<]+)<\/Key>/g), ([, key]) => key!)
 }
 
+/** The S3 server as credentials see it that may write and list, but not delete. */
+function withoutDeletes(): { url: string } & AsyncDisposable {
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (request.method === 'DELETE' && !search.includes('uploadId')) {
+        const denied = '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
+        return new Response(denied, { status: 403, headers: { 'content-type': 'application/xml' } })
+      }
+      const { method, headers } = request
+      // The signature covers the address of the proxy: `headers` has it as the host.
+      const body = method === 'GET' ? {} : { body: await request.arrayBuffer() }
+      return await fetch(server.url + pathname + search, { method, headers, ...body })
+    },
+  })
+  return { url: `http://127.0.0.1:${proxy.port}`, [Symbol.asyncDispose]: () => proxy.stop(true) }
+}
+
 describe('a backup in a bucket', () => {
   test('restores the whole installation, and leaves no drafts', async () => {
     const service = await serve(data, environment)
@@ -109,6 +129,26 @@ describe('a backup in a bucket', () => {
     const left = (await keysBelow(prefix)).map((key) => key.slice(prefix.length))
     expect(left.toSorted()).toEqual([...others, old[1]!, made.file.split('/').at(-1)!].toSorted())
   }, 30_000)
+
+  test('counts as made when the credentials may not delete old ones', async () => {
+    await using proxy = withoutDeletes()
+    const settings = { ...environment, MILLRACE_S3_ENDPOINT: proxy.url, MILLRACE_DATA: data }
+    const old = `${place.slice('s3://files/'.length)}/millrace-2020-01-01T00-00-00Z.tar`
+    await bucketClient().write(old, 'x')
+    const words = ['backup', place, '--prune', '--backup-keep', '1']
+    const made = await millrace([...words, '--json'], { environment: settings })
+    expect(made).toMatchObject({ code: 0, words: '' })
+    expect(json<{ pruneFailure: string }>(made).pruneFailure).toContain('s3:DeleteObject')
+
+    const scheduled = { ...settings, MILLRACE_BACKUP: place, MILLRACE_BACKUP_KEEP: '1', MILLRACE_BACKUP_EVERY: '1h' }
+    const service = await serve(data, scheduled)
+    while (!service.errors().includes('old backups could not be deleted')) await Bun.sleep(100)
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    expect(text).toContain('millrace_backups_total{outcome="succeeded"} 1')
+    expect(text).toContain('millrace_backups_total{outcome="failed"} 0')
+    await service.kill('SIGTERM')
+    expect(await keysBelow(old)).toEqual([old])
+  }, 60_000)
 
   test('that cannot be written says why, and leaves nothing behind', async () => {
     const noBucket = await run('backup', 's3://missing-bucket/a', '--data', data)

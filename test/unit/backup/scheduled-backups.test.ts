@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { BackupRecord } from '../../../src/backup/backup-record.ts'
-import { ScheduledBackups } from '../../../src/backup/scheduled-backups.ts'
+import { type MadeBackup, ScheduledBackups } from '../../../src/backup/scheduled-backups.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const hour = 3_600_000
@@ -11,10 +11,11 @@ class Scheduled {
   readonly clock = new ManualClock()
   record: BackupRecord | undefined
   readonly failures: string[] = []
-  readonly attempts: { signal: AbortSignal; end: PromiseWithResolvers<{ bytes: number }> }[] = []
+  readonly pruneFailures: string[] = []
+  readonly attempts: { signal: AbortSignal; end: PromiseWithResolvers<MadeBackup> }[] = []
   readonly backups = new ScheduledBackups({
     make: (signal) => {
-      const end = Promise.withResolvers<{ bytes: number }>()
+      const end = Promise.withResolvers<MadeBackup>()
       signal.addEventListener('abort', () => end.reject(new Error('stopped')))
       this.attempts.push({ signal, end })
       return end.promise
@@ -26,10 +27,11 @@ class Scheduled {
     everyMs: hour,
     clock: this.clock,
     onFailure: (reason) => this.failures.push(reason),
+    onPruneFailure: (reason) => this.pruneFailures.push(reason),
   })
 
-  async succeed(): Promise<void> {
-    this.attempts.at(-1)!.end.resolve({ bytes: 7 })
+  async succeed(more: Pick<MadeBackup, 'pruneFailure'> = {}): Promise<void> {
+    this.attempts.at(-1)!.end.resolve({ bytes: 7, ...more })
     await this.settled()
   }
 
@@ -96,6 +98,23 @@ test('after failures it waits 1, 2, 4 … minutes, at most the interval, and kee
   await it.succeed()
   expect(it.backups.state).toMatchObject({ failure: undefined, failed: 8, succeeded: 2 })
   expect(it.failures.length).toBe(8)
+})
+
+test('a backup that cannot delete old ones counts as made, and each problem is reported once', async () => {
+  const it = new Scheduled()
+  await it.backups.open()
+  it.clock.advance(10_000)
+  for (const reason of ['denied', 'denied', 'locked', undefined, 'locked']) {
+    const before = it.attempts.length
+    await it.succeed(reason === undefined ? {} : { pruneFailure: reason })
+    expect(it.backups.state).toMatchObject({ failure: undefined, pruneFailure: reason, failed: 0 })
+    it.clock.advance(hour - 1)
+    expect(it.attempts.length).toBe(before)
+    it.clock.advance(1)
+    expect(it.attempts.length).toBe(before + 1)
+  }
+  expect(it.pruneFailures).toEqual(['denied', 'locked', 'locked'])
+  expect(it.failures).toEqual([])
 })
 
 test('stopping ends a backup in progress and starts no more', async () => {

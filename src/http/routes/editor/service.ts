@@ -36,6 +36,9 @@ const Service = t.Object({
               lastAt: maybe(Time),
               lastBytes: maybe(Bytes),
               failure: maybe(t.String({ description: 'Why the latest attempt failed; null if it succeeded.' })),
+              pruneFailure: maybe(
+                t.String({ description: 'Why the latest backup could not delete old ones; null if it could.' }),
+              ),
               isRunning: t.Boolean(),
             },
             { description: 'The scheduled backups; null when there are none.' },
@@ -75,9 +78,9 @@ export function serviceRoutes({ store, writerHealth, installation, backups }: Se
   function backupFacts() {
     const facts = backups()
     if (!facts) return null
-    const { address, everyMs, last, failure = null, isRunning } = facts
+    const { address, everyMs, last, failure = null, pruneFailure = null, isRunning } = facts
     return {
-      ...{ address, everyMs, failure, isRunning },
+      ...{ address, everyMs, failure, pruneFailure, isRunning },
       lastAt: last ? isoTime(last.at) : null,
       lastBytes: last?.bytes ?? null,
     }

@@ -103,7 +103,7 @@ function Storage({ storage, retention }: Service) {
 
 function Backups({ backups }: Pick<NonNullable<Service['storage']>, 'backups'>) {
   if (!backups) return 'Not scheduled'
-  const { lastAt, lastBytes, everyMs, failure, isRunning } = backups
+  const { lastAt, lastBytes, everyMs, failure, pruneFailure, isRunning } = backups
   const last = lastAt ? (
     <>
       The last one began <TimeAgo at={lastAt} />
@@ -115,9 +115,10 @@ function Backups({ backups }: Pick<NonNullable<Service['storage']>, 'backups'>) 
   // One may be in progress when the next one is due.
   const isLate = lastAt !== null && Date.now() - Date.parse(lastAt) > 2 * everyMs
   return (
-    <State tone={failure !== null || isLate ? 'error' : lastAt ? 'ok' : 'plain'}>
+    <State tone={failure !== null || pruneFailure !== null || isLate ? 'error' : lastAt ? 'ok' : 'plain'}>
       {last}
       {failure !== null ? `. The latest attempt failed: ${failure}` : isRunning && '. A backup is in progress.'}
+      {pruneFailure !== null && ` Old backups could not be deleted: ${pruneFailure}`}
     </State>
   )
 }
