@@ -72,11 +72,13 @@ export class BackupBucket {
   }
 
   /**
-   * Deletes all backups except the newest ones. Returns how many it deleted. The oldest go first, so that one that is
-   * protected for a time stops only the deletion of newer ones.
+   * Keeps `made`, also when a wrong clock gave it an old name, and the newest other backups: `keep` in all. Deletes the
+   * rest and returns how many these were. The oldest go first, so that one that is protected for a time stops only the
+   * deletion of newer ones.
    */
-  async prune(keep: number): Promise<number> {
-    const old = (await this.list()).slice(keep).reverse()
+  async prune(keep: number, made: string): Promise<number> {
+    const others = (await this.list()).filter(({ name }) => name !== made)
+    const old = others.slice(Math.max(0, keep - 1)).reverse()
     for (const { name } of old) await this.#client.send(new this.#sdk.DeleteObjectCommand(this.#place(name)))
     return old.length
   }

@@ -112,7 +112,7 @@ async function backUpToBucket({ config, switches }: Call, target: string): Promi
     const name = backupName(Date.now())
     try {
       const bytes = await bucket.put(name, archivePieces(contents.sources(), contents.onLeft), signal)
-      const pruned = switches.has('prune') ? await prune(bucket, address, config.backupKeep) : {}
+      const pruned = switches.has('prune') ? await prune(bucket, address, config.backupKeep, name) : {}
       return { file: `s3://${address.bucket}/${address.prefix}${name}`, bytes, ...contents.counts(), ...pruned }
     } catch (error) {
       throw bucketError(address, error)
@@ -121,9 +121,9 @@ async function backUpToBucket({ config, switches }: Call, target: string): Promi
 }
 
 /** The backup has been made, so a failure is only reported: some credentials may write, but not delete. */
-async function prune(bucket: BackupBucket, address: BucketAddress, keep: number): Promise<Pruned> {
+async function prune(bucket: BackupBucket, address: BucketAddress, keep: number, made: string): Promise<Pruned> {
   try {
-    return { pruned: await bucket.prune(keep) }
+    return { pruned: await bucket.prune(keep, made) }
   } catch (error) {
     const { message, hint } = bucketError(address, error)
     return { pruneFailure: hint === undefined ? message : `${message} ${hint}` }

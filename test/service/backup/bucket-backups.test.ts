@@ -130,6 +130,15 @@ describe('a backup in a bucket', () => {
     expect(left.toSorted()).toEqual([...others, old[1]!, made.file.split('/').at(-1)!].toSorted())
   }, 30_000)
 
+  test('is not deleted by its own --prune when others have later times, because the clock was set back', async () => {
+    const prefix = `${place.slice('s3://files/'.length)}/`
+    const later = ['millrace-2998-01-01T00-00-00Z.tar', 'millrace-2999-01-01T00-00-00Z.tar']
+    for (const name of later) await bucketClient().write(prefix + name, 'x')
+    const made = json<Made>(await run('backup', place, '--data', data, '--prune', '--backup-keep', '2', '--json'))
+    expect(made.pruned).toBe(1)
+    expect(await keysBelow(prefix)).toEqual([made.file.slice('s3://files/'.length), prefix + later[1]])
+  }, 30_000)
+
   test('counts as made when the credentials may not delete old ones', async () => {
     await using proxy = withoutDeletes()
     const settings = { ...environment, MILLRACE_S3_ENDPOINT: proxy.url, MILLRACE_DATA: data }
