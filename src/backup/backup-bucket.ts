@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { type S3Address, type S3Sdk, s3ClientOf, uploadParts } from '../files/s3-client.ts'
-import { type BucketAddress, backupTime } from './bucket-address.ts'
+import { type BackupName, type BucketAddress, parseBackupName } from './bucket-address.ts'
 
-/** A backup in the bucket. `at`: epoch milliseconds. */
-export type StoredBackup = { name: string; at: number; bytes: number }
+/** A backup in the bucket. `storedAt`: when the storage received it, in epoch milliseconds. */
+export type StoredBackup = BackupName & { name: string; bytes: number; storedAt: number }
 
 /** The backups in a bucket of S3 or a compatible service. It ignores all other objects. */
 export class BackupBucket {
@@ -32,14 +32,14 @@ export class BackupBucket {
       const page = await this.#client.send(
         new this.#sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}millrace-`, ContinuationToken: token }),
       )
-      for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+      for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
         const name = Key.slice(prefix.length)
-        const at = backupTime(name)
-        if (at !== undefined) found.push({ name, at, bytes: Size })
+        const parsed = parseBackupName(name)
+        if (parsed) found.push({ ...parsed, name, bytes: Size, storedAt: LastModified?.getTime() ?? 0 })
       }
       token = page.NextContinuationToken
     } while (token !== undefined)
-    return found.sort((a, b) => b.at - a.at)
+    return found.sort((a, b) => b.at - a.at || b.storedAt - a.storedAt)
   }
 
   /** Stores a backup in parts as its pieces arrive, until `signal` aborts. Returns its size in bytes. */
@@ -72,12 +72,13 @@ export class BackupBucket {
   }
 
   /**
-   * Keeps `made`, also when a wrong clock gave it an old name, and the newest other backups: `keep` in all. Deletes the
-   * rest and returns how many these were. The oldest go first, so that one that is protected for a time stops only the
-   * deletion of newer ones.
+   * Deletes backups of one installation. Keeps `made`, also when a wrong clock gave it an old name, and the newest
+   * others: `keep` in all. Returns how many it deleted. The oldest go first, so that one that is protected for a time
+   * stops only the deletion of newer ones.
    */
-  async prune(keep: number, made: string): Promise<number> {
-    const others = (await this.list()).filter(({ name }) => name !== made)
+  async prune(installation: string, keep: number, made: string): Promise<number> {
+    const own = (await this.list()).filter((stored) => stored.installation === installation)
+    const others = own.filter(({ name }) => name !== made)
     const old = others.slice(Math.max(0, keep - 1)).reverse()
     for (const { name } of old) await this.#client.send(new this.#sdk.DeleteObjectCommand(this.#place(name)))
     return old.length

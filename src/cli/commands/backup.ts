@@ -1,8 +1,8 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import type { BackupBucket } from '../../backup/backup-bucket.ts'
 import { type BucketAddress, backupName } from '../../backup/bucket-address.ts'
+import { makeInstallationId } from '../../backup/installation-id.ts'
 import type { Config } from '../../config.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
 import { syncFolder } from '../../sync-folder.ts'
@@ -25,13 +25,14 @@ export const backup: Command = {
     'The file contains the database, the key file and the files folder. Everyone who has it can read all stored secrets.',
     'It does not contain a key from MILLRACE_SECRET_KEY. The service keeps running; its -wal file grows until the',
     'database is copied. The disk of FILE needs room for twice the database. To restore: millrace restore.',
-    'In a bucket, the backup gets a name with the time, such as millrace-2026-11-23T21-00-00Z.tar, and the data folder',
-    'needs room for a copy of the database. With MILLRACE_BACKUP, the service itself makes such backups regularly.',
+    'In a bucket, the backup gets a name with the time and an ID of the installation, such as',
+    'millrace-2026-11-23T21-00-00Z-3f9a1c2e-7b21d0c4.tar, and the data folder needs room for a copy of the database.',
+    'With MILLRACE_BACKUP, the service itself makes such backups regularly.',
   ].join('\n'),
   arguments: [{ name: 'FILE', description: 'the tar file to write, or s3://BUCKET/PATH' }],
   flags: {
     force: { description: 'replace an existing FILE' },
-    prune: { description: 'then delete all but the newest MILLRACE_BACKUP_KEEP backups in the bucket' },
+    prune: { description: 'then delete all but the newest MILLRACE_BACKUP_KEEP backups of this installation there' },
   },
   settings: ['data', 'backupKeep', 's3Endpoint', 's3Region', 's3ForcePathStyle'],
   json: true,
@@ -107,12 +108,15 @@ async function backUpToBucket({ config, switches }: Call, target: string): Promi
   removeOldDrafts(data)
   requireSpace(data, databaseBytes)
   const bucket = await openBucket(address, config)
+  const installation = await makeInstallationId(data)
   const copy = join(data, draftName('.db'))
   return await withBackupContents(data, { copy, others: [] }, async (contents, signal) => {
-    const name = backupName(Date.now())
+    const name = backupName(Date.now(), installation)
     try {
       const bytes = await bucket.put(name, archivePieces(contents.sources(), contents.onLeft), signal)
-      const pruned = switches.has('prune') ? await prune(bucket, address, config.backupKeep, name) : {}
+      const pruned = switches.has('prune')
+        ? await pruneAfter(address, () => bucket.prune(installation, config.backupKeep, name))
+        : {}
       return { file: `s3://${address.bucket}/${address.prefix}${name}`, bytes, ...contents.counts(), ...pruned }
     } catch (error) {
       throw bucketError(address, error)
@@ -121,9 +125,9 @@ async function backUpToBucket({ config, switches }: Call, target: string): Promi
 }
 
 /** The backup has been made, so a failure is only reported: some credentials may write, but not delete. */
-async function prune(bucket: BackupBucket, address: BucketAddress, keep: number, made: string): Promise<Pruned> {
+async function pruneAfter(address: BucketAddress, prune: () => Promise<number>): Promise<Pruned> {
   try {
-    return { pruned: await bucket.prune(keep, made) }
+    return { pruned: await prune() }
   } catch (error) {
     const { message, hint } = bucketError(address, error)
     return { pruneFailure: hint === undefined ? message : `${message} ${hint}` }

@@ -50,7 +50,8 @@ export const restore: Command = {
       takeBackParts(data)
       refuseInstallation(data)
       removeDrafts(data)
-      const { path, source } = file === undefined ? await download(from!, data, config) : { path: file, source: file }
+      const { path, source, other } =
+        file === undefined ? await download(from!, data, config) : { path: file, source: file, other: undefined }
       const { bytes, files, key } = await unpack(path, source, data).finally(() => {
         if (path !== file) rmSync(path, { force: true })
       })
@@ -62,6 +63,7 @@ export const restore: Command = {
         terminal.say(
           `${data} contains the installation: ${roundSize(bytes)}, ${count(files, 'file')}. Start it: millrace serve --data ${data}`,
         )
+      if (other !== undefined) terminal.say(`It is from ${source}. The newest backup of another installation: ${other}`)
       return 0
     } finally {
       lock.release()
@@ -86,8 +88,11 @@ function removeDrafts(data: string): void {
   }
 }
 
-/** Downloads the newest backup, or the one that the address names. `source`: its full address. */
-async function download(from: string, data: string, config: Config): Promise<{ path: string; source: string }> {
+/** `source`: the full address. `other`: that of the newest backup of another installation, if there was a choice. */
+type Downloaded = { path: string; source: string; other: string | undefined }
+
+/** Downloads the newest backup, or the one that the address names. */
+async function download(from: string, data: string, config: Config): Promise<Downloaded> {
   const address = bucketAddressOf(from)
   const path = join(data, `${draftPrefix}${crypto.randomUUID()}.tar`)
   try {
@@ -104,7 +109,13 @@ async function download(from: string, data: string, config: Config): Promise<{ p
       throw new CommandError(needed, 'Free space, or restore to another disk.')
     }
     await bucket.download(chosen.name, path)
-    return { path, source: `s3://${address.bucket}/${address.prefix}${chosen.name}` }
+    const other = stored.find(({ installation }) => installation !== chosen.installation)
+    const place = `s3://${address.bucket}/${address.prefix}`
+    return {
+      path,
+      source: place + chosen.name,
+      other: other && address.name === undefined ? place + other.name : undefined,
+    }
   } catch (error) {
     rmSync(path, { force: true })
     throw bucketError(address, error)

@@ -1,3 +1,4 @@
+import { readInstallationId } from '../../backup/installation-id.ts'
 import { type Config, durationText } from '../../config.ts'
 import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
 import { roundSize } from '../support/size.ts'
@@ -9,10 +10,11 @@ export async function examineBackups(target: string, config: Config, now: number
   const address = bucketAddressOf(target)
   try {
     const bucket = await openBucket(address, config)
-    const [newest] = await bucket.list()
-    if (!newest) {
+    const installation = await readInstallationId(config.data)
+    const newest = (await bucket.list()).find((stored) => stored.installation === installation)
+    if (!newest || installation === undefined) {
       const advice = 'The service makes the first one shortly after its start.'
-      return { check, state: 'warning', message: `There is no backup in ${target} yet.`, advice }
+      return { check, state: 'warning', message: `There is no backup of this installation in ${target} yet.`, advice }
     }
     const minutes = Math.round((now - newest.at) / 60_000)
     const message = `The newest backup in ${target} is ${minutes} min old (${roundSize(newest.bytes)}).`

@@ -52,6 +52,12 @@ const bucketClient = () =>
     ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   })
 
+/** Sets the ID of this installation. Returns the name of a backup that it made on the first day of a year. */
+function ownName(year: string): string {
+  writeFileSync(join(data, 'backup-id'), '0123abcd')
+  return `millrace-${year}-01-01T00-00-00Z-0123abcd-00000000.tar`
+}
+
 /** The keys below a prefix of the bucket. */
 async function keysBelow(prefix: string): Promise<string[]> {
   const text = await (await fetch(`${server.url}/files?prefix=${encodeURIComponent(prefix)}`)).text()
@@ -90,7 +96,7 @@ describe('a backup in a bucket', () => {
     const made = await run('backup', place, '--data', data, '--json')
     expect(made).toMatchObject({ code: 0, words: '' })
     const { file, files, bytes } = json<Made>(made)
-    expect(file).toMatch(/\/millrace-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/)
+    expect(file).toMatch(/\/millrace-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[0-9a-f]{8}-[0-9a-f]{8}\.tar$/)
     expect(file.startsWith(place)).toBe(true)
     expect(files).toBe(1)
     expect(bytes).toBeGreaterThan(large.length)
@@ -110,8 +116,6 @@ describe('a backup in a bucket', () => {
 
   test('can be restored by its name, also when there are newer ones', async () => {
     const first = json<Made>(await run('backup', place, '--data', data, '--json'))
-    // Names have seconds.
-    await Bun.sleep(1_100)
     const second = json<Made>(await run('backup', place, '--data', data, '--json'))
     expect(second.file).not.toBe(first.file)
     const restored = await run('restore', '--from', first.file, '--data', join(folder.path, 'old'), '--json')
@@ -120,8 +124,9 @@ describe('a backup in a bucket', () => {
 
   test('--prune keeps the newest ones and does not touch other objects', async () => {
     const prefix = `${place.slice('s3://files/'.length)}/`
-    const old = ['millrace-2020-01-01T00-00-00Z.tar', 'millrace-2021-01-01T00-00-00Z.tar']
-    const others = ['notes.txt', 'millrace-notes.tar', 'deeper/millrace-2020-01-01T00-00-00Z.tar']
+    const old = [ownName('2020'), ownName('2021')]
+    const another = 'millrace-2020-01-01T00-00-00Z-00000000-00000000.tar'
+    const others = [another, 'notes.txt', 'millrace-notes.tar', 'deeper/millrace-2020-01-01T00-00-00Z.tar']
     const client = bucketClient()
     for (const name of [...old, ...others]) await client.write(prefix + name, 'x')
     const made = json<Made>(await run('backup', place, '--data', data, '--prune', '--backup-keep', '2', '--json'))
@@ -130,9 +135,27 @@ describe('a backup in a bucket', () => {
     expect(left.toSorted()).toEqual([...others, old[1]!, made.file.split('/').at(-1)!].toSorted())
   }, 30_000)
 
+  test('never deletes those of another installation at the same path, not even of one restored from it', async () => {
+    const first = json<Made>(await run('backup', place, '--data', data, '--json'))
+    const copy = join(folder.path, 'copy')
+    expect((await run('restore', '--from', place, '--data', copy)).code).toBe(0)
+    const prune = ['--prune', '--backup-keep', '1', '--json']
+    const second = json<Made>(await run('backup', place, '--data', copy, ...prune))
+    const third = json<Made>(await run('backup', place, '--data', copy, ...prune))
+    expect([second.pruned, third.pruned]).toEqual([0, 1])
+    const keys = await keysBelow(place.slice('s3://files/'.length))
+    const keysOf = [first.file, third.file].map((file) => file.slice('s3://files/'.length))
+    expect(keys.toSorted()).toEqual(keysOf.toSorted())
+    const restored = await run('restore', '--from', third.file, '--data', join(folder.path, 'third'), '--json')
+    expect(restored).toMatchObject({ code: 0, words: '' })
+    const newest = await run('restore', '--from', place, '--data', join(folder.path, 'newest'))
+    expect(newest.code).toBe(0)
+    expect(newest.words).toContain('The newest backup of another installation: ')
+  }, 60_000)
+
   test('is not deleted by its own --prune when others have later times, because the clock was set back', async () => {
     const prefix = `${place.slice('s3://files/'.length)}/`
-    const later = ['millrace-2998-01-01T00-00-00Z.tar', 'millrace-2999-01-01T00-00-00Z.tar']
+    const later = [ownName('2998'), ownName('2999')]
     for (const name of later) await bucketClient().write(prefix + name, 'x')
     const made = json<Made>(await run('backup', place, '--data', data, '--prune', '--backup-keep', '2', '--json'))
     expect(made.pruned).toBe(1)
@@ -142,7 +165,7 @@ describe('a backup in a bucket', () => {
   test('counts as made when the credentials may not delete old ones', async () => {
     await using proxy = withoutDeletes()
     const settings = { ...environment, MILLRACE_S3_ENDPOINT: proxy.url, MILLRACE_DATA: data }
-    const old = `${place.slice('s3://files/'.length)}/millrace-2020-01-01T00-00-00Z.tar`
+    const old = `${place.slice('s3://files/'.length)}/${ownName('2020')}`
     await bucketClient().write(old, 'x')
     const words = ['backup', place, '--prune', '--backup-keep', '1']
     const made = await millrace([...words, '--json'], { environment: settings })
