@@ -45,6 +45,12 @@ const json = <Result>({ out }: { out: string }) => JSON.parse(out) as Result
 /** The names of all files in the data folder that the service did not create by itself. */
 const drafts = (path: string) => readdirSync(path).filter((name) => name.startsWith('.'))
 
+/** The check of the backups by `millrace doctor`. */
+async function backupCheck(settings: Record<string, string>) {
+  const { out } = await millrace(['doctor', '--json', '--log-retention-bytes', '10MB'], { environment: settings })
+  return json<{ check: string; state: string; message: string }[]>({ out }).find(({ check }) => check === 'backups')
+}
+
 /** Another client of the same bucket. */
 const bucketClient = () =>
   new Bun.S3Client({
@@ -140,7 +146,10 @@ describe('a backup in a bucket', () => {
     const copy = join(folder.path, 'copy')
     expect((await run('restore', '--from', place, '--data', copy)).code).toBe(0)
     const prune = ['--prune', '--backup-keep', '1', '--json']
+    const settings = { ...environment, MILLRACE_DATA: copy, MILLRACE_BACKUP: place }
+    expect((await backupCheck(settings))?.message).toContain('There is no backup of this installation')
     const second = json<Made>(await run('backup', place, '--data', copy, ...prune))
+    expect(await backupCheck(settings)).toMatchObject({ state: 'ok' })
     const third = json<Made>(await run('backup', place, '--data', copy, ...prune))
     expect([second.pruned, third.pruned]).toEqual([0, 1])
     const keys = await keysBelow(place.slice('s3://files/'.length))
@@ -180,6 +189,10 @@ describe('a backup in a bucket', () => {
     expect(text).toContain('millrace_backups_total{outcome="failed"} 0')
     await service.kill('SIGTERM')
     expect(await keysBelow(old)).toEqual([old])
+    expect(await backupCheck(scheduled)).toMatchObject({
+      state: 'warning',
+      message: expect.stringContaining('There are 3 instead of 1'),
+    })
   }, 60_000)
 
   test('that cannot be written says why, and leaves nothing behind', async () => {
@@ -221,9 +234,7 @@ describe('scheduled backups', () => {
     const text = await metrics()
     const at = Number(/^millrace_backup_last_success_timestamp_seconds (\S+)/m.exec(text)?.[1])
     expect(Date.now() / 1000 - at).toBeLessThan(60)
-    const { out } = await millrace(['doctor', '--json', '--log-retention-bytes', '10MB'], { environment: settings })
-    const found = (JSON.parse(out) as { check: string; state: string }[]).find(({ check }) => check === 'backups')
-    expect(found).toMatchObject({ state: 'ok' })
+    expect(await backupCheck(settings)).toMatchObject({ state: 'ok' })
     await service.kill('SIGTERM')
     // The next process does not begin with a backup: the last one is remembered.
     const again = await serve(data, settings)
