@@ -65,6 +65,13 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     streams: ['requests', 'responses'],
     routes: ['access', 'openapi', 'requests', 'responses', 'streams'],
   },
+  'src/store/postgres': {
+    migrations: ['connection.ts'],
+    tables: ['type:logs'],
+    logs: ['tables'],
+    writes: ['tables', 'logs'],
+    upkeep: ['tables', 'logs', 'writes'],
+  },
   'src/store/sqlite': {
     migrations: [],
     tables: ['writes/fan-out-records.ts', 'type:logs'],

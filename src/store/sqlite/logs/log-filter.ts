@@ -3,8 +3,9 @@ import { runStatuses } from '../../../domain/run/log.ts'
 import { searchable } from '../../../domain/text/searchable.ts'
 import { liesIn } from '../../../domain/workflow/folders.ts'
 import type { LogFilter } from '../../log-query.ts'
+import { levels, triggers } from '../../stored-values.ts'
 import type { Sql, Value } from '../connection.ts'
-import { levels, notesBit, statusColumn, triggers } from '../tables/rows.ts'
+import { notesBit, statusColumn } from '../tables/rows.ts'
 import { indexedColumns } from './zone-maps.ts'
 
 /** A filter compiled for the search. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import type { DeletedWorkflow } from '../../dashboard-store.ts'
+import { documentOf } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { documentOf } from './rows.ts'
 import { noteChanges, refusingTakenName } from './workflows.ts'
 
 const selectDeleted = `

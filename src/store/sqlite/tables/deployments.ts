@@ -1,10 +1,11 @@
 import { AppError } from '../../../domain/errors.ts'
 import { noRegistrations, type Registrations } from '../../../domain/workflow/trigger.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import { documentOf, documentText } from '../../stored-values.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { register, unregister } from './registrations.ts'
-import { deploymentOf, documentOf, documentText, type SqlDeployment } from './rows.ts'
+import { deploymentOf, type SqlDeployment } from './rows.ts'
 import { noteChanges } from './workflows.ts'
 
 const selectDeployments = `

@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import { documentOf, documentText } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { documentOf, documentText } from './rows.ts'
 
 export function keepDraft(sql: Sql, workflowId: string, document: WorkflowDocument): number {
   const workflow = sql.get<{ number: number }>(

@@ -1,18 +1,14 @@
-import type { Role } from '../../../domain/account/role.ts'
-import { type Level, type LogRow, runSources, runStatuses } from '../../../domain/run/log.ts'
+import { type LogRow, runSources, runStatuses } from '../../../domain/run/log.ts'
 import type { EntryFacts, EntryNotes } from '../../../domain/run/log-entry.ts'
-import type { TriggerKind, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { KeyRow } from '../../account-store.ts'
 import type { LogDetailRow } from '../../run-store.ts'
+import { documentOf, levels, rolesOf, triggers } from '../../stored-values.ts'
 import type { DeploymentRow, WorkflowRow } from '../../workflow-store.ts'
 import type { Value } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 
 // Rows of queries and their conversion to the rows of the port. Queries name columns like the port, except those that
 // need a conversion: SQLite has no booleans, documents and roles are JSON, and some texts are stored as numbers.
-
-/** The role in each workspace. */
-export const rolesOf = (text: string) => JSON.parse(text) as Record<string, Role>
 
 export type SqlKey = Omit<KeyRow, 'roles'> & { roles: string }
 
@@ -33,16 +29,6 @@ export const deploymentOf = (row: SqlDeployment): DeploymentRow => ({
   document: documentOf(row.workflowId, row.document),
   active: row.active === 1,
 })
-
-/** Omits the ID, which has its own column, and the webhooks, which have their own table. */
-export function documentText(document: WorkflowDocument): string {
-  const { id: _, webhooks: _webhooks, ...rest } = document
-  return JSON.stringify(rest)
-}
-
-export function documentOf(id: string, text: string): WorkflowDocument {
-  return { id, ...(JSON.parse(text) as WorkflowDocument) }
-}
 
 export type SqlFacts = Omit<
   EntryFacts,
@@ -131,10 +117,6 @@ export const logDetailOf = (row: SqlLogDetail, { long, files, notes }: LogParts)
   files,
   workflow: { id: row.workflowId, name: row.workflowName, description: row.workflowDescription },
 })
-
-// The database stores the index of a level, trigger, status or source: only ever append.
-export const levels: readonly Level[] = ['info', 'error']
-export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -6,8 +6,8 @@ import {
   type SignedIn,
   sessionsMax,
 } from '../../session-store.ts'
+import { rolesOf } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { rolesOf } from './rows.ts'
 import { assertUser } from './workspaces.ts'
 
 export function findPassword(sql: Sql, idOrEmail: string): { userId: string; passwordHash: string } | undefined {

@@ -7,8 +7,8 @@ import {
   subscriptionsMax,
 } from '../../../domain/webhook/subscription.ts'
 import type { TriggerKind } from '../../../domain/workflow/workflow.ts'
+import { levels, triggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { levels, triggers } from './rows.ts'
 
 const selectSubscriptions = `
   SELECT s.number, s.id, f.id AS workflowId, w.id AS workspaceId, s.url, s.secret, s.previous_secret AS previousSecret,

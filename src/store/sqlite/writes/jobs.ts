@@ -1,7 +1,8 @@
 import type { Job, JobFacts, JobPage, JobState, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite } from '../../../domain/run/write.ts'
+import { triggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { executionIdOf, executionKey, triggers } from '../tables/rows.ts'
+import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { numbersOf } from './logs.ts'
 
 /** Throws NOT_FOUND when the workflow never existed. */

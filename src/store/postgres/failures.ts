@@ -1,0 +1,63 @@
+import { AppError } from '../../domain/errors.ts'
+
+/** Seconds that callers are asked to wait. */
+const retryAfterS = 1
+
+export function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS, cause })
+}
+
+/** The error that callers of the store get; undefined when neither the database nor its input caused it. */
+export function storageError(error: unknown): AppError | undefined {
+  const { state, code } = codesOf(error)
+  if (state === undefined && code === undefined) return undefined
+  const says = `(${[state, (error as Error).message].filter(Boolean).join(': ')})`
+  if (state === '53100') {
+    return unavailable(
+      `The disk of the PostgreSQL server is full ${says}. Free space; the service continues by itself.`,
+      error,
+    )
+  }
+  if (state === '25006') {
+    return unavailable(
+      `The PostgreSQL server accepts no changes ${says}. Name all servers in MILLRACE_STORE: the service uses the primary.`,
+      error,
+    )
+  }
+  if (state === '22021' || state === '22P05') {
+    return new AppError('INVALID_INPUT', 'A text contains the character U+0000, which PostgreSQL cannot store.', {
+      cause: error,
+    })
+  }
+  if (isConflict(error)) {
+    return unavailable(`Other transactions changed the same rows again and again ${says}.`, error)
+  }
+  if (state === undefined ? code?.startsWith('ERR_POSTGRES_') : unavailableStates.test(state)) {
+    return unavailable(`PostgreSQL is not available ${says}. The service continues by itself.`, error)
+  }
+  return undefined
+}
+
+/** Whether PostgreSQL refused a transaction because of a concurrent one, so that it can be repeated. */
+export function isConflict(error: unknown): boolean {
+  const { state } = codesOf(error)
+  return state === '40001' || state === '40P01'
+}
+
+/** Whether the unique index or primary key of this name refused a row. */
+export function isDuplicate(error: unknown, index: string): boolean {
+  return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index
+}
+
+/** Connections, resources, shutdowns and the server's disk. */
+const unavailableStates = /^(08|53|57P|58|XX)/
+
+function codesOf(error: unknown): { state?: string; code?: string } {
+  if (!(error instanceof Error) || error instanceof AppError) return {}
+  const { code, errno } = error as Error & { code?: unknown; errno?: unknown }
+  return {
+    // The client puts the server's SQLSTATE into `errno`.
+    ...(typeof errno === 'string' && { state: errno }),
+    ...(typeof code === 'string' && { code }),
+  }
+}

@@ -1,0 +1,188 @@
+import type { Store } from '../store.ts'
+import type { Sql } from './connection.ts'
+import { countLogs } from './logs/log-counts.ts'
+import { queryLogs } from './logs/log-page.ts'
+import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
+import * as deletedWorkflows from './tables/deleted-workflows.ts'
+import * as deliveryLists from './tables/delivery-lists.ts'
+import * as deployments from './tables/deployments.ts'
+import * as drafts from './tables/drafts.ts'
+import * as environment from './tables/environment.ts'
+import * as installation from './tables/installation.ts'
+import * as keys from './tables/keys.ts'
+import * as pins from './tables/pins.ts'
+import * as presence from './tables/presence.ts'
+import * as rateWindows from './tables/rate-windows.ts'
+import * as registrations from './tables/registrations.ts'
+import * as runFiles from './tables/run-files.ts'
+import * as sealedDocuments from './tables/sealed-documents.ts'
+import * as sealedValues from './tables/sealed-values.ts'
+import * as sessions from './tables/sessions.ts'
+import * as subscriptions from './tables/subscriptions.ts'
+import * as users from './tables/users.ts'
+import * as workflows from './tables/workflows.ts'
+import * as workspaces from './tables/workspaces.ts'
+import { measure } from './upkeep/measure.ts'
+import { append } from './writes/append.ts'
+import { listTurns } from './writes/chats.ts'
+import * as claims from './writes/claims.ts'
+import * as deliveries from './writes/deliveries.ts'
+import * as jobs from './writes/jobs.ts'
+import * as logs from './writes/logs.ts'
+import { listModelUsage } from './writes/model-usage.ts'
+
+/** Calls about the store itself: the store has a method for each. */
+export type OwnCall = 'retain' | 'probe' | 'close'
+/** All other calls of the port. */
+export type OperationName = Exclude<keyof Store, OwnCall>
+export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
+export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
+
+/**
+ * The kind of a call. `read`: its statements see the latest commits, each for itself. `change`: a transaction that
+ * behaves as if no other ran at the same time, for everything that people change. `write`: a transaction that locks the
+ * rows that it reads and then changes, for what runs and deliveries write all the time.
+ */
+export type Operation<Name extends OperationName> = {
+  kind: 'read' | 'change' | 'write'
+  run: (sql: Sql, ...args: Arguments<Name>) => Promise<Result<Name>>
+}
+
+export const operations: { readonly [Name in OperationName]: Operation<Name> } = {
+  createInstallation: { kind: 'change', run: installation.createInstallation },
+  isInitialised: { kind: 'read', run: installation.isInitialised },
+  isUnseen: { kind: 'read', run: installation.isUnseen },
+  renewInstallation: { kind: 'change', run: installation.renewInstallation },
+  markInstallationSeen: { kind: 'change', run: installation.markInstallationSeen },
+
+  createUser: { kind: 'change', run: users.createUser },
+  listUsers: { kind: 'read', run: users.listUsers },
+  findUser: { kind: 'read', run: users.findUser },
+  setEmail: { kind: 'change', run: users.setEmail },
+  setPassword: { kind: 'change', run: users.setPassword },
+  setTier: { kind: 'change', run: users.setTier },
+
+  findPassword: { kind: 'read', run: sessions.findPassword },
+  findOwner: { kind: 'read', run: sessions.findOwner },
+  createSession: { kind: 'change', run: sessions.createSession },
+  findSession: { kind: 'read', run: sessions.findSession },
+  renewSession: { kind: 'write', run: sessions.renewSession },
+  endSession: { kind: 'change', run: sessions.endSession },
+  endSessions: { kind: 'change', run: sessions.endSessions },
+  createSignInToken: { kind: 'change', run: sessions.createSignInToken },
+  redeemSignInToken: { kind: 'change', run: sessions.redeemSignInToken },
+
+  findKey: { kind: 'read', run: keys.findKey },
+  createKey: { kind: 'change', run: keys.createKey },
+  listKeys: { kind: 'read', run: keys.listKeys },
+  revokeKey: { kind: 'change', run: keys.revokeKey },
+  recordKeyUses: { kind: 'write', run: keys.recordKeyUses },
+
+  createWorkspace: { kind: 'change', run: workspaces.createWorkspace },
+  listWorkspaces: { kind: 'read', run: workspaces.listWorkspaces },
+  getWorkspace: { kind: 'read', run: workspaces.getWorkspace },
+  renameWorkspace: { kind: 'change', run: workspaces.renameWorkspace },
+  listMembers: { kind: 'read', run: workspaces.listMembers },
+  setMember: { kind: 'change', run: workspaces.setMember },
+  removeMember: { kind: 'change', run: workspaces.removeMember },
+
+  saveRateWindows: { kind: 'write', run: rateWindows.saveRateWindows },
+  listRateWindows: { kind: 'read', run: rateWindows.listRateWindows },
+
+  listEnvironment: { kind: 'read', run: environment.listEnvironment },
+  setVariable: { kind: 'change', run: environment.setVariable },
+  unsetVariable: { kind: 'change', run: environment.unsetVariable },
+  discardSealed: { kind: 'change', run: environment.discardSealed },
+  listSealed: { kind: 'read', run: sealedValues.listSealed },
+  readSealed: { kind: 'read', run: sealedValues.readSealed },
+  replaceSealed: { kind: 'change', run: sealedValues.replaceSealed },
+  sealHeads: { kind: 'read', run: environment.sealHeads },
+
+  listWorkflowOverviews: { kind: 'read', run: listWorkflowOverviews },
+  moveFolder: { kind: 'change', run: workflows.moveFolder },
+  listDeletedWorkflows: { kind: 'read', run: deletedWorkflows.listDeletedWorkflows },
+  findDeletedWorkflow: { kind: 'read', run: deletedWorkflows.findDeletedWorkflow },
+  restoreWorkflow: { kind: 'change', run: deletedWorkflows.restoreWorkflow },
+  listModelUsage: { kind: 'read', run: listModelUsage },
+
+  createWorkflow: { kind: 'change', run: workflows.createWorkflow },
+  updateWorkflow: { kind: 'change', run: workflows.updateWorkflow },
+  getWorkflow: { kind: 'read', run: workflows.getWorkflow },
+  listWorkflows: { kind: 'read', run: workflows.listWorkflows },
+  deleteWorkflow: { kind: 'change', run: workflows.deleteWorkflow },
+
+  listSubscriptions: { kind: 'read', run: subscriptions.listSubscriptions },
+  getSubscriptions: { kind: 'read', run: subscriptions.getSubscriptions },
+  createSubscription: { kind: 'change', run: subscriptions.createSubscription },
+  changeSubscription: { kind: 'change', run: subscriptions.changeSubscription },
+  deleteSubscription: { kind: 'change', run: subscriptions.deleteSubscription },
+
+  deploy: { kind: 'change', run: deployments.deploy },
+  undeploy: { kind: 'change', run: deployments.undeploy },
+  activate: { kind: 'change', run: deployments.activate },
+  describeDeployment: { kind: 'change', run: deployments.describeDeployment },
+  listDeployments: { kind: 'read', run: deployments.listDeployments },
+  getDeployment: { kind: 'read', run: deployments.getDeployment },
+  getActive: { kind: 'read', run: deployments.getActive },
+  getVersion: { kind: 'read', run: deployments.getVersion },
+  keepDraft: { kind: 'change', run: drafts.keepDraft },
+  getDocument: { kind: 'read', run: drafts.getDocument },
+
+  sampleSealedDocuments: { kind: 'read', run: sealedDocuments.sampleSealedDocuments },
+  listSealedDocuments: { kind: 'read', run: sealedDocuments.listSealedDocuments },
+  readDocument: { kind: 'read', run: sealedDocuments.readDocument },
+  replaceDocument: { kind: 'change', run: sealedDocuments.replaceDocument },
+
+  listPins: { kind: 'read', run: pins.listPins },
+  setPin: { kind: 'change', run: pins.setPin },
+  deletePin: { kind: 'change', run: pins.deletePin },
+
+  findAddress: { kind: 'read', run: registrations.findAddress },
+  listDueSchedules: { kind: 'read', run: registrations.listDueSchedules },
+  listWaitingSchedules: { kind: 'read', run: registrations.listWaitingSchedules },
+  getSchedule: { kind: 'read', run: registrations.getSchedule },
+
+  append: { kind: 'write', run: append },
+  findRequestClaim: { kind: 'read', run: claims.findRequestClaim },
+  lastSequence: { kind: 'read', run: logs.lastSequence },
+  queryLogs: { kind: 'read', run: queryLogs },
+  countLogs: { kind: 'read', run: countLogs },
+  getLog: { kind: 'read', run: logs.getLog },
+  getExecution: { kind: 'read', run: logs.getExecution },
+
+  getJob: { kind: 'read', run: jobs.getJob },
+  getJobSteps: { kind: 'read', run: jobs.getJobSteps },
+  listQueuedJobs: { kind: 'read', run: jobs.listQueuedJobs },
+  listInterruptedJobs: { kind: 'read', run: jobs.listInterruptedJobs },
+  listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
+  parkJobs: { kind: 'write', run: jobs.parkJobs },
+  getJobOutput: { kind: 'read', run: jobs.getJobOutput },
+
+  endAttempts: { kind: 'write', run: deliveries.endAttempts },
+  pendingSubscriptions: { kind: 'read', run: deliveries.pendingSubscriptions },
+  nextDeliveries: { kind: 'read', run: deliveries.nextDeliveries },
+  readDeliveries: { kind: 'read', run: deliveries.readDeliveries },
+  listDeliveries: { kind: 'read', run: deliveryLists.listDeliveries },
+  getDelivery: { kind: 'read', run: deliveryLists.getDelivery },
+  listAttempts: { kind: 'read', run: deliveryLists.listAttempts },
+  listRunWebhooks: { kind: 'read', run: deliveryLists.listRunWebhooks },
+  sendAgain: { kind: 'write', run: deliveries.sendAgain },
+  resendFailed: { kind: 'write', run: deliveryLists.resendFailed },
+  cancelDelivery: { kind: 'write', run: deliveries.cancelDelivery },
+
+  listTurns: { kind: 'read', run: listTurns },
+
+  listGoneFiles: { kind: 'read', run: runFiles.listGoneFiles },
+  forgetGoneFiles: { kind: 'write', run: runFiles.forgetGoneFiles },
+  getFileUsage: { kind: 'read', run: runFiles.getFileUsage },
+
+  getUsage: { kind: 'read', run: logs.getUsage },
+  getChatCost: { kind: 'read', run: logs.getChatCost },
+
+  announceEditor: { kind: 'write', run: presence.announceEditor },
+  withdrawEditor: { kind: 'write', run: presence.withdrawEditor },
+  noteDraft: { kind: 'write', run: presence.noteDraft },
+  readPresence: { kind: 'read', run: presence.readPresence },
+
+  measure: { kind: 'read', run: measure },
+}

@@ -1,0 +1,22 @@
+import type { Role } from '../domain/account/role.ts'
+import type { Level } from '../domain/run/log.ts'
+import type { TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
+
+// Values that every store writes in the same way.
+
+/** The role in each workspace. */
+export const rolesOf = (text: string) => JSON.parse(text) as Record<string, Role>
+
+/** Omits the ID, which has its own column, and the webhooks, which have their own table. */
+export function documentText(document: WorkflowDocument): string {
+  const { id: _, webhooks: _webhooks, ...rest } = document
+  return JSON.stringify(rest)
+}
+
+export function documentOf(id: string, text: string): WorkflowDocument {
+  return { id, ...(JSON.parse(text) as WorkflowDocument) }
+}
+
+// A store keeps the index of a level, trigger or status: only ever append.
+export const levels: readonly Level[] = ['info', 'error']
+export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
