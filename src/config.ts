@@ -23,6 +23,11 @@ function flagName(member: string): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
+/** The database of the installation: a file in the data folder, or a PostgreSQL server. */
+export function storeKindOf({ store }: Pick<Config, 'store'>): 'sqlite' | 'postgres' {
+  return store === 'sqlite' ? 'sqlite' : 'postgres'
+}
+
 /** The limits of documents and runs. */
 export function limitsOf(config: Config): Limits {
   const names = Object.keys(limitSettings) as (keyof Limits)[]

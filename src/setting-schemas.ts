@@ -25,6 +25,13 @@ export const settingSchemas = {
   }),
   port: whole(3000, 0, 65_535, 'Port to listen on; 0 selects a free port.'),
   data: plainString({ default: './data', minLength: 1, description: 'Folder of the installation.' }),
+  store: plainString({
+    default: 'sqlite',
+    pattern: '^(sqlite|postgres(ql)?://.+)$',
+    range: 'sqlite or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    secret: true,
+    description: 'Database of the installation: sqlite for a file in the data folder, or the address of a PostgreSQL.',
+  }),
   baseUrl: plainOptional(
     plainString({
       pattern: `^${origin}/?$`,

@@ -1,5 +1,6 @@
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
+import { storeKindOf } from '../config.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
 import { readDocumentInSlices } from '../domain/workflow/document.ts'
@@ -102,6 +103,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       largestBody: bodies.largest,
       document: config,
       baseUrl,
+      store: storeKindOf(config),
       version: build.version,
     },
   }

@@ -236,5 +236,7 @@ export type HttpSettings = {
    * The public address of the service, without a trailing slash. A function, because the port may be chosen at start.
    */
   baseUrl(): string
+  /** The kind of the database. */
+  store: 'sqlite' | 'postgres'
   version: string
 }

@@ -17,6 +17,7 @@ import {
 } from '../backups/bucket.ts'
 import { type BackupCounts, filesName, withBackupContents } from '../backups/contents.ts'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
+import { refusePostgres } from '../support/open-store.ts'
 import { count, roundSize } from '../support/size.ts'
 
 export const backup: Command = {
@@ -43,6 +44,7 @@ export const backup: Command = {
   ],
   async run(call) {
     const { config, terminal, json } = call
+    refusePostgres(config, 'backup', 'Back up the PostgreSQL database with pg_dump.')
     const [target = ''] = call.arguments
     const startedAt = performance.now()
     const made = isBucketAddress(target) ? await backUpToBucket(call, target) : await backUpToFile(call, target)

@@ -4,6 +4,7 @@ import { keyOfServer, serverOf } from '../../store/lock.ts'
 import { type Command, CommandError } from '../command.ts'
 import { type EncryptedAgain, encryptAgain } from '../support/encrypt-again.ts'
 import { withInstallation } from '../support/installation.ts'
+import { usesPostgres } from '../support/open-store.ts'
 import { count } from '../support/size.ts'
 
 /** How often a long rotation reports how far it is. */
@@ -16,7 +17,7 @@ export const rotate: Command = {
     'of the key file, and restart the service. This command works while the service runs. If it is interrupted, run it',
     'again: it continues. millrace doctor says whether anything still needs an older key.',
   ].join('\n'),
-  settings: ['data', 'secretKey'],
+  settings: ['data', 'store', 'secretKey'],
   json: true,
   examples: ['env rotate', 'env rotate --json'],
   async run({ config, terminal, json }) {
@@ -27,7 +28,9 @@ export const rotate: Command = {
       return await encryptAgain({
         store,
         box,
-        onFirst: () => assertServiceKnows(directory, box),
+        onFirst: () => {
+          if (!usesPostgres(config)) assertServiceKnows(directory, box)
+        },
         onProgress: (done) => {
           if (performance.now() - saidAt < progressMs) return
           saidAt = performance.now()

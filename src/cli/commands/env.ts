@@ -25,7 +25,7 @@ const set: Command = {
   ].join('\n'),
   arguments: [name, { name: 'VALUE', description: 'its value', optional: true }],
   flags: { workspace: workspaceFlag, plain: { description: 'the value is not secret: logs may show it' } },
-  settings: ['data', 'secretKey'],
+  settings: ['data', 'store', 'secretKey'],
   examples: ['env set API_TOKEN < token.txt', 'env set REGION eu-west-1 --plain'],
   async run({ config, terminal, flags, switches, arguments: [name = '', given] }) {
     const problem = variableNameProblem(name)
@@ -50,7 +50,7 @@ const set: Command = {
 const list: Command = {
   summary: 'prints the names of the variables of a workspace, never their values',
   flags: { workspace: workspaceFlag },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['env list', 'env list --workspace 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --json'],
   async run(call) {
@@ -74,7 +74,7 @@ const unset: Command = {
   summary: 'removes a variable; runs that read it fail within 5 seconds',
   arguments: [name],
   flags: { workspace: workspaceFlag },
-  settings: ['data'],
+  settings: ['data', 'store'],
   examples: ['env unset API_TOKEN'],
   async run({ config, terminal, flags, arguments: [name = ''] }) {
     const found = await withInstallation(config, async (store) => {
@@ -94,7 +94,7 @@ const discard: Command = {
     'editor shows them as empty), pinned outputs, conversations of chats, asynchronous runs that have not ended, and',
     'outputs of ended ones. Restore the key instead if you can.',
   ].join('\n'),
-  settings: ['data', 'secretKey'],
+  settings: ['data', 'store', 'secretKey'],
   json: true,
   examples: ['env discard', 'env discard --json'],
   async run({ config, terminal, json }) {

@@ -15,7 +15,7 @@ const create: Command = {
     user: { value: 'USER', description: 'the account, by ID or e-mail; by default the owner' },
     expires: { value: 'DATE', description: 'when it expires: 2030-01-31 or 2030-01-31T12:00:00Z' },
   },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['keys create --name ci', 'keys create --name partner --workspace ID --expires 2030-01-31 --json'],
   async run({ config, terminal, json, flags }) {
@@ -59,7 +59,7 @@ function instantOf(text: string, now: number): number {
 const list: Command = {
   summary: 'prints every key: its owner, its name, its last four characters, whether it works, and its last use',
   details: 'The last use is updated at most once a minute.',
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['keys list', 'keys list --json'],
   async run(call) {
@@ -113,7 +113,7 @@ function timeOf(at: number | null): string | null {
 const revoke: Command = {
   summary: 'revokes a key permanently; takes effect within 5 seconds',
   arguments: [{ name: 'ID', description: 'the ID of the key, as keys list prints it' }],
-  settings: ['data'],
+  settings: ['data', 'store'],
   examples: ['keys revoke 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21'],
   async run({ config, terminal, arguments: [id = ''] }) {
     const revoked = await withInstallation(config, (store) => store.revokeKey(id, Date.now()))

@@ -12,6 +12,7 @@ import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
 import { filesName } from '../backups/contents.ts'
 import { draftPrefix, hasDatabase, installationParts, putInPlace, takeBackParts } from '../backups/placing.ts'
 import { type Command, CommandError, UsageError } from '../command.ts'
+import { refusePostgres } from '../support/open-store.ts'
 import { count, roundSize } from '../support/size.ts'
 
 export const restore: Command = {
@@ -38,6 +39,7 @@ export const restore: Command = {
     'restore --from s3://backups/millrace --data ./restored',
   ],
   async run({ arguments: [name], flags, config, terminal, json }) {
+    refusePostgres(config, 'restore', 'Restore a dump of the PostgreSQL database with pg_restore.')
     const { from } = flags
     if ((name === undefined) === (from === undefined)) throw new UsageError('Write either FILE or --from ADDRESS.')
     const file = name === undefined ? undefined : resolve(name)

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts'
-import type { Config } from '../../config.ts'
+import { type Config, storeKindOf } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { isLoopback } from '../../domain/local-address.ts'
@@ -24,6 +24,7 @@ export const serve: Command = {
     'host',
     'port',
     'data',
+    'store',
     'baseUrl',
     'outboundAllow',
     'sync',
@@ -36,6 +37,7 @@ export const serve: Command = {
   async run(call) {
     const { config, terminal } = call
     assertClosed(config)
+    assertBackupsPossible(config)
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
     const { app, lock } = await start(call)
@@ -46,9 +48,18 @@ export const serve: Command = {
     if (first) await app.store.markInstallationSeen().catch(() => undefined)
     await stopped
     await app.stop(config.stopGraceMs)
-    lock.release()
+    lock?.release()
     return 0
   },
+}
+
+/** The backups that the service makes are copies of the database file. */
+function assertBackupsPossible(config: Config): void {
+  if (storeKindOf(config) !== 'postgres' || config.backup === undefined) return
+  throw new UsageError(
+    'MILLRACE_BACKUP works only with SQLite, and MILLRACE_STORE names a PostgreSQL database.',
+    'Remove MILLRACE_BACKUP, and back up the PostgreSQL database with its own tools.',
+  )
 }
 
 /** Without sign-in, everyone who can reach the service has full access. */
@@ -64,15 +75,14 @@ function assertClosed({ noAuth, host }: Config): void {
  * Listens, locks the folder, opens the store, and only then loads the rest of the service. Requests that arrive in the
  * meantime get a response or wait a moment. The lock ends with the process, however it ends.
  */
-async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock }> {
+async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock | undefined }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
   handleCrashes(logger)
   try {
     const listener = await listen(config)
     // Give waiting requests a turn first: the next step blocks this thread for about 20 ms.
     await Bun.sleep(2)
-    const { takeLock } = await import('../../store/lock.ts')
-    const lock = takeLock(config.data)
+    const lock = await lockFolder(config)
     const opening = openStore(config, logger)
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
@@ -89,7 +99,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
       interfaceFiles: loadInterfaceFiles,
       note: watchdog.note,
     })
-    if (app.keyId !== undefined) lock.noteKey(app.keyId)
+    if (app.keyId !== undefined) lock?.noteKey(app.keyId)
     if (config.watchdogMs > 0) systemClock.setTimer(watchAfterMs, () => watchdog.start())
     return { app, lock }
   } catch (error) {
@@ -97,11 +107,18 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   }
 }
 
-async function openStore({ data, sync }: Config, logger: Logger): Promise<Store> {
-  const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
-  const onLost = (lost: readonly string[]) =>
-    logger.error('runs in the journal of an earlier version could not be imported', { lost })
-  return await openSqliteStore({ directory: data, sync, mode: 'workers', onLost })
+/** Undefined when the installation keeps nothing in the data folder, so that several processes may have the same one. */
+async function lockFolder(config: Config): Promise<DirectoryLock | undefined> {
+  if (storeKindOf(config) === 'postgres' && config.s3Bucket !== undefined) return undefined
+  const { takeLock } = await import('../../store/lock.ts')
+  return takeLock(config.data)
+}
+
+async function openStore(config: Config, logger: Logger): Promise<Store> {
+  const { openStoreForService } = await import('../support/open-store.ts')
+  return await openStoreForService(config, (lost) =>
+    logger.error('runs in the journal of an earlier version could not be imported', { lost }),
+  )
 }
 
 async function listen({ host, port, data }: Config): Promise<Listener> {

@@ -12,7 +12,7 @@ const create: Command = {
   summary: 'creates an account with a workspace, and prints its first key once',
   arguments: [{ name: 'EMAIL', description: 'the e-mail address of the account' }],
   flags: { plan: { value: 'PLAN', description: `${tierNames.join(', ')}; by default the installation's` } },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['users create ada@example.com', 'users create ada@example.com --plan pro --json'],
   async run({ config, terminal, json, flags, arguments: [email = ''] }) {
@@ -38,7 +38,7 @@ const create: Command = {
 
 const list: Command = {
   summary: 'prints every account: e-mail, tier, whether it has a password',
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['users list', 'users list --json'],
   async run(call) {
@@ -75,7 +75,7 @@ const password: Command = {
     'never an argument, because all users of a machine can see those. Only its argon2id hash is stored.',
   ].join('\n'),
   arguments: [{ name: 'USER', description: 'the account, by ID or e-mail' }],
-  settings: ['data'],
+  settings: ['data', 'store'],
   examples: ['users password ada@example.com', 'users password ada@example.com < password.txt'],
   async run({ config, terminal, arguments: [named = ''] }) {
     const { email } = await withInstallation(config, async (store) => {
@@ -100,7 +100,7 @@ const link: Command = {
     'else: the first person to open it is signed in.',
   ].join('\n'),
   arguments: [{ name: 'USER', description: 'the account, by ID or e-mail' }],
-  settings: ['data', 'baseUrl', 'host', 'port'],
+  settings: ['data', 'store', 'baseUrl', 'host', 'port'],
   json: true,
   examples: ['users link ada@example.com', 'users link ada@example.com --base-url https://flows.example.com --json'],
   async run({ config, terminal, json, arguments: [named = ''] }) {
@@ -138,7 +138,7 @@ const plan: Command = {
     'async-per-minute': { value: 'N', description: 'asynchronous executions per minute' },
     'usd-per-month': { value: 'USD', description: 'cost of executions per month' },
   },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: [
     'users plan ada@example.com pro',

@@ -12,7 +12,7 @@ const create: Command = {
     name: { value: 'NAME', description: 'the name of the workspace' },
     user: { value: 'USER', description: "its owner, by id or e-mail; the installation's owner when absent" },
   },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['workspaces create --name Sales', 'workspaces create --name Sales --user ada@example.com --json'],
   async run({ config, terminal, json, flags }) {
@@ -33,7 +33,7 @@ const create: Command = {
 const list: Command = {
   summary: 'prints every workspace, its owner, and its members',
   flags: { user: { value: 'USER', description: 'only workspaces of this account, by ID or e-mail' } },
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['workspaces list', 'workspaces list --user ada@example.com --json'],
   async run(call) {
@@ -67,7 +67,7 @@ const share: Command = {
     { name: 'USER', description: 'the account, by ID or e-mail' },
   ],
   flags: { role: { value: 'ROLE', description: 'editor or viewer' } },
-  settings: ['data'],
+  settings: ['data', 'store'],
   examples: ['workspaces share 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 ada@example.com --role editor'],
   async run({ config, terminal, flags, arguments: [id = '', named = ''] }) {
     const role = roleOf(flags['role'])
@@ -92,7 +92,7 @@ const unshare: Command = {
     { name: 'ID', description: 'the ID of the workspace, as workspaces list prints it' },
     { name: 'USER', description: 'the account, by ID or e-mail' },
   ],
-  settings: ['data'],
+  settings: ['data', 'store'],
   examples: ['workspaces unshare 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 ada@example.com'],
   async run({ config, terminal, arguments: [id = '', named = ''] }) {
     const { email, removed } = await withInstallation(config, async (store) => {

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../../config.ts'
+import { type Config, storeKindOf } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { serverOf } from '../../store/lock.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
@@ -11,6 +11,7 @@ import { examineBackups } from './backups.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
 import { examineKey } from './key.ts'
+import { examinePostgres } from './postgres.ts'
 import { examineSchedules } from './schedules.ts'
 import { examineDatabase, examineDisk, examineLegacyJournal } from './storage.ts'
 import { examineWebhooks } from './webhooks.ts'
@@ -19,7 +20,7 @@ export const doctor: Command = {
   summary:
     'checks settings, data folder, disk, database, key file, webhooks and clock; exits with 1 if something is broken',
   details: 'It changes nothing and works while the service runs.',
-  settings: ['data'],
+  settings: ['data', 'store'],
   json: true,
   examples: ['doctor', 'doctor --data /var/lib/millrace --json'],
   async run({ config, settings, terminal, json }) {
@@ -39,6 +40,7 @@ export const doctor: Command = {
 const marks: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok    ', warning: 'look  ', broken: 'BROKEN' }
 
 async function examine(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
+  if (storeKindOf(config) === 'postgres') return await examineWithPostgres(config, settings)
   const folder = resolve(config.data)
   const found = [...examineSettings(config, settings), examineFolder(folder)]
   if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
@@ -56,6 +58,11 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     ...(config.backup === undefined ? [] : [await examineBackups(config.backup, config, now)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
+}
+
+async function examineWithPostgres(config: Config, settings: LoadedSettings): Promise<Diagnosis[]> {
+  const files = config.s3Bucket === undefined ? examineFolder(resolve(config.data)) : await examineFiles(config)
+  return [...examineSettings(config, settings), ...(await examinePostgres(config)), files]
 }
 
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs'
 import { generateKey } from '../../accounts/keys.ts'
 import { hashToken, newToken } from '../../accounts/sessions.ts'
 import type { Config } from '../../config.ts'
 import { newId } from '../../domain/ids.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { NewKey, UserRow } from '../../store/account-store.ts'
-import { databasePath } from '../../store/sqlite/open.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandError } from '../command.ts'
+import { mayHoldInstallation, openStoreForCommand, placeOf, usesPostgres } from './open-store.ts'
 
 /** The result of a first start. Nobody else knows the key and the token, and they cannot be shown again. */
 export type NewInstallation = { userId: string; workspaceId: string; apiKey: string; signInToken: string }
@@ -51,17 +49,19 @@ export async function renewInstallation(
   return renewed && { ...renewed, apiKey: text, signInToken }
 }
 
-/** Opens the installation in the data folder for one command, and always closes it afterwards. */
+/** Opens the installation for one command, and always closes it afterwards. */
 export async function withInstallation<Result>(
   config: Config,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const hint = `Create one: millrace init --data ${config.data}. Use --data or MILLRACE_DATA for another folder.`
-  if (!existsSync(databasePath(config.data)))
-    throw new CommandError(`There is no installation in ${config.data}.`, hint)
-  const store = await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
+  const place = placeOf(config)
+  const hint = usesPostgres(config)
+    ? 'Create one: millrace init. Use --store or MILLRACE_STORE for another database.'
+    : `Create one: millrace init --data ${config.data}. Use --data or MILLRACE_DATA for another folder.`
+  if (!(await mayHoldInstallation(config))) throw new CommandError(`There is no installation in ${place}.`, hint)
+  const store = await openStoreForCommand(config)
   try {
-    if (!(await store.isInitialised())) throw new CommandError(`The installation in ${config.data} is empty.`, hint)
+    if (!(await store.isInitialised())) throw new CommandError(`The installation in ${place} is empty.`, hint)
     return await work(store)
   } finally {
     await store.close()

@@ -327,7 +327,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   getQuotes: { responses: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
   checkHealth: { responses: { 200: { status: 'ok', version: '0.2.0' } } },
   checkLive: { responses: { 200: { status: 'ok', version: '0.2.0' } } },
-  checkReady: { responses: { 200: { status: 'ok', store: 'ok', writer: { waiting: 0 } } } },
+  checkReady: { responses: { 200: { status: 'ok', store: 'sqlite', writer: { waiting: 0 } } } },
   readMetrics: {
     responses: {
       200:

@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 const HealthResponse = t.Object({ status: t.Literal('ok'), version: t.String() })
 const ReadyResponse = t.Object({
   status: t.Literal('ok'),
-  store: t.Literal('ok'),
+  store: t.Union([t.Literal('sqlite'), t.Literal('postgres')]),
   writer: t.Object({ waiting: t.Integer({ description: 'Ended runs whose log entries are not on disk yet.' }) }),
 })
 
@@ -58,7 +58,7 @@ export function healthRoutes(services: Services, door: Door) {
       async ({ request, set }) => {
         door.allowAnonymous(request, set)
         const { waiting } = await assertReady()
-        return { status: 'ok', store: 'ok', writer: { waiting } } as const
+        return { status: 'ok', store: settings.store, writer: { waiting } } as const
       },
       route({
         name: 'checkReady',

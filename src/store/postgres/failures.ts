@@ -24,6 +24,8 @@ export function storageError(error: unknown): AppError | undefined {
       error,
     )
   }
+  const denied = state === undefined ? undefined : accessProblems[state]
+  if (denied) return new AppError('CONFLICT', `PostgreSQL refused the connection: ${denied} ${says}`, { cause: error })
   if (state === '22021' || state === '22P05') {
     return new AppError('INVALID_INPUT', 'A text contains the character U+0000, which PostgreSQL cannot store.', {
       cause: error,
@@ -47,6 +49,14 @@ export function isConflict(error: unknown): boolean {
 /** Whether the unique index or primary key of this name refused a row. */
 export function isDuplicate(error: unknown, index: string): boolean {
   return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index
+}
+
+/** Mistakes in the address, by SQLSTATE. They do not go away by themselves. */
+const accessProblems: Readonly<Record<string, string>> = {
+  '28000': 'correct the user in MILLRACE_STORE, or the rules in pg_hba.conf.',
+  '28P01': 'correct the password in MILLRACE_STORE.',
+  '3D000': 'correct the name of the database in MILLRACE_STORE, or create it.',
+  '42501': 'give the user the rights that the documentation lists.',
 }
 
 /** Connections, resources, shutdowns and the server's disk. */

@@ -1,5 +1,8 @@
+import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
+import { checkServer } from './check-server.ts'
 import { Database } from './connection.ts'
+import { unavailable } from './failures.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
 import { retainLogs } from './upkeep/retention.ts'
@@ -15,12 +18,24 @@ export type PostgresStoreOptions = {
 export async function openPostgresStore({ url, connectionsMax = 10 }: PostgresStoreOptions): Promise<Store> {
   const database = new Database({ url, connectionsMax })
   try {
+    await checkServer(database)
     await migrate(database)
   } catch (error) {
     await database.close()
-    throw error
+    throw cannotStart(error, url)
   }
   return storeOf(database)
+}
+
+/** Names the server, because at a start the address may be wrong. */
+function cannotStart(error: unknown, url: string): unknown {
+  if (!(error instanceof AppError) || error.code !== 'STORAGE_UNAVAILABLE') return error
+  const { hostname, port } = new URL(url)
+  const { message = '' } = (error.cause ?? {}) as { message?: string }
+  return unavailable(
+    `The PostgreSQL server at ${hostname}:${port || 5432} cannot be used (${message}). Check MILLRACE_STORE and the server.`,
+    error,
+  )
 }
 
 function storeOf(database: Database): Store {

@@ -1,0 +1,88 @@
+import { SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
+import { registry } from '../../blocks/registry.ts'
+import type { Config } from '../../config.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
+import { sealHeadsInDocuments } from '../../engine/document-secrets.ts'
+import { inspectServer, type ServerInspection } from '../../store/postgres/upkeep/inspect.ts'
+import { placeOf } from '../support/open-store.ts'
+import { roundSize } from '../support/size.ts'
+import type { Diagnosis } from './diagnosis.ts'
+
+/** The checks of an installation on PostgreSQL: the server, its schema, the clocks and the key of stored secrets. */
+export async function examinePostgres(config: Config): Promise<Diagnosis[]> {
+  try {
+    const found = await inspectServer(config.store, sealHeadBytes)
+    return [examineSchema(found, config), examineServerClock(found), examineSecretKey(found, config)]
+  } catch (error) {
+    const advice = 'Check MILLRACE_STORE and the PostgreSQL server. The service does not start without it.'
+    return [{ check: 'database', state: 'broken', message: messageOf(error), advice }]
+  }
+}
+
+function examineSchema(
+  { version, schemaVersion, knownVersion, bytes, roundTripMs }: ServerInspection,
+  config: Config,
+): Diagnosis {
+  const check = 'database'
+  const place = placeOf(config)
+  if (schemaVersion === 0) {
+    const advice = 'millrace serve creates it at its first start, and millrace init without starting.'
+    return { check, state: 'warning', message: `There is no installation in ${place} yet.`, advice }
+  }
+  if (schemaVersion > knownVersion) {
+    return {
+      check,
+      state: 'broken',
+      message: `A newer version of Millrace has changed the schema (${schemaVersion}; this one knows ${knownVersion}).`,
+      advice: 'Use that version, or a newer one.',
+    }
+  }
+  const size = `PostgreSQL ${version}, schema ${schemaVersion}, ${roundSize(bytes)}`
+  const message = `The installation in ${place} can be used (${size}, ${roundTripMs.toFixed(1)} ms per statement).`
+  if (roundTripMs <= slowMs) return { check, state: 'ok', message }
+  const advice = 'Every run waits for the database. Run the service in the same network as PostgreSQL.'
+  return { check, state: 'warning', message, advice }
+}
+
+function examineServerClock({ clockAheadMs }: ServerInspection): Diagnosis {
+  const check = 'clock'
+  const seconds = Math.round(Math.abs(clockAheadMs) / 1_000)
+  if (Math.abs(clockAheadMs) <= clockSlackMs) {
+    return { check, state: 'ok', message: 'The clocks of this machine and of the PostgreSQL server agree.' }
+  }
+  const direction = clockAheadMs > 0 ? 'ahead of' : 'behind'
+  return {
+    check,
+    state: 'warning',
+    message: `The clock of this machine is ${seconds} s ${direction} the clock of the PostgreSQL server.`,
+    advice: 'Keep all clocks synchronised (NTP). Times in the log and the order of its entries depend on them.',
+  }
+}
+
+function examineSecretKey({ sealed }: ServerInspection, { secretKey, data }: Config): Diagnosis {
+  const check = 'key'
+  if (secretKey === undefined) {
+    const advice = 'Set it to the same text of at least 32 characters for every process.'
+    return { check, state: 'broken', message: 'MILLRACE_SECRET_KEY is not set. The service does not start.', advice }
+  }
+  try {
+    const heads = [...sealed.heads, ...sealHeadsInDocuments(sealed.documents, registry, sealHeadBytes)]
+    const box = new SecretBox([], { directory: data, secretKey, heads })
+    if (!heads.every((head) => box.knows(head))) {
+      return {
+        check,
+        state: 'broken',
+        message: 'The database contains secrets that were encrypted with a different key.',
+        advice: 'Add the earlier key to MILLRACE_SECRET_KEY, after the current one and a comma.',
+      }
+    }
+    return { check, state: 'ok', message: 'Stored secrets can be decrypted with MILLRACE_SECRET_KEY.' }
+  } catch (error) {
+    const advice = error instanceof AppError && error.code === 'INVALID_INPUT' ? 'Correct MILLRACE_SECRET_KEY.' : ''
+    return { check, state: 'broken', message: messageOf(error), ...(advice && { advice }) }
+  }
+}
+
+/** Beyond this, the database is not in the same network. */
+const slowMs = 5
+const clockSlackMs = 2_000

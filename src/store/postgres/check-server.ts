@@ -1,0 +1,57 @@
+import { AppError } from '../../domain/errors.ts'
+import type { Sql } from './connection.ts'
+
+/** The oldest version with everything that the schema uses. */
+const oldestVersion = 15
+
+/** Throws `CONFLICT` with one sentence when the service cannot work with this server, database or user. */
+export async function checkServer(sql: Pick<Sql, 'get'>): Promise<void> {
+  const found = await sql.get<Found>(selectFacts)
+  if (!found) throw new Error('PostgreSQL returned no facts about itself')
+  const { database, user } = found
+  if (found.version < oldestVersion * 10_000) {
+    throw refusal(
+      `The server has PostgreSQL ${Math.floor(found.version / 10_000)}. Millrace needs version ${oldestVersion} or later.`,
+    )
+  }
+  if (found.encoding !== 'UTF8') {
+    throw refusal(
+      `The database ${database} stores texts as ${found.encoding}. Create one with the encoding UTF8, such as: ` +
+        `CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0.`,
+    )
+  }
+  if (found.hasSchema === null && !found.mayCreate) {
+    throw refusal(
+      `The user ${user} may not create the schema "millrace" in the database ${database}. As its owner, run: ` +
+        `GRANT CREATE ON DATABASE ${database} TO ${user}.`,
+    )
+  }
+  if (found.hasSchema !== null && !found.mayUse) {
+    throw refusal(
+      `The user ${user} may not use the schema "millrace" in the database ${database}. Use the user that created it, ` +
+        `or make this user its owner.`,
+    )
+  }
+}
+
+type Found = {
+  version: number
+  encoding: string
+  database: string
+  user: string
+  /** The schema's name; null when it does not exist. */
+  hasSchema: string | null
+  mayCreate: boolean
+  mayUse: boolean | null
+}
+
+const selectFacts = `
+  SELECT current_setting('server_version_num')::int AS version,
+    (SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()) AS encoding,
+    current_database()::text AS database, current_user::text AS "user", to_regnamespace('millrace')::text AS "hasSchema",
+    has_database_privilege(current_database(), 'CREATE') AS "mayCreate",
+    (SELECT has_schema_privilege(oid, 'USAGE, CREATE') FROM pg_namespace WHERE nspname = 'millrace') AS "mayUse"`
+
+function refusal(message: string): AppError {
+  return new AppError('CONFLICT', message)
+}
