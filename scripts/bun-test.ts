@@ -10,6 +10,13 @@ export type BunTestRun = {
   broken: string | undefined
 }
 
+export type BunTestOptions = {
+  processes: number
+  /** Variables besides those of this process. */
+  environment: Readonly<Record<string, string>>
+  stop: AbortSignal
+}
+
 /** A slow and busy machine stays below this. It ends tests that would never end. */
 const testTimeoutMs = 120_000
 /** The name that `bun test` gives to the crash of a test process in its report. */
@@ -19,7 +26,7 @@ const crashName = '(worker crashed)'
 export async function bunTest(
   folder: string,
   files: readonly string[],
-  { processes, stop }: { processes: number; stop: AbortSignal },
+  { processes, environment, stop }: BunTestOptions,
 ): Promise<BunTestRun> {
   const reports = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const report = join(reports, 'report.xml')
@@ -32,6 +39,7 @@ export async function bunTest(
       // Standard input may be closed, so it is not passed on.
       stdio: ['ignore', 'inherit', 'pipe'],
       signal: stop,
+      env: { ...Bun.env, ...environment },
       // A process group of its own: what a test left running ends with it, below.
       detached: true,
     })

@@ -1,4 +1,5 @@
-import { type BunTestRun, bunTest } from './bun-test.ts'
+import { PostgresServer } from '../test/support/store/postgres.ts'
+import { type BunTestOptions, type BunTestRun, bunTest } from './bun-test.ts'
 import type { Outcome } from './test-report.ts'
 import { processesFor, type TierName, testFiles } from './test-tiers.ts'
 
@@ -40,9 +41,12 @@ export async function runTests(folder: string, options: RunOptions): Promise<Run
     if (files.length === 0 || stop.aborted) continue
     isFound = true
     console.log(`\n== ${tier} tests`)
-    const run = await bunTest(folder, files, { processes: processesFor(tier), stop })
+    await using server = tier === 'postgres' ? await PostgresServer.start() : undefined
+    const environment: Record<string, string> = server ? { TEST_POSTGRES: server.url('postgres') } : {}
+    const options = { environment, stop }
+    const run = await bunTest(folder, files, { processes: processesFor(tier), ...options })
     const failures = run.outcomes.filter((outcome) => outcome.result === 'failed')
-    const flaky = run.broken === undefined ? await retry(folder, failures, stop) : new Set<Outcome>()
+    const flaky = run.broken === undefined ? await retry(folder, failures, options) : new Set<Outcome>()
     result.passed += run.outcomes.filter((outcome) => outcome.result === 'passed').length
     result.flaky.push(...[...flaky].map(nameOf))
     result.failed.push(...failures.filter((failure) => !flaky.has(failure)).map(nameOf))
@@ -80,13 +84,17 @@ export function summaryLines(result: RunResult, others = { passed: 0, failed: 0 
 }
 
 /** The failures that pass when their file runs alone. */
-async function retry(folder: string, failures: readonly Outcome[], stop: AbortSignal): Promise<Set<Outcome>> {
+async function retry(
+  folder: string,
+  failures: readonly Outcome[],
+  options: Pick<BunTestOptions, 'environment' | 'stop'>,
+): Promise<Set<Outcome>> {
   const passed = new Set<Outcome>()
   if (failures.length > retriedMax) return passed
   for (const [file, inFile] of Map.groupBy(failures, (failure) => failure.file)) {
-    if (stop.aborted) return passed
+    if (options.stop.aborted) return passed
     console.log(`\n== retry of ${file}`)
-    const run = await bunTest(folder, [file], { processes: 1, stop })
+    const run = await bunTest(folder, [file], { processes: 1, ...options })
     for (const failure of inFile) if (passedIn(run, failure)) passed.add(failure)
   }
   return passed

@@ -4,9 +4,9 @@ import { priceTableOf } from '../../src/cli/support/price-table.ts'
 import { type Config, resolveConfig } from '../../src/config.ts'
 import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import { Listener } from '../../src/http/listener.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { Logger } from '../../src/telemetry/logger.ts'
 import { madeUpInterface } from '../service/http/interface-files.ts'
+import { openTestStore, storeSettings } from './store/test-store.ts'
 
 /**
  * Starts the whole service in this process, on a folder and a free port. `flags` are settings as on the command line.
@@ -16,7 +16,7 @@ export async function startTestApp(
   flags: Record<string, string> = {},
   clock: Clock = systemClock,
 ): Promise<App & { config: Config }> {
-  const options = testOptions(data, flags, { clock })
+  const options = testOptions(data, { ...(await storeFlags(data)), ...flags }, { clock }, 'workers')
   return { ...(await startApp(options)), config: options.config }
 }
 
@@ -26,12 +26,22 @@ export async function assembleTestApp(
   flags: Record<string, string>,
   more: Partial<AppOptions>,
 ): Promise<Assembled & { listener: Listener }> {
-  const opening = openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
-  const options = testOptions(data, flags, { opening, ...more })
+  const options = testOptions(data, { ...(await storeFlags(data)), ...flags }, more, 'direct')
   return { ...(await assembleApp(options)), listener: options.listener }
 }
 
-function testOptions(data: string, flags: Record<string, string>, more: Partial<AppOptions>): AppOptions {
+/** The flags for the settings that select the store. */
+async function storeFlags(data: string): Promise<Record<string, string>> {
+  const { MILLRACE_STORE: store, MILLRACE_SECRET_KEY: secretKey } = await storeSettings(data)
+  return store === undefined || secretKey === undefined ? {} : { store, secretKey }
+}
+
+function testOptions(
+  data: string,
+  flags: Record<string, string>,
+  more: Partial<AppOptions>,
+  mode: 'direct' | 'workers',
+): AppOptions {
   const { config } = resolveConfig({ flags: { data, port: '0', sync: 'normal', ...flags } })
   return {
     config,
@@ -44,7 +54,7 @@ function testOptions(data: string, flags: Record<string, string>, more: Partial<
     interfaceFiles: async () => madeUpInterface(data),
     note: () => undefined,
     listener: new Listener({ hostname: config.host, port: config.port, version: 'test' }),
-    opening: more.opening ?? openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers' }),
+    opening: openTestStore(config, mode),
     ...more,
   }
 }

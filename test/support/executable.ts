@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { storeSettings } from './store/test-store.ts'
 
 const root = resolve(import.meta.dir, '../..')
 const path = join(root, 'dist', 'millrace')
@@ -27,9 +28,11 @@ export async function millrace(
   args: readonly string[],
   options: { cwd?: string; environment?: Record<string, string> } = {},
 ): Promise<Ended> {
+  const data = args[args.indexOf('--data') + 1 || args.length] ?? options.environment?.['MILLRACE_DATA']
+  const settings = data === undefined ? {} : await storeSettings(resolve(options.cwd ?? '.', data))
   const child = Bun.spawn([executable(), ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: cleanEnvironment(options.environment),
+    env: cleanEnvironment({ ...settings, ...options.environment }),
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -1,5 +1,6 @@
 import './built.ts'
 import { cleanEnvironment, executable, millrace } from './executable.ts'
+import { storeSettings } from './store/test-store.ts'
 
 export type Installation = { userId: string; workspaceId: string; apiKey: string }
 
@@ -27,9 +28,10 @@ export async function serve(
   environment: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): Promise<Serving> {
+  const settings = await storeSettings(data)
   const startedAt = performance.now()
   const server = Bun.spawn([...wrapper, executable(), 'serve'], {
-    env: cleanEnvironment({ MILLRACE_DATA: data, MILLRACE_PORT: '0', ...environment }),
+    env: cleanEnvironment({ ...settings, MILLRACE_DATA: data, MILLRACE_PORT: '0', ...environment }),
     stdout: 'pipe',
     stderr: 'pipe',
   })

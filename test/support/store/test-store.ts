@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import { SQL } from 'bun'
+import type { Config } from '../../../src/config.ts'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+
+/**
+ * The address of a PostgreSQL server, when the tests of the service run on PostgreSQL instead of SQLite
+ * (`bun run test --store postgres`). Each data folder then stands for a database of its own.
+ */
+export const postgresAddress = Bun.env['TEST_POSTGRES']
+
+/** The settings that select the store of a data folder; none for SQLite. */
+export async function storeSettings(data: string): Promise<Record<string, string>> {
+  if (postgresAddress === undefined) return {}
+  return { MILLRACE_STORE: await databaseOf(data), MILLRACE_SECRET_KEY: 'the-secret-key-of-all-tests-on-postgres' }
+}
+
+/** Opens the store that the settings name. */
+export async function openTestStore(
+  { store, data, sync }: Pick<Config, 'store' | 'data' | 'sync'>,
+  mode: SqliteStoreOptions['mode'],
+): Promise<Store> {
+  return store === 'sqlite'
+    ? await openSqliteStore({ directory: data, sync, mode })
+    : await openPostgresStore({ url: store })
+}
+
+/** The address of the folder's database, which is made by the first call. */
+async function databaseOf(data: string): Promise<string> {
+  const name = `test_${new Bun.CryptoHasher('sha256').update(resolve(data)).digest('hex').slice(0, 24)}`
+  const address = new URL(postgresAddress!)
+  const sql = new SQL(address.href, { max: 1 })
+  try {
+    const [found] = (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])) as unknown[]
+    if (!found) await sql.unsafe(`CREATE DATABASE ${name}`)
+  } finally {
+    await sql.close()
+  }
+  address.pathname = `/${name}`
+  return address.href
+}
