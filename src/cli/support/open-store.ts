@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { type Config, storeKindOf } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
+import type { PostgresStoreOptions } from '../../store/postgres/postgres-store.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandError } from '../command.ts'
+import { build } from '../commands/version.ts'
 
 /** Whether the installation is in a PostgreSQL database, and not in the data folder. */
 export function usesPostgres(config: Pick<Config, 'store'>): boolean {
@@ -10,14 +13,15 @@ export function usesPostgres(config: Pick<Config, 'store'>): boolean {
 
 /** Opens the installation's store for a command; creates an empty one when there is none. */
 export async function openStoreForCommand(config: Config): Promise<Store> {
-  if (usesPostgres(config)) return await openPostgres(config, 2)
+  if (usesPostgres(config)) return await openPostgres(config, { connectionsMax: 2 })
   const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
   return await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
 }
 
 /** Opens the installation's store for the service. `onLost`: see `SqliteStoreOptions`. */
 export async function openStoreForService(config: Config, onLost: (lost: readonly string[]) => void): Promise<Store> {
-  if (usesPostgres(config)) return await openPostgres(config)
+  if (usesPostgres(config))
+    return await openPostgres(config, { serves: { version: build.version, clock: systemClock } })
   const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
   return await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers', onLost })
 }
@@ -41,7 +45,10 @@ export function refusePostgres(config: Pick<Config, 'store'>, command: string, i
   }
 }
 
-async function openPostgres({ store: url, secretKey }: Config, connectionsMax?: number): Promise<Store> {
+async function openPostgres(
+  { store: url, secretKey }: Config,
+  options: Omit<PostgresStoreOptions, 'url'>,
+): Promise<Store> {
   if (secretKey === undefined) {
     throw new CommandError(
       'MILLRACE_STORE names a PostgreSQL database, but MILLRACE_SECRET_KEY is not set.',
@@ -49,7 +56,7 @@ async function openPostgres({ store: url, secretKey }: Config, connectionsMax?: 
     )
   }
   const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts')
-  return await openPostgresStore({ url, ...(connectionsMax !== undefined && { connectionsMax }) })
+  return await openPostgresStore({ url, ...options })
 }
 
 function withoutPassword(address: string): string {

@@ -1,8 +1,10 @@
+import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
 import { checkServer } from './check-server.ts'
 import { Database } from './connection.ts'
 import { unavailable } from './failures.ts'
+import { Membership } from './membership.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
 import { retainLogs } from './upkeep/retention.ts'
@@ -12,19 +14,25 @@ export type PostgresStoreOptions = {
   url: string
   /** The most connections; 10 when absent. */
   connectionsMax?: number
+  /** For the service, which registers itself; absent for commands. */
+  serves?: { version: string; clock: Pick<Clock, 'setTimer'> }
 }
 
-/** Rejects with `AppError` when the database cannot be reached or used, or a newer version has changed its schema. */
-export async function openPostgresStore({ url, connectionsMax = 10 }: PostgresStoreOptions): Promise<Store> {
+/**
+ * Rejects with `AppError` when the database cannot be reached or used, a newer version has changed its schema, or
+ * another process serves it.
+ */
+export async function openPostgresStore({ url, connectionsMax = 10, serves }: PostgresStoreOptions): Promise<Store> {
   const database = new Database({ url, connectionsMax })
   try {
     await checkServer(database)
     await migrate(database)
+    const membership = serves && (await Membership.join(database, serves.version, serves.clock))
+    return storeOf(database, membership)
   } catch (error) {
     await database.close()
     throw cannotStart(error, url)
   }
-  return storeOf(database)
 }
 
 /** Names the server, because at a start the address may be wrong. */
@@ -38,7 +46,7 @@ function cannotStart(error: unknown, url: string): unknown {
   )
 }
 
-function storeOf(database: Database): Store {
+function storeOf(database: Database, membership: Membership | undefined): Store {
   const call = <Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> => {
     const { kind, run } = operations[name]
     if (kind === 'read') return run(database, ...args)
@@ -56,7 +64,10 @@ function storeOf(database: Database): Store {
         return false
       }
     },
-    close: () => database.close(),
+    close: async () => {
+      await membership?.leave()
+      await database.close()
+    },
   }
   return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...own }
 }

@@ -371,3 +371,13 @@ CREATE TABLE millrace.marks (
   name text COLLATE "C" PRIMARY KEY,
   value bigint NOT NULL
 );
+
+-- The processes that serve this installation. A process whose lease has ended is gone, or was suspended.
+CREATE TABLE millrace.processes (
+  id text COLLATE "C" PRIMARY KEY,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  version text NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  lease_until timestamptz NOT NULL            -- by the clock of the database
+);
