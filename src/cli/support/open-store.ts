@@ -60,5 +60,5 @@ async function openPostgres(
 }
 
 function withoutPassword(address: string): string {
-  return address.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1@').replace(/\?.*$/, '')
+  return address.replace(/^(\w+:\/\/[^:@/]*):[^/]*@/, '$1@').replace(/\?.*$/, '')
 }

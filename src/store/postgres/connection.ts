@@ -1,5 +1,6 @@
 import { type ReservedSQL, SQL } from 'bun'
-import { isConflict, storageError, unavailable } from './failures.ts'
+import type { PostgresAddress } from './address.ts'
+import { isConflict, isLost, storageError, unavailable } from './failures.ts'
 
 export type Value = string | number | boolean | null | Uint8Array
 
@@ -16,30 +17,34 @@ export interface Sql {
 }
 
 export type DatabaseOptions = {
-  url: string
+  address: PostgresAddress
   /** The most connections. */
   connectionsMax: number
 }
 
-/** A pool of connections to one database. Every method rejects with `AppError` `STORAGE_UNAVAILABLE` when it is down. */
+/**
+ * A pool of connections to one database. Every method rejects with `AppError` `STORAGE_UNAVAILABLE` when it is down. With
+ * several servers, the pool belongs to the one that accepts changes; when that one fails, the next call looks for it.
+ */
 export class Database implements Sql {
-  readonly #pool: SQL
+  readonly #options: DatabaseOptions
+  #pool: Promise<SQL> | undefined
 
-  constructor({ url, connectionsMax }: DatabaseOptions) {
-    this.#pool = new SQL(url, { max: connectionsMax, bigint: true, connectionTimeout: connectSecondsMax })
+  constructor(options: DatabaseOptions) {
+    this.#options = options
   }
 
   // A single statement is a transaction of its own, on any connection.
   get<Row>(text: string, ...values: Value[]): Promise<Row | undefined> {
-    return withStorageErrors(() => queriesOn(this.#pool).get<Row>(text, ...values))
+    return this.#with((pool) => queriesOn(pool).get<Row>(text, ...values))
   }
 
   all<Row>(text: string, ...values: Value[]): Promise<Row[]> {
-    return withStorageErrors(() => queriesOn(this.#pool).all<Row>(text, ...values))
+    return this.#with((pool) => queriesOn(pool).all<Row>(text, ...values))
   }
 
   run(text: string, ...values: Value[]): Promise<number> {
-    return withStorageErrors(() => queriesOn(this.#pool).run(text, ...values))
+    return this.#with((pool) => queriesOn(pool).run(text, ...values))
   }
 
   /**
@@ -47,7 +52,7 @@ export class Database implements Sql {
    * between two statements, so `work` locks the rows that it reads and then changes.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return withStorageErrors(() => this.#transaction('BEGIN', work))
+    return this.#with((pool) => transaction(pool, 'BEGIN', work))
   }
 
   /**
@@ -55,10 +60,10 @@ export class Database implements Sql {
    * contradict each other, and it is repeated, so `work` may run several times.
    */
   async change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return withStorageErrors(async () => {
+    return await this.#with(async (pool) => {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.#transaction('BEGIN ISOLATION LEVEL SERIALIZABLE', work)
+          return await transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work)
         } catch (error) {
           if (!isConflict(error) || attempt === attemptsMax) throw error
           // At random, so that two that collided do not collide again.
@@ -70,8 +75,8 @@ export class Database implements Sql {
 
   /** One transaction that may also run scripts of several statements. */
   script<Result>(work: (sql: Sql, run: (text: string) => Promise<void>) => Promise<Result>): Promise<Result> {
-    return withStorageErrors(() =>
-      this.#transaction('BEGIN', (sql, connection) =>
+    return this.#with((pool) =>
+      transaction(pool, 'BEGIN', (sql, connection) =>
         work(sql, async (text) => {
           await connection.unsafe(text).simple()
         }),
@@ -80,28 +85,78 @@ export class Database implements Sql {
   }
 
   async close(): Promise<void> {
-    await this.#pool.close({ timeout: closeSecondsMax })
+    const pool = await this.#pool?.catch(() => undefined)
+    await pool?.close({ timeout: closeSecondsMax })
   }
 
-  async #transaction<Result>(
-    begin: string,
-    work: (sql: Sql, connection: ReservedSQL) => Promise<Result>,
-  ): Promise<Result> {
-    const connection = await this.#pool.reserve()
+  async #with<Result>(work: (pool: SQL) => Promise<Result>): Promise<Result> {
+    this.#pool ??= findPrimary(this.#options)
+    const used = this.#pool
     try {
-      await connection.unsafe(begin)
-      const result = await work(queriesOn(connection), connection)
-      // A transaction that failed commits nothing, and PostgreSQL does not call that an error.
-      const { command } = (await connection.unsafe('COMMIT')) as { command?: string }
-      if (command !== 'COMMIT') throw unavailable('PostgreSQL rolled the transaction back.')
-      return result
+      return await work(await used)
     } catch (error) {
-      // On a lost connection there is nothing to roll back.
-      await connection.unsafe('ROLLBACK').catch(() => undefined)
-      throw error
-    } finally {
-      connection.release()
+      if (this.#pool === used && this.#options.address.hosts.length > 1 && isLost(error)) this.#abandon(used)
+      throw storageError(error) ?? error
     }
+  }
+
+  /** The next call looks for another server. Calls that still use this one end by themselves. */
+  #abandon(pool: Promise<SQL>): void {
+    this.#pool = undefined
+    void pool.then((lost) => lost.close({ timeout: closeSecondsMax })).catch(() => undefined)
+  }
+}
+
+/** Opens a pool. Of several servers, that of the first one that accepts changes. */
+async function findPrimary({ address, connectionsMax }: DatabaseOptions): Promise<SQL> {
+  const [only, ...others] = address.hosts.map((host) => openPool(address, host, connectionsMax))
+  if (only && others.length === 0) return only
+  let problem: unknown
+  for (const pool of [only!, ...others]) {
+    try {
+      const [row] = (await pool.unsafe('SELECT pg_is_in_recovery() AS "isStandby"')) as { isStandby: boolean }[]
+      if (row && !row.isStandby) return pool
+      problem ??= unavailable('All PostgreSQL servers that answer are standby servers, which accept no changes.')
+    } catch (error) {
+      problem ??= error
+    }
+    await pool.close().catch(() => undefined)
+  }
+  throw problem
+}
+
+function openPool(
+  { database, username, password, tls, prepares }: PostgresAddress,
+  { hostname, port }: PostgresAddress['hosts'][number],
+  connectionsMax: number,
+): SQL {
+  const parts = { hostname, port, database, username, password }
+  const options = { max: connectionsMax, bigint: true, prepare: prepares, connectionTimeout: connectSecondsMax }
+  if (typeof tls === 'object') return new SQL({ adapter: 'postgres', ...parts, ...options, tls })
+  // Only an address can say that TLS is used if the server offers it.
+  const address = new URL(`postgres://host/?sslmode=${tls === 'never' ? 'disable' : 'prefer'}`)
+  return new SQL(address, { adapter: 'postgres', ...parts, ...options })
+}
+
+async function transaction<Result>(
+  pool: SQL,
+  begin: string,
+  work: (sql: Sql, connection: ReservedSQL) => Promise<Result>,
+): Promise<Result> {
+  const connection = await pool.reserve()
+  try {
+    await connection.unsafe(begin)
+    const result = await work(queriesOn(connection), connection)
+    // A transaction that failed commits nothing, and PostgreSQL does not call that an error.
+    const { command } = (await connection.unsafe('COMMIT')) as { command?: string }
+    if (command !== 'COMMIT') throw unavailable('PostgreSQL rolled the transaction back.')
+    return result
+  } catch (error) {
+    // On a lost connection there is nothing to roll back.
+    await connection.unsafe('ROLLBACK').catch(() => undefined)
+    throw error
+  } finally {
+    connection.release()
   }
 }
 
@@ -147,14 +202,6 @@ function toPlainValues(row: Record<string, unknown>): void {
     const value = row[name]
     if (typeof value === 'bigint') row[name] = Number(value)
     else if (value instanceof Buffer) row[name] = new Uint8Array(value.buffer, value.byteOffset, value.length)
-  }
-}
-
-async function withStorageErrors<Result>(run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run()
-  } catch (error) {
-    throw storageError(error) ?? error
   }
 }
 

@@ -11,6 +11,10 @@ export function unavailable(message: string, cause?: unknown): AppError {
 export function storageError(error: unknown): AppError | undefined {
   const { state, code } = codesOf(error)
   if (state === undefined && code === undefined) return undefined
+  if (state === undefined && code !== undefined && tlsProblem.test(code)) {
+    const message = `PostgreSQL cannot be reached with TLS as MILLRACE_STORE demands: ${(error as Error).message}.`
+    return new AppError('CONFLICT', message, { cause: error })
+  }
   const says = `(${[state, (error as Error).message].filter(Boolean).join(': ')})`
   if (state === '53100') {
     return unavailable(
@@ -46,6 +50,13 @@ export function isConflict(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
+/** Whether the server is gone or has become a standby server, so that another one may have taken over. */
+export function isLost(error: unknown): boolean {
+  const { state, code } = codesOf(error)
+  if (state === undefined) return code?.startsWith('ERR_POSTGRES_') ?? false
+  return state === '25006' || state.startsWith('57P') || state.startsWith('08')
+}
+
 /** Whether the unique index or primary key of this name refused a row. */
 export function isDuplicate(error: unknown, index: string): boolean {
   return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index
@@ -58,6 +69,9 @@ const accessProblems: Readonly<Record<string, string>> = {
   '3D000': 'correct the name of the database in MILLRACE_STORE, or create it.',
   '42501': 'give the user the rights that the documentation lists.',
 }
+
+/** Codes about certificates, such as `DEPTH_ZERO_SELF_SIGNED_CERT`, and about servers without TLS. */
+const tlsProblem = /TLS|CERT|ISSUER|SIGNATURE/
 
 /** Connections, resources, shutdowns and the server's disk. */
 const unavailableStates = /^(08|53|57P|58|XX)/

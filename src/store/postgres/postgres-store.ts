@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
+import { hostsText, type PostgresAddress, parseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
 import { Database } from './connection.ts'
 import { unavailable } from './failures.ts'
@@ -23,7 +24,8 @@ export type PostgresStoreOptions = {
  * another process serves it.
  */
 export async function openPostgresStore({ url, connectionsMax = 10, serves }: PostgresStoreOptions): Promise<Store> {
-  const database = new Database({ url, connectionsMax })
+  const address = parseAddress(url)
+  const database = new Database({ address, connectionsMax })
   try {
     await checkServer(database)
     await migrate(database)
@@ -31,17 +33,16 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
     return storeOf(database, membership)
   } catch (error) {
     await database.close()
-    throw cannotStart(error, url)
+    throw cannotStart(error, address)
   }
 }
 
 /** Names the server, because at a start the address may be wrong. */
-function cannotStart(error: unknown, url: string): unknown {
+function cannotStart(error: unknown, address: PostgresAddress): unknown {
   if (!(error instanceof AppError) || error.code !== 'STORAGE_UNAVAILABLE') return error
-  const { hostname, port } = new URL(url)
   const { message = '' } = (error.cause ?? {}) as { message?: string }
   return unavailable(
-    `The PostgreSQL server at ${hostname}:${port || 5432} cannot be used (${message}). Check MILLRACE_STORE and the server.`,
+    `PostgreSQL at ${hostsText(address)} cannot be used (${message}). Check MILLRACE_STORE and the server.`,
     error,
   )
 }

@@ -1,3 +1,4 @@
+import { parseAddress } from '../address.ts'
 import { checkServer } from '../check-server.ts'
 import { Database, type Sql } from '../connection.ts'
 import { migrations, schemaVersionOf } from '../migrations/migrations.ts'
@@ -22,7 +23,7 @@ export type ServerInspection = {
 
 /** Reads what `millrace doctor` reports about a server, and changes nothing. Throws like `openPostgresStore`. */
 export async function inspectServer(url: string, headBytes: number): Promise<ServerInspection> {
-  const database = new Database({ url, connectionsMax: 1 })
+  const database = new Database({ address: parseAddress(url), connectionsMax: 1 })
   try {
     await checkServer(database)
     const schemaVersion = await schemaVersionOf(database)
