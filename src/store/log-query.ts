@@ -8,10 +8,16 @@ export type LogQuery = {
   order: 'asc' | 'desc'
   limit: number
   /** The `position` of the previous page; undefined for the first page. */
-  after: number | undefined
+  after: LogPosition | undefined
   /** The optional parts of the entries. */
   show: EntryShow
 }
+
+/**
+ * A place in the log, in one order: one or two safe integers, of which the last is the sequence of an entry. Each store
+ * also accepts the positions of the other, so that cursors stay valid when an installation moves.
+ */
+export type LogPosition = readonly number[]
 
 /** An undefined member admits all entries; an unknown ID admits none. Times are epoch ms; ranges are inclusive. */
 export type LogFilter = {
@@ -45,7 +51,7 @@ export type LogPage = {
   /** The `RunFile`s of each run that has files, as JSON text. */
   files: readonly string[]
   /** Where the next page starts; null when nothing was read. */
-  position: number | null
+  position: LogPosition | null
   /**
    * Why the page ends. `limit`: it is full and, newest first, there are more entries. `size`: its text is long enough;
    * the rest starts after `position`. `bound`: the search has reached its limit of time or rows. `last`: there are no
@@ -61,7 +67,7 @@ export type LogCountQuery = {
   from: number
   bucketMs: number
   count: number
-  /** The `position` of the previous part; undefined for the first part, which has the newest entries. */
+  /** The `position` of the previous part, a sequence; undefined for the first part, which has the newest entries. */
   before: number | undefined
 }
 

@@ -1,5 +1,5 @@
 import type { FreshenFiles } from '../../domain/run/file.ts'
-import type { LogPage, LogQuery } from '../../store/log-query.ts'
+import type { LogPage, LogPosition, LogQuery } from '../../store/log-query.ts'
 import type { Store } from '../../store/store.ts'
 import { writeCursor } from '../requests/cursor.ts'
 import { type LogRequest, scopeOf } from '../requests/log-query.ts'
@@ -10,7 +10,7 @@ export type PageResponse = { text: string } | { stream: ReadableStream<Uint8Arra
 export type PageOptions = {
   store: Pick<Store, 'queryLogs'>
   request: LogRequest
-  after: number | undefined
+  after: LogPosition | undefined
   /** The limits object, as JSON. */
   limits: string
   freshenFiles: FreshenFiles
@@ -76,7 +76,7 @@ class PageParts {
     const { request } = this.#options
     const { end, position } = this.#latest
     const isOver = end === 'last' && (request.order === 'desc' || this.#count === 0)
-    return isOver || position === null ? null : writeCursor([position], scopeOf(request))
+    return isOver || position === null ? null : writeCursor(position, scopeOf(request))
   }
 }
 
@@ -109,7 +109,7 @@ function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): Readab
   )
 }
 
-function queryOf({ request: wanted, showFailures }: PageOptions, after: number | undefined, limit: number) {
+function queryOf({ request: wanted, showFailures }: PageOptions, after: LogPosition | undefined, limit: number) {
   const { workspaceId, filter, order, ...request } = wanted
   const { details, includeFinalOutput: finalOutput, includeTraceSpans: traceSpans } = request
   const show = { details: details === 'full', finalOutput, traceSpans, failure: showFailures }

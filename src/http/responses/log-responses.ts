@@ -27,7 +27,7 @@ export async function respondWithLogs(
   const wanted = readLogRequest(request.url)
   assertMay(caller, wanted.workspaceId, 'read', 'workspace')
   const scope = scopeOf(wanted)
-  const [after] = (wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)) ?? []
+  const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
   if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
   const page = await respondWithPage({
     store: services.store,

@@ -5,7 +5,7 @@ import { logIdOf, sequenceAt } from '../../domain/ids.ts'
 import { oneOf } from '../../domain/one-of.ts'
 import { recordOf } from '../../domain/record-of.ts'
 import { type Rerun, type RerunEntry, rerunEntriesMax } from '../../engine/manual/reruns.ts'
-import type { LogFilter } from '../../store/log-query.ts'
+import type { LogFilter, LogPosition } from '../../store/log-query.ts'
 import { assertMay, mayStillExecute } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
@@ -148,7 +148,7 @@ export function rerunRoutes(services: Services, door: Door) {
   ): Promise<RerunEntry[]> {
     const entries: RerunEntry[] = []
     const show = { details: false, finalOutput: false, traceSpans: false, failure: false }
-    for (let after: number | undefined; !signal.aborted; ) {
+    for (let after: LogPosition | undefined; !signal.aborted; ) {
       const page = await store.queryLogs({ workspaceId, filter, order: 'asc', limit: logsPageMax, after, show })
       const found = JSON.parse(`[${page.entries}]`) as (RerunEntry & { id: string })[]
       const wanted = found.filter(({ id }) => id < before)

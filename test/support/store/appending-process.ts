@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { LogPosition } from '../../../src/store/log-query.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { entriesOf, logQuery } from './log-model.ts'
 
@@ -85,7 +86,7 @@ export async function recordedIn(store: Store): Promise<Set<string>> {
   const [key] = await store.listKeys()
   const recorded = new Set<string>()
   for (const workspaceId of Object.keys(key?.roles ?? {})) {
-    for (let after: number | undefined; ; ) {
+    for (let after: LogPosition | undefined; ; ) {
       const page = await store.queryLogs(logQuery(workspaceId, { after }))
       for (const { executionId } of entriesOf(page)) recorded.add(executionId)
       if (page.end === 'last') break

@@ -62,7 +62,7 @@ test('no query on log entries sorts or scans a table', () => {
   appendLogs(sql, [row])
   lastSequence(sql)
   expect(queryLogs(sql, logQuery(workspaceId))).toMatchObject({ count: 1 })
-  expect(queryLogs(sql, logQuery(workspaceId, { order: 'desc', after: 9 }))).toMatchObject({ count: 1 })
+  expect(queryLogs(sql, logQuery(workspaceId, { order: 'desc', after: [9] }))).toMatchObject({ count: 1 })
   expect(getLog(sql, 7)).toBeDefined()
   expect(getExecution(sql, row.executionId)).toBeDefined()
   connection.close()

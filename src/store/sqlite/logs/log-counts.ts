@@ -26,7 +26,8 @@ export function countLogs(sql: Sql, query: LogCountQuery, monotonic = () => perf
   const text = selectCounts(compiled.conditions.map(({ row }) => ` AND ${row}`).join(''))
   const values = compiled.conditions.flatMap((condition) => condition.values)
   let entries = 0
-  for (const scanRange of scanRangesOf(sql, workspace, { order: 'desc', after: before, filter }, compiled)) {
+  const after = before === undefined ? undefined : [before]
+  for (const scanRange of scanRangesOf(sql, workspace, { order: 'desc', after, filter }, compiled)) {
     sql.yieldIfDue?.()
     if (entries >= rowsReadMin && monotonic() >= endAt) return { ...counts, position: scanRange.to + 1 }
     for (const row of sql.all<Counted>(text, from, bucketMs, workspace, scanRange.from, scanRange.to, ...values)) {

@@ -33,7 +33,7 @@ export function queryLogs(sql: Sql, query: LogQuery, monotonic = () => performan
     count += 1
     if (count % entriesAtOnce === 0) sql.yieldIfDue?.()
     if (entries.length >= pageCharsMax && count < rows.length) {
-      return { entries, count, files, position: row.sequence, end: 'size' }
+      return { entries, count, files, position: [row.sequence], end: 'size' }
     }
   }
   return { entries, count, files, position, end }

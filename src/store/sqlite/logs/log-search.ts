@@ -1,4 +1,4 @@
-import type { LogQuery } from '../../log-query.ts'
+import type { LogPosition, LogQuery } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
 import { executionKey, factColumns, type SqlFacts } from '../tables/rows.ts'
 import { compileFilter, type SqlFilter } from './log-filter.ts'
@@ -6,7 +6,7 @@ import { type Range, type ScanRange, ZoneMapWalk } from './zone-map-walk.ts'
 import { zoneRows } from './zone-maps.ts'
 
 /** The rows a search found, where it stopped, and why. */
-export type Found = { rows: SqlRow[]; position: number | null; end: 'limit' | 'bound' | 'last' }
+export type Found = { rows: SqlRow[]; position: LogPosition | null; end: 'limit' | 'bound' | 'last' }
 
 export type SqlRow = SqlFacts & { workflow: number }
 
@@ -33,7 +33,7 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
   const isRising = order === 'asc'
   const last = (rows: SqlRow[]): Found => {
     const newest = isRising ? sql.get<{ sequence: number }>(selectNewest, workspace)?.sequence : undefined
-    return { rows, position: newest ?? after ?? null, end: 'last' }
+    return { rows, position: newest === undefined ? (after ?? null) : [newest], end: 'last' }
   }
   const compiled = compileFilter(sql, workspace, filter)
   if (!compiled) return last([])
@@ -44,17 +44,18 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
   const wanted = isRising ? limit : limit + 1
   const rows: SqlRow[] = []
   let entries = 0
-  let position: number | null = null
+  let position: LogPosition | null = null
   for (const scanRange of scanRanges) {
     sql.yieldIfDue?.()
     const isEnough = entries >= rowsReadMax || (entries >= rowsReadMin && monotonic() >= endAt)
     if (isEnough) return { rows: rows.slice(0, limit), position, end: 'bound' }
     rows.push(...sql.all<SqlRow>(text, workspace, scanRange.from, scanRange.to, ...values, wanted - rows.length))
     if (rows.length === wanted) {
-      return { rows: rows.slice(0, limit), position: rows[limit - 1]?.sequence ?? null, end: 'limit' }
+      const latest = rows[limit - 1]
+      return { rows: rows.slice(0, limit), position: latest ? [latest.sequence] : null, end: 'limit' }
     }
     entries += scanRange.entries
-    position = isRising ? scanRange.to : scanRange.from
+    position = [isRising ? scanRange.to : scanRange.from]
   }
   return last(rows)
 }
@@ -63,9 +64,10 @@ export function searchLogs(sql: Sql, workspace: number, query: LogQuery, monoton
 export function scanRangesOf(
   sql: Sql,
   workspace: number,
-  { order, after, filter }: Pick<LogQuery, 'order' | 'after' | 'filter'>,
+  { order, after: position, filter }: Pick<LogQuery, 'order' | 'after' | 'filter'>,
   compiled: SqlFilter,
 ): Iterable<ScanRange> {
+  const after = position?.at(-1)
   const range: Range =
     after === undefined
       ? { from: 0, to: Number.MAX_SAFE_INTEGER }

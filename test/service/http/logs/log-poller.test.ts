@@ -48,7 +48,7 @@ class Poller {
 /** The page that the API returns for a query string. */
 async function pageOf(store: Store, query: string): Promise<Page> {
   const request = readLogRequest(`/api/v1/logs?${query}`)
-  const [after] = (request.cursor === undefined ? undefined : readCursor(request.cursor, scopeOf(request))) ?? []
+  const after = request.cursor === undefined ? undefined : readCursor(request.cursor, scopeOf(request))
   if (request.cursor !== undefined && after === undefined) throw new Error('The cursor was refused')
   const rest = { showFailures: false, limits: '{}', freshenFiles: (text: string) => text, onFailure: () => undefined }
   const page = await respondWithPage({ store, request, after, ...rest })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { logIdOf, newId, sequenceOf } from '../../../../src/domain/ids.ts'
 import type { LogRow } from '../../../../src/domain/run/log.ts'
+import type { LogPosition } from '../../../../src/store/log-query.ts'
 import type { RetentionStep, Store } from '../../../../src/store/store.ts'
 import { appendLogs } from '../append-logs.ts'
 import { type Installed, logRow } from '../installed.ts'
@@ -66,7 +67,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
       for (const row of rows) await appendLogs(store, [row])
       for (const order of ['asc', 'desc'] as const) {
         const seen: unknown[] = []
-        for (let after: number | undefined; ; ) {
+        for (let after: LogPosition | undefined; ; ) {
           const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 10, order, after }))
           seen.push(...entriesOf(page))
           if (page.end === 'last') break
@@ -151,7 +152,7 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
         expect(await store.getLog(sequence)).toBeDefined()
       }
       const list = async (after: number) => {
-        const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 5, after }))
+        const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 5, after: [after] }))
         return entriesOf(page).map(({ id }) => sequenceOf(id))
       }
       expect(await list(10)).toEqual([11, 12, 13, 14, 15])

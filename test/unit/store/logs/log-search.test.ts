@@ -113,7 +113,8 @@ const page = ({ table }: World, more: Partial<LogQuery>): LogPage =>
 async function expectExact(world: World, query: LogQuery, clock = still): Promise<LogPage[]> {
   const store = { queryLogs: async (each: LogQuery) => queryLogs(world.table.connection, each, clock) }
   const { sequences, pages } = await walkPages(store, query)
-  const { filter, order, after, limit } = query
+  const { filter, order, limit } = query
+  const after = query.after?.at(-1)
   const wanted = world.rows
     .filter((row) => admits(filter, row, LogTable.folderIds))
     .map(({ sequence }) => sequence)
@@ -150,7 +151,7 @@ const anyFilter = {
 } satisfies { [Name in Exclude<keyof LogFilter, 'executionId'>]: fc.Arbitrary<unknown> }
 
 const somewhere = fc.option(
-  fc.nat(rowCount * 4).map((offset) => 1_000 + offset),
+  fc.nat(rowCount * 4).map((offset) => [1_000 + offset]),
   { nil: undefined },
 )
 const anyQuery = fc.record({
@@ -192,7 +193,7 @@ for (const state of states) {
         const { executionId, level, sequence } = rows[index]!
         const other = level === 'info' ? 'error' : 'info'
         for (const order of orders) {
-          for (const after of [undefined, sequence - 1, sequence, sequence + 1]) {
+          for (const after of [undefined, [sequence - 1], [sequence], [sequence + 1]]) {
             for (const more of [{}, { level }, { level: other } as const, { workflowIds: ['unknown'] }]) {
               const filter = logFilter({ executionId, ...more })
               await expectExact(worlds[state], logQuery('home', { order, after, filter }))
@@ -245,11 +246,16 @@ describe('a search', () => {
   test('continues after the newest entry it has seen, whatever the filter admitted', () => {
     const newest = worlds.zones.rows.at(-1)!.sequence
     for (const filter of [{}, { triggers: ['chat'] } as const, { minCost: 100 }, { workflowIds: ['unknown'] }]) {
-      expect(page(worlds.zones, { filter: logFilter(filter), after: newest - 50 })).toMatchObject({
-        position: newest,
+      expect(page(worlds.zones, { filter: logFilter(filter), after: [newest - 50] })).toMatchObject({
+        position: [newest],
         end: 'last',
       })
     }
+  })
+
+  test('continues at the sequence of a position that another store wrote', () => {
+    const [, , third, fourth] = worlds.zones.rows.map(({ sequence }) => sequence)
+    expect(page(worlds.zones, { after: [70_000, third!], limit: 1 })).toMatchObject({ position: [fourth] })
   })
 
   test('stops after its time limit and continues from there', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AppError } from '../../../../src/domain/errors.ts'
 import { sequenceAt, sequenceOf } from '../../../../src/domain/ids.ts'
+import type { LogPosition } from '../../../../src/store/log-query.ts'
 import { Retention, type RetentionOptions } from '../../../../src/store/retention.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import type { RetentionStep, Store } from '../../../../src/store/store.ts'
@@ -258,7 +259,7 @@ describe('retention', () => {
     const young = new Set<number>()
     for (const order of ['asc', 'desc'] as const) {
       const seen: number[] = []
-      let after: number | undefined
+      let after: LogPosition | undefined
       for (;;) {
         const page = await store.queryLogs(logQuery(home.workspaceId, { limit: 70, order, after }))
         seen.push(...entriesOf(page).map(({ id }) => sequenceOf(id)!))
