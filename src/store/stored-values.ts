@@ -1,4 +1,5 @@
 import type { Role } from '../domain/account/role.ts'
+import type { JobState } from '../domain/run/job.ts'
 import type { Level } from '../domain/run/log.ts'
 import type { TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
 
@@ -17,6 +18,7 @@ export function documentOf(id: string, text: string): WorkflowDocument {
   return { id, ...(JSON.parse(text) as WorkflowDocument) }
 }
 
-// A store keeps the index of a level, trigger or status: only ever append.
+// A store keeps the index of a level, trigger, status or state: only ever append.
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
+export const jobStates: readonly JobState[] = ['queued', 'running', 'interrupted']

@@ -1,16 +1,14 @@
 import type { LogRow } from '../../../domain/run/log.ts'
 import type { EntryNotes } from '../../../domain/run/log-entry.ts'
-import { searchable } from '../../../domain/text/searchable.ts'
+import { searchTextOf } from '../../search-text.ts'
 import type { Sql } from '../connection.ts'
 
 /** The notes of a log entry: JSON texts, null when there is none. */
 export type LogNotes = { failure: string | null; labels: string | null }
 
-export function insertLogNotes(sql: Sql, workspace: number, { sequence, failure, labels }: LogRow): void {
-  const texts = [failure?.message, failure?.code, failure?.blockName, ...Object.entries(labels ?? {}).flat()]
-  const search = searchable(texts.filter((text) => text != null).join('\n'))
-  const values = [failure, labels].map((value) => (value ? JSON.stringify(value) : null))
-  sql.run(insert, workspace, sequence, ...values, search)
+export function insertLogNotes(sql: Sql, workspace: number, row: LogRow): void {
+  const values = [row.failure, row.labels].map((value) => (value ? JSON.stringify(value) : null))
+  sql.run(insert, workspace, row.sequence, ...values, searchTextOf(row))
 }
 
 const insert = 'INSERT INTO log_notes (workspace, sequence, failure, labels, search) VALUES (?, ?, ?, ?, ?)'

@@ -1,6 +1,6 @@
-import type { Job, JobFacts, JobPage, JobState, JobStatus, NewJob } from '../../../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite } from '../../../domain/run/write.ts'
-import { triggers } from '../../stored-values.ts'
+import { jobStates, triggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { numbersOf } from './logs.ts'
@@ -16,7 +16,7 @@ export function insertJob(sql: Sql, job: NewJob): void {
     workflow,
     job.version,
     triggers.indexOf(job.trigger),
-    states.indexOf(job.startedAt === null ? 'queued' : 'running'),
+    jobStates.indexOf(job.startedAt === null ? 'queued' : 'running'),
     job.createdAt,
     job.startedAt,
     job.input,
@@ -81,7 +81,7 @@ function textsOf(row: SqlJobStatus): Pick<Job, 'executionId' | 'trigger' | 'stat
   return {
     executionId: executionIdOf(row.executionId),
     trigger: triggers[row.trigger]!,
-    state: states[row.state]!,
+    state: jobStates[row.state]!,
   }
 }
 
@@ -165,6 +165,3 @@ const fromJobs = `
   FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow CROSS JOIN workspaces w ON w.number = j.workspace`
 
 const factsOf = (row: SqlJobFacts): JobFacts => ({ ...row, executionId: executionIdOf(row.executionId) })
-
-// The database stores the index of a state: only ever append.
-const states: readonly JobState[] = ['queued', 'running', 'interrupted']

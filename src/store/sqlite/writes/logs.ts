@@ -1,9 +1,9 @@
-import { AppError } from '../../../domain/errors.ts'
 import { sequenceAt } from '../../../domain/ids.ts'
 import { billingPeriodOf } from '../../../domain/run/cost.ts'
 import { countsAsUsage, type LogRow } from '../../../domain/run/log.ts'
 import type { LogDetailRow } from '../../run-store.ts'
 import { triggers } from '../../stored-values.ts'
+import { unknownWorkflow } from '../../unknown-workflow.ts'
 import type { Sql, Value, WorkflowNumbers } from '../connection.ts'
 import { chunksOf, chunkValues, insertChunk, type Long } from '../logs/chunk.ts'
 import { LongTexts } from '../logs/long-texts.ts'
@@ -125,7 +125,7 @@ function checkOrder(sql: Sql, rows: readonly LogRow[]): void {
 export function numbersOf(sql: Sql, row: Pick<LogRow, 'workflowId' | 'workspaceId'>): WorkflowNumbers {
   const numbers = sql.workflows.get(row.workflowId) ?? readNumbers(sql, row.workflowId)
   if (numbers?.workspaceId === row.workspaceId) return numbers
-  throw new AppError('NOT_FOUND', `There is no workflow ${row.workflowId} in workspace ${row.workspaceId}`)
+  throw unknownWorkflow(row)
 }
 
 function readNumbers(sql: Sql, workflowId: string): WorkflowNumbers | undefined {

@@ -1,21 +1,12 @@
-import type { Cost } from '../../../domain/run/cost.ts'
 import type { LogRow } from '../../../domain/run/log.ts'
 import type { ModelUsageRow } from '../../dashboard-store.ts'
+import { modelCostsOf } from '../../model-costs.ts'
 import type { Sql } from '../connection.ts'
 
-const dayMs = 86_400_000
-
 /** Adds a run's model costs to the owner's total of the day. Called only for runs with costs, which are slow anyway. */
-export function addModelUsage(sql: Sql, workspace: number, { endedAt, cost, models }: LogRow): void {
-  if (cost === null || models.length === 0) return
-  const day = Math.floor(endedAt / dayMs) * dayMs
-  // Tolerates any text as the cost: a chart must not prevent a run from being recorded.
-  const costs = (JSON.parse(cost) as Partial<Cost> | null)?.models
-  for (const model of new Set(models)) {
-    const spent = costs?.[model]
-    if (typeof spent?.total !== 'number') continue
-    const { prompt = 0, completion = 0 } = spent.tokens ?? {}
-    sql.run(addDay, day, model, spent.total, prompt, completion, workspace)
+export function addModelUsage(sql: Sql, workspace: number, row: LogRow): void {
+  for (const { day, model, cost, prompt, completion } of modelCostsOf(row)) {
+    sql.run(addDay, day, model, cost, prompt, completion, workspace)
   }
 }
 
