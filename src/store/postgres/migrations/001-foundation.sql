@@ -202,7 +202,7 @@ CREATE TABLE millrace.logs (
   cost_total double precision NOT NULL,
   models text[],                              -- NULL: no model was used
   failure text,                               -- JSON; NULL when the run succeeded
-  labels jsonb,                               -- an object of texts; NULL when there are none
+  labels text,                                -- JSON: an object of texts; NULL when there are none
   search text,                                -- the texts of `failure` and `labels` that a search reads, in lower case
   cost text,                                  -- JSON; NULL when the run cost nothing
   final_output text NOT NULL,                 -- JSON
@@ -312,7 +312,7 @@ CREATE TABLE millrace.job_outputs (
 CREATE TABLE millrace.chat_turns (
   workflow integer NOT NULL REFERENCES millrace.workflows (number),
   conversation text COLLATE "C" NOT NULL,
-  number bigint NOT NULL,                     -- ascending in each conversation
+  number bigint GENERATED ALWAYS AS IDENTITY, -- ascending in each conversation
   at bigint NOT NULL,
   content bytea NOT NULL,
   PRIMARY KEY (workflow, conversation, number)

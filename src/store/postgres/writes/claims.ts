@@ -1,0 +1,130 @@
+import { type Refusal, requestClaimMs } from '../../../domain/run/claim.ts'
+import type { Write } from '../../../domain/run/write.ts'
+import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
+import { rowsOf, type Sql, storable } from '../connection.ts'
+
+/** Makes the claims of a group. Returns those that another run holds, in the order of the group. */
+export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Refusal[]> {
+  const requests: RequestClaimOfGroup[] = []
+  const steps: StepOfGroup[] = []
+  for (const [index, write] of writes.entries()) {
+    if (write.kind === 'schedule') steps.push({ index, step: write.step })
+    else if (write.kind === 'log' || write.kind === 'job') {
+      const { claim, row } = write
+      if (claim?.kind === 'request') {
+        requests.push({ index, isRefusable: write.kind === 'job', ...row, key: claim.key, at: claim.at })
+      } else if (claim) steps.push({ index, step: claim.step })
+    }
+  }
+  const refusals = [...(await claimRequests(sql, requests)), ...(await takeSteps(sql, steps))]
+  return refusals.sort((a, b) => a.index - b.index)
+}
+
+/** `isRefusable`: a run that has ended is recorded even if another one holds its claim. */
+type RequestClaimOfGroup = {
+  index: number
+  isRefusable: boolean
+  workflowId: string
+  executionId: string
+  key: string
+  at: number
+}
+type StepOfGroup = { index: number; step: ScheduleStep }
+
+async function claimRequests(sql: Sql, claims: readonly RequestClaimOfGroup[]): Promise<Refusal[]> {
+  if (claims.length === 0) return []
+  const nameOf = ({ workflowId, key }: { workflowId: string; key: string }) => `${workflowId} ${key}`
+  const firsts = new Map<string, RequestClaimOfGroup>()
+  for (const claim of claims) if (!firsts.has(nameOf(claim))) firsts.set(nameOf(claim), claim)
+  const wanted = [...firsts.values()]
+  const taken = await sql.all<{ workflowId: string; key: string }>(insertClaims, claimRows(wanted), requestClaimMs)
+  const oldest = Math.min(...wanted.map(({ at }) => at))
+  // Each new claim deletes up to two expired ones, so that no other cleanup is needed.
+  await sql.run(deleteExpired, oldest - requestClaimMs, 2 * wanted.length)
+  const holders = new Map(taken.map((claim) => [nameOf(claim), firsts.get(nameOf(claim))?.executionId]))
+  if (taken.length < wanted.length) {
+    const others = wanted.filter((claim) => !holders.has(nameOf(claim)))
+    const held = await sql.all<Holder>(selectHolders, claimRows(others))
+    for (const claim of held) holders.set(nameOf(claim), claim.executionId)
+  }
+  return claims.flatMap(({ index, isRefusable, executionId, ...claim }) => {
+    const holder = holders.get(nameOf(claim))
+    return !isRefusable || holder === undefined || holder === executionId ? [] : [{ index, executionId: holder }]
+  })
+}
+
+type Holder = { workflowId: string; key: string; executionId: string }
+
+const claimRows = (claims: readonly RequestClaimOfGroup[]) =>
+  rowsOf(claims.map(({ workflowId, key, executionId, at }) => ({ workflowId, key, executionId, at })))
+
+const fromClaims = `
+  FROM json_to_recordset($1::text::json) AS r ("workflowId" text, key text, "executionId" text, at bigint)
+    JOIN millrace.workflows f ON f.id = r."workflowId"`
+
+// Sorted, so that two groups with the same keys wait for each other in one direction only.
+const insertClaims = `
+  INSERT INTO millrace.request_claims AS c (workflow, key, execution_id, claimed_at)
+  SELECT f.number, r.key, r."executionId", r.at ${fromClaims} ORDER BY f.number, r.key
+  ON CONFLICT (workflow, key) DO UPDATE SET execution_id = excluded.execution_id, claimed_at = excluded.claimed_at
+    WHERE c.claimed_at <= excluded.claimed_at - $2::bigint OR c.execution_id = excluded.execution_id
+  RETURNING (SELECT f.id FROM millrace.workflows f WHERE f.number = c.workflow) AS "workflowId", key`
+
+// A statement of its own, because it must see claims that were committed while the other one waited for them.
+const selectHolders = `
+  SELECT f.id AS "workflowId", c.key, c.execution_id AS "executionId" ${fromClaims}
+    JOIN millrace.request_claims c ON c.workflow = f.number AND c.key = r.key`
+
+const deleteExpired = `
+  DELETE FROM millrace.request_claims WHERE (workflow, key) IN (
+    SELECT workflow, key FROM millrace.request_claims WHERE claimed_at <= $1::bigint
+    ORDER BY claimed_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`
+
+export async function findRequestClaim(
+  sql: Sql,
+  workflowId: string,
+  key: string,
+  at: number,
+): Promise<string | undefined> {
+  const held = await sql.get<{ executionId: string }>(
+    `SELECT c.execution_id AS "executionId" FROM millrace.request_claims c
+       JOIN millrace.workflows f ON f.number = c.workflow
+     WHERE f.id = $1 AND c.key = $2 AND c.claimed_at > $3::bigint`,
+    storable(workflowId),
+    key,
+    at - requestClaimMs,
+  )
+  return held?.executionId
+}
+
+/** Refuses the steps of schedules that are not in the state `from`. Steps of one schedule follow each other. */
+async function takeSteps(sql: Sql, steps: readonly StepOfGroup[]): Promise<Refusal[]> {
+  const refusals: Refusal[] = []
+  let rest = steps
+  while (rest.length > 0) {
+    const firsts = new Map<string, StepOfGroup>()
+    const later: StepOfGroup[] = []
+    for (const each of rest) {
+      if (firsts.has(each.step.workflowId)) later.push(each)
+      else firsts.set(each.step.workflowId, each)
+    }
+    const rows = [...firsts.values()].map(({ index, step: { workflowId, version, from, to } }) => ({
+      ...{ index, workflowId, version },
+      ...{ fromDueAt: from.dueAt, fromWaitingAt: from.waitingAt, toDueAt: to.dueAt, toWaitingAt: to.waitingAt },
+    }))
+    const taken = new Set((await sql.all<{ index: number }>(updateSchedules, rowsOf(rows))).map(({ index }) => index))
+    for (const { index } of rows) if (!taken.has(index)) refusals.push({ index, executionId: null })
+    rest = later
+  }
+  return refusals
+}
+
+// An update that had to wait checks its condition again, so only one of two processes takes a step.
+const updateSchedules = `
+  UPDATE millrace.schedules s SET due_at = r."toDueAt", waiting_at = r."toWaitingAt"
+  FROM json_to_recordset($1::text::json) AS r (index integer, "workflowId" text, version integer, "fromDueAt" bigint,
+      "fromWaitingAt" bigint, "toDueAt" bigint, "toWaitingAt" bigint)
+    JOIN millrace.workflows f ON f.id = r."workflowId"
+  WHERE s.workflow = f.number AND s.version = r.version AND s.due_at IS NOT DISTINCT FROM r."fromDueAt"
+    AND s.waiting_at IS NOT DISTINCT FROM r."fromWaitingAt"
+  RETURNING r.index`
