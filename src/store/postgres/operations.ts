@@ -151,6 +151,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getExecution: { kind: 'read', run: logs.getExecution },
 
   getJob: { kind: 'read', run: jobs.getJob },
+  findJob: { kind: 'read', run: jobs.findJob },
   getJobSteps: { kind: 'read', run: jobs.getJobSteps },
   listQueuedJobs: { kind: 'read', run: jobs.listQueuedJobs },
   listInterruptedJobs: { kind: 'read', run: jobs.listInterruptedJobs },

@@ -276,6 +276,8 @@ CREATE TABLE millrace.jobs (
   cuts integer NOT NULL DEFAULT 0,            -- how many times the process crashed while it ran
   created_at bigint NOT NULL,
   started_at bigint,
+  waited_ms bigint NOT NULL DEFAULT 0,        -- how long it has waited for memory
+  waiting_since bigint,                       -- set while it waits for memory
   input bytea NOT NULL
 );
 CREATE INDEX jobs_queued ON millrace.jobs (workflow, number) WHERE state = 0;

@@ -3,7 +3,7 @@ import type { LogWrite, Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { keepTurns } from './chats.ts'
 import { makeClaims } from './claims.ts'
-import { endJobs, insertJobs, insertOutputs, insertSteps, startJobs } from './jobs.ts'
+import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 
 /**
@@ -27,7 +27,10 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
     write.kind === 'job' && !refused.has(index) && !ended.has(write.row.executionId) ? [write.row] : [],
   )
   await insertJobs(sql, jobs)
-  await startJobs(sql, ofKind(writes, 'job-start'))
+  await moveJobs(
+    sql,
+    writes.filter((write) => write.kind === 'job-start' || write.kind === 'job-wait'),
+  )
   await insertSteps(sql, ofKind(writes, 'job-step'))
   const fromJobs = logs.filter(({ row }) => row.createdAt !== null)
   await endJobs(sql, fromJobs)

@@ -1,4 +1,4 @@
-import type { Job, JobFacts, JobPage, NewJob } from '../../../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite, LogWrite } from '../../../domain/run/write.ts'
 import { jobStates, triggers } from '../../stored-values.ts'
 import { unknownWorkflow } from '../../unknown-workflow.ts'
@@ -30,18 +30,31 @@ const insertRows = `
   ORDER BY r.index
   RETURNING execution_id AS "executionId"`
 
-type StartWrite = Extract<JobWrite, { kind: 'job-start' }>
+type MoveWrite = Extract<JobWrite, { kind: 'job-start' | 'job-wait' }>
 type StepWrite = Extract<JobWrite, { kind: 'job-step' }>
 
-export async function startJobs(sql: Sql, starts: readonly StartWrite[]): Promise<void> {
-  if (starts.length === 0) return
-  await sql.run(
-    `UPDATE millrace.jobs j SET state = 1, started_at = coalesce(j.started_at, r.at)
-     FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
-     WHERE j.execution_id = r."executionId"`,
-    rowsOf(starts),
-  )
+/** Starts jobs and lets jobs wait, in the order of the writes: a group may contain both for one job. */
+export async function moveJobs(sql: Sql, moves: readonly MoveWrite[]): Promise<void> {
+  for (let at = 0; at < moves.length; ) {
+    const { kind } = moves[at]!
+    const end = moves.findIndex((move, index) => index > at && move.kind !== kind)
+    const alike = moves.slice(at, end === -1 ? undefined : end)
+    await sql.run(kind === 'job-start' ? startJobs : suspendJobs, rowsOf(alike))
+    at += alike.length
+  }
 }
+
+const startJobs = `
+  UPDATE millrace.jobs j SET state = 1, started_at = coalesce(j.started_at, r.at),
+    waited_ms = j.waited_ms + greatest(0, r.at - coalesce(j.waiting_since, r.at)), waiting_since = NULL
+  FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
+  WHERE j.execution_id = r."executionId"`
+
+/** From then on, a crash does not count as an interruption of the job. */
+const suspendJobs = `
+  UPDATE millrace.jobs j SET state = 2, waiting_since = r.at
+  FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
+  WHERE j.execution_id = r."executionId" AND j.state = 1`
 
 export async function insertSteps(sql: Sql, steps: readonly StepWrite[]): Promise<void> {
   if (steps.length === 0) return
@@ -80,13 +93,21 @@ export async function insertOutputs(sql: Sql, logs: readonly LogWrite[]): Promis
 }
 
 export async function getJob(sql: Sql, executionId: string): Promise<Job | undefined> {
-  const row = await sql.get<SqlJob>(
-    `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions, j.input
-     ${fromJobs} WHERE j.execution_id = $1`,
+  const text = `${selectStatus}, j.input ${fromJobs} WHERE j.execution_id = $1`
+  const row = await sql.get<SqlJobStatus & Pick<Job, 'input'>>(text, storable(executionId))
+  return row && { ...row, ...textsOf(row) }
+}
+
+/** The job without its input. */
+export async function findJob(sql: Sql, executionId: string): Promise<JobStatus | undefined> {
+  const row = await sql.get<SqlJobStatus>(
+    `${selectStatus} ${fromJobs} WHERE j.execution_id = $1`,
     storable(executionId),
   )
-  return row && { ...row, trigger: triggers[row.trigger]!, state: jobStates[row.state]! }
+  return row && { ...row, ...textsOf(row) }
 }
+
+const textsOf = ({ trigger, state }: SqlJobStatus) => ({ trigger: triggers[trigger]!, state: jobStates[state]! })
 
 /** The recorded steps of a job, ordered by number. */
 export async function getJobSteps(sql: Sql, executionId: string): Promise<Uint8Array[]> {
@@ -103,9 +124,9 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
   return sql.all<JobFacts>(selectQueued, after ?? null, workflowsMax, perWorkflow)
 }
 
-/** Interrupted jobs, oldest first. There are never more of them than jobs that may run at once. */
+/** Interrupted jobs, oldest first. Each of them has started, so they are far fewer than the jobs in the queue. */
 export function listInterruptedJobs(sql: Sql): Promise<JobFacts[]> {
-  return sql.all<JobFacts>(`${selectFacts} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`)
+  return sql.all<JobFacts>(`${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`)
 }
 
 export function listScheduledJobs(sql: Sql): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]> {
@@ -134,11 +155,14 @@ export async function getJobOutput(sql: Sql, executionId: string): Promise<Uint8
   return row?.content
 }
 
-type SqlJob = Omit<Job, 'trigger' | 'state'> & { trigger: number; state: number }
+type SqlJobStatus = Omit<JobStatus, 'trigger' | 'state'> & { trigger: number; state: number }
 
 const selectFacts = `
   SELECT j.execution_id AS "executionId", f.id AS "workflowId", w.id AS "workspaceId", j.created_at AS "createdAt",
     j.started_at AS "startedAt"`
+const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
+    j.waited_ms AS "waitedMs", j.waiting_since AS "waitingSince"`
+const selectWaiting = `${selectFacts}, length(j.input) AS "inputBytes"`
 const joins = 'JOIN millrace.workflows f ON f.number = j.workflow JOIN millrace.workspaces w ON w.number = j.workspace'
 const fromJobs = `FROM millrace.jobs j ${joins}`
 
@@ -153,7 +177,7 @@ const selectQueued = `
             ORDER BY n.workflow LIMIT 1), q.position + 1
     FROM queues q WHERE q.workflow IS NOT NULL AND q.position < $2::integer
   )
-  ${selectFacts}
+  ${selectWaiting}
   FROM queues q
     CROSS JOIN LATERAL (
       SELECT * FROM millrace.jobs WHERE state = 0 AND workflow = q.workflow ORDER BY number LIMIT $3::integer
