@@ -49,28 +49,19 @@ export class Database implements Sql {
 
   /**
    * One transaction: commits, or rolls back when `work` rejects. Concurrent transactions see each other's commits
-   * between two statements, so `work` locks the rows that it reads and then changes.
+   * between two statements, so `work` locks the rows that it reads and then changes. Of two transactions that wait for
+   * each other, one is repeated, so `work` may run several times.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => transaction(pool, 'BEGIN', work))
+    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN', work)))
   }
 
   /**
    * One transaction that behaves as if no other ran at the same time. PostgreSQL refuses the later one of two that
    * contradict each other, and it is repeated, so `work` may run several times.
    */
-  async change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return await this.#with(async (pool) => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work)
-        } catch (error) {
-          if (!isConflict(error) || attempt === attemptsMax) throw error
-          // At random, so that two that collided do not collide again.
-          await Bun.sleep(Math.random() * attempt * repeatMs)
-        }
-      }
-    })
+  change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work)))
   }
 
   /** One transaction that may also run scripts of several statements. */
@@ -136,6 +127,19 @@ function openPool(
   // Only an address can say that TLS is used if the server offers it.
   const address = new URL(`postgres://host/?sslmode=${tls === 'never' ? 'disable' : 'prefer'}`)
   return new SQL(address, { adapter: 'postgres', ...parts, ...options })
+}
+
+/** Repeats a transaction that PostgreSQL rolled back because of a concurrent one. */
+async function repeated<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isConflict(error) || attempt === attemptsMax) throw error
+      // At random, so that two that collided do not collide again.
+      await Bun.sleep(Math.random() * attempt * repeatMs)
+    }
+  }
 }
 
 async function transaction<Result>(

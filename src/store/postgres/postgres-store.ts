@@ -5,6 +5,7 @@ import { hostsText, type PostgresAddress, parseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
 import { Database } from './connection.ts'
 import { unavailable } from './failures.ts'
+import { continueCommitOrder } from './logs/commit-order.ts'
 import { Membership } from './membership.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
@@ -29,6 +30,7 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
   try {
     await checkServer(database)
     await migrate(database)
+    if (serves) await continueCommitOrder(database)
     const membership = serves && (await Membership.join(database, serves.version, serves.clock))
     return storeOf(database, membership)
   } catch (error) {

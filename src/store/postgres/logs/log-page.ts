@@ -60,7 +60,7 @@ type SqlEntry = SqlFacts & {
 
 /** `$23` is the number of rows, `$24` to `$27` tell which long texts are wanted: details, output, spans, failure. */
 const selectPage = (order: LogQuery['order'], source: Source['kind']) => `
-  SELECT ${factColumns}, ${noteColumns}, l.commit_order::text::bigint AS "commitOrder", l.admitted, l.entry,
+  SELECT ${factColumns}, ${noteColumns}, l.commit_order AS "commitOrder", l.admitted, l.entry,
     l.candidates, CASE WHEN $27::boolean THEN l.failure END AS failure,
     CASE WHEN $24::boolean THEN l.cost END AS cost,
     CASE WHEN $24::boolean THEN

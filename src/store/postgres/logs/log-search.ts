@@ -1,5 +1,6 @@
 import type { LogPosition, LogQuery } from '../../log-query.ts'
 import { type Sql, storable, type Value } from '../connection.ts'
+import { commitOrderOf } from './commit-order.ts'
 import { admits, isInTime, type SqlFilter } from './log-filter.ts'
 
 /**
@@ -20,8 +21,8 @@ export const rowsReadMax = 20_000
 const orders = {
   asc: {
     keys: 'l.commit_order, l.sequence',
-    follows: `(l.commit_order, l.sequence) > ($20::text::xid8, $21::bigint)
-      AND l.commit_order < pg_snapshot_xmin(pg_current_snapshot())`,
+    follows: `(l.commit_order, l.sequence) > ($20::text::bigint, $21::bigint)
+      AND l.commit_order < ${commitOrderOf('pg_snapshot_xmin(pg_current_snapshot())')}`,
   },
   desc: { keys: 'l.sequence DESC', follows: '$20::text IS NOT NULL AND l.sequence < $21::bigint' },
 }
@@ -85,7 +86,7 @@ export async function positionValues(
  */
 async function commitOrderAt(sql: Sql, workspaceId: string, sequence: number): Promise<number> {
   const row = await sql.get<{ commitOrder: number }>(
-    `SELECT l.commit_order::text::bigint AS "commitOrder" FROM millrace.logs l
+    `SELECT l.commit_order AS "commitOrder" FROM millrace.logs l
      WHERE l.workspace = (SELECT w.number FROM millrace.workspaces w WHERE w.id = $1) AND l.sequence <= $2::bigint
      ORDER BY l.sequence DESC LIMIT 1`,
     workspaceId,

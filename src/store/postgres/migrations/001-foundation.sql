@@ -185,7 +185,7 @@ CREATE INDEX schedules_waiting ON millrace.schedules (workflow) WHERE waiting_at
 -- tells readers that follow the log which rows can no longer be preceded by others (logs/log-search.ts).
 CREATE TABLE millrace.logs (
   sequence bigint NOT NULL,                   -- in the order of recording
-  commit_order xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  commit_order bigint NOT NULL,               -- the transaction that wrote the row, plus the mark 'transactions'
   workspace integer NOT NULL,
   workflow integer NOT NULL,
   execution_id text COLLATE "C" NOT NULL,
@@ -373,6 +373,9 @@ CREATE TABLE millrace.marks (
   name text COLLATE "C" PRIMARY KEY,
   value bigint NOT NULL
 );
+-- A dump that is restored on another server meets lower transaction IDs there. This number is added to them, so that the
+-- commit order goes on rising (upkeep/commit-order.ts).
+INSERT INTO millrace.marks (name, value) VALUES ('transactions', 0);
 
 -- The processes that serve this installation. A process whose lease has ended is gone, or was suspended.
 CREATE TABLE millrace.processes (

@@ -7,6 +7,7 @@ import { searchTextOf } from '../../search-text.ts'
 import { levels, triggers } from '../../stored-values.ts'
 import { unknownWorkflow } from '../../unknown-workflow.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { commitOrderOf } from '../logs/commit-order.ts'
 import { factColumns, factsOf, noteColumns, type SqlFacts } from '../logs/entry-rows.ts'
 import { insertRunFiles } from '../tables/run-files.ts'
 import { insertWebhooks } from './deliveries.ts'
@@ -88,10 +89,10 @@ function labelsText(labels: NonNullable<LogRow['labels']>): string {
 
 // Entries have no unique index on the execution, because indexes of a partitioned table are unique only by sequence.
 const insert = `
-  INSERT INTO millrace.logs (sequence, workspace, workflow, execution_id, version, level, status, trigger, source,
-    partial, created_at, started_at, ended_at, duration_ms, cost_total, models, failure, labels, search, cost,
+  INSERT INTO millrace.logs (sequence, commit_order, workspace, workflow, execution_id, version, level, status, trigger,
+    source, partial, created_at, started_at, ended_at, duration_ms, cost_total, models, failure, labels, search, cost,
     final_output, trace_spans)
-  SELECT r.sequence, w.number, f.number, r."executionId", r.version, r.level, r.status, r.trigger, r.source,
+  SELECT r.sequence, ${commitOrderOf('pg_current_xact_id()')}, w.number, f.number, r."executionId", r.version, r.level, r.status, r.trigger, r.source,
     r.partial, r."createdAt", r."startedAt", r."endedAt", r."durationMs", r."costTotal", r.models, r.failure, r.labels,
     r.search, r.cost, r."finalOutput", r."traceSpans"
   FROM json_to_recordset($1::text::json) AS r (sequence bigint, "executionId" text, "workflowId" text,
