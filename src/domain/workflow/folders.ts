@@ -33,3 +33,8 @@ export function folderIdOf(path: string): string {
 export function liesIn(path: string, folderIds: ReadonlySet<string>): boolean {
   return foldersOf([path]).some(({ id }) => folderIds.has(id))
 }
+
+/** The folder of a workflow in `from` or below it, after `from` moved to `to` (null: to no folder); empty for none. */
+export function movedFolder(folder: string, from: string, to: string | null): string {
+  return [to ?? '', folder.slice(from.length + 1)].filter((part) => part !== '').join('/')
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { folderIdOf, foldersOf, liesIn } from '../../../src/domain/workflow/folders.ts'
+import { folderIdOf, foldersOf, liesIn, movedFolder } from '../../../src/domain/workflow/folders.ts'
 
 const path = fc
   .array(
@@ -40,4 +40,11 @@ describe('folders', () => {
     expect(liesIn('salesforce', sales)).toBe(false)
     expect(liesIn('it/sales', sales)).toBe(false)
   })
+})
+
+test('a folder that moves takes its subfolders along', () => {
+  expect(movedFolder('a', 'a', 'x/y')).toBe('x/y')
+  expect(movedFolder('a/b/c', 'a/b', 'x')).toBe('x/c')
+  expect(movedFolder('a/b', 'a', null)).toBe('b')
+  expect(movedFolder('a', 'a', null)).toBe('')
 })

@@ -1,6 +1,6 @@
-import { AppError } from '../../../domain/errors.ts'
 import type { DeletedWorkflow } from '../../dashboard-store.ts'
 import { documentOf } from '../../stored-values.ts'
+import { deletedWorkflowNotFound } from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 import { noteChanges, refusingTakenName } from './workflows.ts'
 
@@ -27,7 +27,7 @@ export function findDeletedWorkflow(sql: Sql, id: string): DeletedWorkflow | und
 
 export function restoreWorkflow(sql: Sql, id: string): void {
   const name = findDeletedWorkflow(sql, id)?.document.name
-  if (name === undefined) throw new AppError('NOT_FOUND', `There is no deleted workflow ${id}`)
+  if (name === undefined) throw deletedWorkflowNotFound(id)
   refusingTakenName(name, () =>
     sql.run('UPDATE workflows SET deleted_at = NULL, deleted_version = NULL WHERE id = ?', id),
   )

@@ -1,7 +1,7 @@
-import { AppError } from '../../../domain/errors.ts'
 import { noRegistrations, type Registrations } from '../../../domain/workflow/trigger.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
+import { workflowNotFound } from '../../workflow-errors.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { register, unregister } from './registrations.ts'
@@ -27,7 +27,7 @@ export function deploy(
     'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
     workflowId,
   )
-  if (!workflow) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  if (!workflow) throw workflowNotFound(workflowId)
   const { latest } = sql.get<{ latest: number | null }>(
     'SELECT max(version) AS latest FROM deployments WHERE workflow = ?',
     workflow.number,

@@ -1,6 +1,7 @@
-import { AppError } from '../../../domain/errors.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import { draftsMax } from '../../drafts-max.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
+import { workflowNotFound } from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 
 export function keepDraft(sql: Sql, workflowId: string, document: WorkflowDocument): number {
@@ -8,7 +9,7 @@ export function keepDraft(sql: Sql, workflowId: string, document: WorkflowDocume
     'SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL',
     workflowId,
   )?.number
-  if (workflow === undefined) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  if (workflow === undefined) throw workflowNotFound(workflowId)
   const text = documentText(document)
   const latest = sql.get<{ version: number; document: string }>(
     'SELECT version, document FROM drafts WHERE workflow = ? ORDER BY version LIMIT 1',
@@ -30,6 +31,3 @@ export function getDocument(sql: Sql, workflowId: string, version: number): Work
   )
   return row && documentOf(workflowId, row.document)
 }
-
-/** The maximum number of stored drafts of a workflow. */
-const draftsMax = 100

@@ -1,5 +1,5 @@
-import { AppError } from '../../../domain/errors.ts'
 import { pinsBytesMax } from '../../../domain/workflow/pin.ts'
+import { pinsTooLarge, workflowNotFound } from '../../workflow-errors.ts'
 import type { NewPin, PinRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 
@@ -14,7 +14,7 @@ export function listPins(sql: Sql, workflowId: string): PinRow[] {
 
 export function setPin(sql: Sql, workflowId: string, { blockId, content, bytes, at }: NewPin): void {
   const workflow = numberOf(sql, workflowId)
-  if (workflow === undefined) throw new AppError('NOT_FOUND', `There is no workflow ${workflowId}`)
+  if (workflow === undefined) throw workflowNotFound(workflowId)
   // Not when a block is deleted: the author may undo that.
   sql.run(deletePinsWithoutBlock, workflow)
   sql.run(
@@ -29,9 +29,7 @@ export function setPin(sql: Sql, workflowId: string, { blockId, content, bytes, 
   )
   // Checked after the write, in the same transaction: an error rolls the write back.
   const sum = sql.get<{ bytes: number }>('SELECT sum(bytes) AS bytes FROM pins WHERE workflow = ?', workflow)
-  if ((sum?.bytes ?? 0) <= pinsBytesMax) return
-  const message = `The pinned outputs of a workflow may have at most ${pinsBytesMax} bytes as JSON in all. Unpin others.`
-  throw new AppError('PAYLOAD_TOO_LARGE', message)
+  if ((sum?.bytes ?? 0) > pinsBytesMax) throw pinsTooLarge()
 }
 
 export function deletePin(sql: Sql, workflowId: string, blockId: string): boolean {

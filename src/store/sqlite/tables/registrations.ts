@@ -1,6 +1,6 @@
-import { AppError } from '../../../domain/errors.ts'
 import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedule.ts'
-import { type Address, type AddressKind, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
+import { type Address, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
+import { addressTaken } from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }
@@ -11,8 +11,7 @@ export function register(sql: Sql, { workflow, version, registrations }: Registe
   for (const { kind, name } of registrations.addresses) {
     const number = addressKinds.indexOf(kind)
     const taken = sql.get('SELECT 1 FROM addresses WHERE kind = ? AND name = ?', number, name)
-    // The caller may not know the owner of the address.
-    if (taken) throw new AppError('CONFLICT', takenMessages[kind](name))
+    if (taken) throw addressTaken({ kind, name })
     sql.run('INSERT INTO addresses (kind, name, workflow) VALUES (?, ?, ?)', number, name, workflow)
   }
   const { schedule } = registrations
@@ -84,10 +83,3 @@ const selectSchedules = `
 const selectDue = `${selectSchedules} WHERE s.due_at IS NOT NULL`
 
 const scheduleOf = (row: SqlSchedule): ScheduleRow => ({ ...row, rule: JSON.parse(row.rule) as ScheduleRule })
-
-const takenMessages: Record<AddressKind, (name: string) => string> = {
-  webhook: (name) =>
-    `The webhook path "${name}" belongs to another deployed workflow. Choose another path, or remove it from ` +
-    'the block to get a random one.',
-  chat: (name) => `The chat identifier "${name}" belongs to another deployed workflow. Choose another one.`,
-}

@@ -1,4 +1,3 @@
-import { AppError } from '../../../domain/errors.ts'
 import type { Level } from '../../../domain/run/log.ts'
 import {
   type NewSubscription,
@@ -7,7 +6,14 @@ import {
   subscriptionsMax,
 } from '../../../domain/webhook/subscription.ts'
 import type { TriggerKind } from '../../../domain/workflow/workflow.ts'
+import { bitsOf, membersOf } from '../../filter-bits.ts'
 import { levels, triggers } from '../../stored-values.ts'
+import {
+  subscriptionNotFound,
+  subscriptionTaken,
+  tooManySubscriptions,
+  workflowNotFound,
+} from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 
 const selectSubscriptions = `
@@ -44,10 +50,7 @@ export function createSubscription(
 ): SubscriptionRow {
   const workflow = workflowNumber(sql, workflowId)
   if (find(sql, workflowId, subscription.id)) {
-    throw new AppError(
-      'CONFLICT',
-      `The workflow already has a webhook subscription with the ID "${subscription.id}". Choose another ID.`,
-    )
+    throw subscriptionTaken(subscription.id)
   }
   put(sql, workflow, subscription, at)
   assertWithinBounds(sql, workflow)
@@ -63,7 +66,7 @@ export function changeSubscription(
 ): SubscriptionRow {
   const workflow = workflowNumber(sql, workflowId)
   const before = find(sql, workflowId, id)
-  if (!before) throw new AppError('NOT_FOUND', 'The workflow has no webhook subscription with this ID.')
+  if (!before) throw subscriptionNotFound()
   const { keepSecretUntil, include, ...options } = change
   put(
     sql,
@@ -152,7 +155,7 @@ function find(sql: Sql, workflowId: string, id: string): SubscriptionRow | undef
 
 function workflowNumber(sql: Sql, id: string): number {
   const row = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ? AND deleted_at IS NULL', id)
-  if (!row) throw new AppError('NOT_FOUND', `There is no workflow ${id}`)
+  if (!row) throw workflowNotFound(id)
   return row.number
 }
 
@@ -162,11 +165,7 @@ function assertWithinBounds(sql: Sql, workflow: number): void {
     'SELECT count(*) AS count FROM subscriptions WHERE workflow = ? AND deleted_at IS NULL',
     workflow,
   ) ?? { count: 0 }
-  if (count <= subscriptionsMax) return
-  throw new AppError(
-    'INVALID_INPUT',
-    `A workflow can have at most ${subscriptionsMax} webhook subscriptions. Delete one first.`,
-  )
+  if (count > subscriptionsMax) throw tooManySubscriptions()
 }
 
 type Flag = 'active' | 'retryOnNetworkError'
@@ -181,13 +180,4 @@ function subscriptionOf({ levels: levelBits, triggers: triggerBits, ...row }: Sq
     active: row.active === 1,
     retryOnNetworkError: row.retryOnNetworkError === 1,
   }
-}
-
-/** A filter as bits; 0 when there is none. */
-function bitsOf<Member>(all: readonly Member[], filter: readonly Member[] | null): number {
-  return (filter ?? []).reduce((bits, member) => bits | (1 << all.indexOf(member)), 0)
-}
-
-function membersOf<Member>(all: readonly Member[], bits: number): Member[] | null {
-  return bits === 0 ? null : all.filter((_, index) => (bits & (1 << index)) !== 0)
 }

@@ -1,9 +1,10 @@
-import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import type { NewSubscription } from '../../../domain/webhook/subscription.ts'
+import { movedFolder } from '../../../domain/workflow/folders.ts'
 import { runAlike } from '../../../domain/workflow/redeployment.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
+import { type LastSave, nameTaken, savedSince, workflowNotFound, workspaceNotFound } from '../../workflow-errors.ts'
 import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
@@ -24,7 +25,7 @@ export function createWorkflow(
   { id, workspaceId, document, webhooks, by, at, pinsOf }: NewWorkflow,
 ): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
-  if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  if (!workspace) throw workspaceNotFound(workspaceId)
   // The ID of a deleted workflow is not free: its log entries still refer to it.
   const isFree = id !== null && !sql.get('SELECT 1 FROM workflows WHERE id = ?', id)
   const given = isFree ? id : newId()
@@ -73,20 +74,13 @@ export function updateWorkflow(
   return expectWorkflow(sql, id)
 }
 
-/** Prevents two people who edit the same document from overwriting each other's changes without noticing. */
 function assertRevision(sql: Sql, id: string, expected: number): void {
-  const row = sql.get<{ revision: number; updated_at: number; email: string | null }>(
-    `SELECT f.revision, f.updated_at, u.email FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
+  const row = sql.get<LastSave>(
+    `SELECT f.revision, f.updated_at AS at, u.email FROM workflows f LEFT JOIN users u ON u.id = f.updated_by
      WHERE f.id = ? AND f.deleted_at IS NULL`,
     id,
   )
-  if (!row || row.revision === expected) return
-  const by = row.email === null ? '' : ` by ${row.email}`
-  const savedAt = new Date(row.updated_at).toISOString()
-  const message =
-    `The workflow was saved${by} at ${savedAt}, after revision ${expected}, which this change is based on. ` +
-    `Load revision ${row.revision} and repeat the change.`
-  throw new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
+  if (row && row.revision !== expected) throw savedSince(expected, row)
 }
 
 /** Compares the draft with the active version, after either has changed. */
@@ -129,7 +123,7 @@ export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
 
 export function expectWorkflow(sql: Sql, id: string): WorkflowRow {
   const row = getWorkflow(sql, id)
-  if (!row) throw new AppError('NOT_FOUND', `There is no workflow ${id}`)
+  if (!row) throw workflowNotFound(id)
   return row
 }
 
@@ -148,15 +142,13 @@ export function moveFolder(
     from,
   )
   for (const { number, folder } of inside) {
-    const rest = folder.slice(from.length + 1)
-    const moved = [to ?? '', rest].filter((part) => part !== '').join('/')
     sql.run(
       `UPDATE workflows SET updated_at = ?1, updated_by = ?2, revision = revision + 1,
          document = CASE WHEN ?3 = '' THEN json_remove(document, '$.folder') ELSE json_set(document, '$.folder', ?3) END
        WHERE number = ?4`,
       at,
       by,
-      moved,
+      movedFolder(folder, from, to),
       number,
     )
   }
@@ -168,6 +160,6 @@ export function refusingTakenName(name: string, write: () => void): void {
     write()
   } catch (error) {
     if (!isDuplicate(error, 'workflows.workspace, workflows.name')) throw error
-    throw new AppError('CONFLICT', `The workspace already has a workflow named "${name}". Choose another name.`)
+    throw nameTaken(name)
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sequenceAt } from '../../../../src/domain/ids.ts'
 import type { Cost } from '../../../../src/domain/run/cost.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { document } from '../../make.ts'
@@ -34,7 +35,7 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
       const { store, home } = world()
       const at = Date.UTC(2025, 5, 1, 12)
       const run = (n: number, minutes: number, level: 'info' | 'error') =>
-        logRow(home, n, { startedAt: at + minutes * 60_000, level })
+        logRow(home, sequenceAt(at + 600_000) + n, { startedAt: at + minutes * 60_000, level })
       const rows = [
         run(1, -150, 'info'),
         run(2, -61, 'error'),
@@ -45,7 +46,11 @@ export function dashboardContract(world: () => { store: Store; home: Installed }
       await appendLogs(store, rows)
       const [overview] = await store.listWorkflowOverviews(home.workspaceId, at + 600_000, 3)
       expect(overview).toMatchObject({ runs: [1, 1, 2], errors: [1, 1, 1] })
-      expect(overview?.lastRun).toMatchObject({ sequence: 5, level: 'error', executionId: rows[4]?.executionId })
+      expect(overview?.lastRun).toMatchObject({
+        sequence: rows[4]?.sequence,
+        level: 'error',
+        executionId: rows[4]?.executionId,
+      })
     })
   })
 

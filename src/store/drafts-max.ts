@@ -1,0 +1,2 @@
+/** The maximum number of stored drafts of a workflow. */
+export const draftsMax = 100
