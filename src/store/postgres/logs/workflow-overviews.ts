@@ -1,0 +1,84 @@
+import { sequenceAt } from '../../../domain/ids.ts'
+import { runSources, runStatuses } from '../../../domain/run/log.ts'
+import type { EntryFacts } from '../../../domain/run/log-entry.ts'
+import type { WorkflowOverview } from '../../dashboard-store.ts'
+import { levels, triggers } from '../../stored-values.ts'
+import type { Sql } from '../connection.ts'
+
+const hourMs = 3_600_000
+
+/** Sorted by name. */
+export async function listWorkflowOverviews(
+  sql: Sql,
+  workspaceId: string,
+  now: number,
+  hours: number,
+): Promise<WorkflowOverview[]> {
+  const from = (Math.floor(now / hourMs) - hours + 1) * hourMs
+  const rows = await sql.all<SqlOverview>(selectOverviews, workspaceId, from, from + hours * hourMs, sequenceAt(from))
+  return rows.map((row) => overviewOf(row, hours))
+}
+
+/**
+ * A run is recorded after it starts, so the runs of these hours have at least the sequence of the first one. The index
+ * contains all values that are counted: 2 million runs of 200 workflows take about 0.4 s, and would take 6 s if their
+ * entries were read.
+ */
+const selectOverviews = `
+  SELECT f.id, f.name, f.description, f.folder, f.created_at AS "createdAt", f.updated_at AS "updatedAt",
+    u.email AS "updatedBy", f.revision, f.active_version AS "activeVersion", f.deployed_at AS "deployedAt",
+    f.has_changes AS "hasChanges", h.counts, l.*
+  FROM millrace.workspaces w JOIN millrace.workflows f ON f.workspace = w.number
+  LEFT JOIN millrace.users u ON u.id = f.updated_by
+  CROSS JOIN LATERAL (
+    SELECT json_agg(json_build_array(hour, runs, errors))::text AS counts FROM (
+      SELECT (started_at - $2::bigint) / ${hourMs} AS hour, count(*) AS runs,
+        count(*) FILTER (WHERE status = ${runStatuses.indexOf('error')}) AS errors
+      FROM millrace.logs
+      WHERE workflow = f.number AND sequence >= $4::bigint AND started_at >= $2::bigint AND started_at < $3::bigint
+      GROUP BY hour
+    ) counted
+  ) h
+  LEFT JOIN LATERAL (
+    SELECT sequence, execution_id AS "executionId", version, level, status, trigger, source, partial,
+      started_at AS "startedAt", ended_at AS "endedAt", duration_ms AS "durationMs", cost_total AS "costTotal"
+    FROM millrace.logs WHERE workflow = f.number ORDER BY sequence DESC LIMIT 1
+  ) l ON true
+  WHERE w.id = $1 AND f.deleted_at IS NULL ORDER BY f.name`
+
+/** `counts`: JSON of [hour, runs, failed runs]; null when there were no runs. */
+type SqlOverview = Omit<WorkflowOverview, 'lastRun' | 'runs' | 'errors'> &
+  ({ counts: string | null } & (SqlRun | { [Name in keyof SqlRun]: null }))
+
+type SqlRun = Omit<EntryFacts, 'workflowId' | 'level' | 'status' | 'trigger' | 'source'> &
+  Record<'level' | 'status' | 'trigger', number> & { source: number | null }
+
+function overviewOf(row: SqlOverview, hours: number): WorkflowOverview {
+  const { id, name, description, folder, createdAt, updatedAt, updatedBy, revision } = row
+  const { activeVersion, deployedAt, hasChanges } = row
+  const facts = { id, name, description, folder, createdAt, updatedAt, updatedBy, revision }
+  const runs = new Array<number>(hours).fill(0)
+  const errors = new Array<number>(hours).fill(0)
+  for (const [hour, ran, failed] of JSON.parse(row.counts ?? '[]') as [number, number, number][]) {
+    runs[hour] = ran
+    errors[hour] = failed
+  }
+  const lastRun = row.sequence === null ? null : runOf(row)
+  return { ...facts, activeVersion, deployedAt, hasChanges, lastRun, runs, errors }
+}
+
+const runOf = (row: SqlRun & { id: string }): EntryFacts => ({
+  sequence: row.sequence,
+  executionId: row.executionId,
+  workflowId: row.id,
+  version: row.version,
+  level: levels[row.level]!,
+  status: runStatuses[row.status]!,
+  partial: row.partial,
+  source: row.source === null ? null : runSources[row.source]!,
+  trigger: triggers[row.trigger]!,
+  startedAt: row.startedAt,
+  endedAt: row.endedAt,
+  durationMs: row.durationMs,
+  costTotal: row.costTotal,
+})
