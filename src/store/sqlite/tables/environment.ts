@@ -1,5 +1,4 @@
-import { environmentBounds } from '../../../domain/account/environment.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { assertEnvironmentFits, unknownWorkspace } from '../../account-errors.ts'
 import type { Discarded, NewVariable, VariableRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
@@ -16,7 +15,7 @@ export function listEnvironment(sql: Sql, workspaceId: string): VariableRow[] {
 export function setVariable(sql: Sql, variable: NewVariable): boolean {
   const { workspaceId, name, sealed, plain, at } = variable
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
-  if (workspace === undefined) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  if (workspace === undefined) throw unknownWorkspace(workspaceId)
   const isNew = !sql.get('SELECT 1 FROM environment WHERE workspace = ? AND name = ?', workspace, name)
   sql.run(
     `INSERT INTO environment (workspace, name, sealed, plain, updated_at) VALUES (?, ?, ?, ?, ?)
@@ -81,18 +80,9 @@ const selectPinHeads = `
 export const selectSealHeads = selectHeadsBeforePins + selectPinHeads
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
-  const { variablesMax, bytesMax } = environmentBounds
-  const { count, bytes } = sql.get<{ count: number; bytes: number }>(
+  const sums = sql.get<{ count: number; bytes: number }>(
     'SELECT count(*) AS count, sum(length(sealed)) AS bytes FROM environment WHERE workspace = ?',
     workspace,
-  ) ?? { count: 0, bytes: 0 }
-  if (count > variablesMax) {
-    throw new AppError('INVALID_INPUT', `A workspace can have at most ${variablesMax} variables. Delete one first.`)
-  }
-  if (bytes > bytesMax) {
-    throw new AppError(
-      'INVALID_INPUT',
-      `A workspace can have at most ${bytesMax} bytes of encrypted variables. With this one it would have ${bytes}.`,
-    )
-  }
+  )
+  if (sums) assertEnvironmentFits(sums)
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../domain/errors.ts'
+import { notMember } from '../../account-errors.ts'
 import type { KeyRow, KeyUse, NewKey } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 import { keyOf, type SqlKey } from './rows.ts'
@@ -28,7 +28,7 @@ export function createKey(sql: Sql, key: NewKey): void {
       key.workspaceId,
       key.userId,
     )
-    if (!found) throw new AppError('NOT_FOUND', `This account is not a member of a workspace ${key.workspaceId}`)
+    if (!found) throw notMember(key.workspaceId)
     workspace = found.number
   }
   sql.run(

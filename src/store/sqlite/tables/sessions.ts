@@ -1,4 +1,4 @@
-import { AppError } from '../../../domain/errors.ts'
+import { passwordChanged } from '../../account-errors.ts'
 import {
   type NewSession,
   type NewSignInToken,
@@ -33,7 +33,7 @@ export function findOwner(sql: Sql): SignedIn | undefined {
 export function createSession(sql: Sql, { hash, userId, createdAt, expiresAt, passwordHash }: NewSession): void {
   assertUser(sql, userId)
   if (passwordHash !== undefined && findPassword(sql, userId)?.passwordHash !== passwordHash) {
-    throw new AppError('INVALID_CREDENTIALS', 'The password has changed in the meantime. Sign in with the new one.')
+    throw passwordChanged()
   }
   sql.run('DELETE FROM sessions WHERE expires_at <= ?', createdAt)
   sql.run(

@@ -1,6 +1,6 @@
-import type { TierLimits } from '../../../domain/account/tiers.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { emailTaken } from '../../account-errors.ts'
 import type { NewAccount, OwnTier, UserRow } from '../../account-store.ts'
+import { type OwnLimits, withNumbers } from '../../own-limits.ts'
 import type { Sql } from '../connection.ts'
 import { createKey } from './keys.ts'
 import { endSessions } from './sessions.ts'
@@ -36,10 +36,7 @@ export function setEmail(sql: Sql, userId: string, email: string): boolean {
 
 function assertFree(sql: Sql, email: string, userId: string): void {
   if (sql.get('SELECT 1 FROM users WHERE email = ? AND id <> ?', email, userId)) {
-    throw new AppError(
-      'CONFLICT',
-      `The e-mail address ${email} already belongs to another account. Choose another one.`,
-    )
+    throw emailTaken(email)
   }
 }
 
@@ -63,20 +60,8 @@ export function setTier(sql: Sql, userId: string, { plan, numbers }: OwnTier): b
   return changed > 0
 }
 
-type SqlUser = Omit<UserRow, 'hasPassword' | 'numbers'> & { hasPassword: number } & {
-  [Limit in keyof TierLimits]: number | null
-}
+type SqlUser = Omit<UserRow, 'hasPassword' | 'numbers'> & OwnLimits & { hasPassword: number }
 
 function userOf(row: SqlUser): UserRow {
-  const { hasPassword, externalPerMinute, syncPerMinute, asyncPerMinute, usdPerMonth, ...rest } = row
-  return {
-    ...rest,
-    hasPassword: hasPassword === 1,
-    numbers: {
-      ...(externalPerMinute !== null && { externalPerMinute }),
-      ...(syncPerMinute !== null && { syncPerMinute }),
-      ...(asyncPerMinute !== null && { asyncPerMinute }),
-      ...(usdPerMonth !== null && { usdPerMonth }),
-    },
-  }
+  return { ...withNumbers(row), hasPassword: row.hasPassword === 1 }
 }

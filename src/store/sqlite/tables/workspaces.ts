@@ -1,5 +1,5 @@
 import type { Role, SharedRole } from '../../../domain/account/role.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { ownerKeepsRole, unknownAccount, unknownWorkspace } from '../../account-errors.ts'
 import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
@@ -29,7 +29,7 @@ export function getWorkspace(sql: Sql, id: string): WorkspaceRow | undefined {
 export function renameWorkspace(sql: Sql, id: string, name: string): WorkspaceRow {
   sql.run('UPDATE workspaces SET name = ? WHERE id = ?', name, id)
   const row = getWorkspace(sql, id)
-  if (!row) throw new AppError('NOT_FOUND', `There is no workspace ${id}`)
+  if (!row) throw unknownWorkspace(id)
   return row
 }
 
@@ -71,18 +71,15 @@ function putMember(sql: Sql, workspaceId: string, userId: string, role: Role): v
 /** Throws NOT_FOUND when there is no such account. */
 export function assertUser(sql: Sql, userId: string): void {
   if (!sql.get('SELECT 1 FROM users WHERE id = ?', userId)) {
-    throw new AppError('NOT_FOUND', `There is no account ${userId}`)
+    throw unknownAccount(userId)
   }
 }
 
-/** Throws for the owner: a workspace always keeps its owner, who is responsible for it and pays for it. */
+/** Throws CONFLICT for the owner. */
 function assertShared(sql: Sql, workspaceId: string, userId: string): void {
   const workspace = getWorkspace(sql, workspaceId)
-  if (!workspace) throw new AppError('NOT_FOUND', `There is no workspace ${workspaceId}`)
+  if (!workspace) throw unknownWorkspace(workspaceId)
   if (workspace.ownerId === userId) {
-    throw new AppError(
-      'CONFLICT',
-      `This account owns the workspace ${workspaceId}. The role of the owner cannot be changed.`,
-    )
+    throw ownerKeepsRole(workspaceId)
   }
 }
