@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -15,8 +15,11 @@ export class PostgresServer implements AsyncDisposable {
     this.port = port
   }
 
-  /** `isDurable`: commits reach the disk, for tests that kill the server. */
-  static async start({ isDurable = false, settings = [] as readonly string[] } = {}): Promise<PostgresServer> {
+  /**
+   * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem` and
+   * `service.key`, for a server that offers TLS.
+   */
+  static async start({ isDurable = false, certificates }: StartOptions = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
     const server = new PostgresServer(folder, freePort())
     mkdirSync(join(folder, 'data'), { mode: 0o700 })
@@ -39,8 +42,20 @@ export class PostgresServer implements AsyncDisposable {
     )
     if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr}`)
     const fast = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
-    await server.run([...fast, ...settings])
+    await server.run([...fast, ...(certificates === undefined ? [] : server.#copyCertificates(certificates))])
     return server
+  }
+
+  #copyCertificates(folder: string): string[] {
+    const names = ['service.pem', 'service.key'] as const
+    for (const name of names) {
+      const file = join(this.folder, name)
+      copyFileSync(join(folder, name), file)
+      chmodSync(file, 0o600)
+      if (isRoot) chownSync(file, ...postgresIds())
+    }
+    const [certificate, key] = names.map((name) => join(this.folder, name))
+    return ['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`]
   }
 
   /** Starts the server process and waits until it accepts connections. */
@@ -101,6 +116,8 @@ export class PostgresServer implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
+
+type StartOptions = { isDurable?: boolean; certificates?: string }
 
 const isRoot = process.getuid?.() === 0
 

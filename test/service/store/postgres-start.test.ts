@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { millrace, temporaryFolder } from '../../support/executable.ts'
+import { serve } from '../../support/running-service.ts'
+import { PostgresServer } from '../../support/store/postgres.ts'
+import { queryPostgres } from '../../support/store/postgres-store.ts'
+import { rejectionOf } from '../../support/store/rejection.ts'
+
+const certificates = resolve(import.meta.dir, '../../support/certificates')
+const secretKey = 'a secret key with more than 32 characters'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await PostgresServer.start({ certificates })
+}, 60_000)
+afterAll(() => server[Symbol.asyncDispose](), 60_000)
+
+const refusalOf = (url: string) => rejectionOf(openPostgresStore({ url }))
+const admin = (text: string) => queryPostgres(server.url('postgres'), text)
+
+describe('a start on PostgreSQL explains in one sentence', () => {
+  test('that the database does not exist', async () => {
+    expect(await refusalOf(server.url('missing'))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('correct the name of the database in MILLRACE_STORE, or create it'),
+    })
+  })
+
+  test('that the user does not exist', async () => {
+    expect(await refusalOf(server.url('postgres').replace('postgres@', 'nobody@'))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('correct the user in MILLRACE_STORE'),
+    })
+  })
+
+  test('that the server cannot be reached', async () => {
+    expect(await refusalOf('postgres://u@127.0.0.1:1,127.0.0.1:2/m')).toMatchObject({
+      code: 'STORAGE_UNAVAILABLE',
+      message: expect.stringContaining('PostgreSQL at 127.0.0.1:1, 127.0.0.1:2 cannot be used'),
+    })
+  })
+
+  test('that the database has another encoding', async () => {
+    await admin("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    expect(await refusalOf(server.url('latin'))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('stores texts as LATIN1. Create one with the encoding UTF8'),
+    })
+  })
+
+  test('that the user may not create or use the schema', async () => {
+    await admin('CREATE ROLE weak LOGIN')
+    const url = await server.createDatabase()
+    const weak = url.replace('postgres@', 'weak@')
+    expect((await refusalOf(weak))?.message).toContain('GRANT CREATE ON DATABASE')
+    await (await openPostgresStore({ url })).close()
+    expect((await refusalOf(weak))?.message).toContain('may not use the schema "millrace"')
+  })
+
+  test('that a newer version has changed the schema, and changes nothing', async () => {
+    const url = await server.createDatabase()
+    await (await openPostgresStore({ url })).close()
+    await queryPostgres(url, 'INSERT INTO millrace.migrations (number, applied_at) VALUES (999, now())')
+    expect(await refusalOf(url)).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('schema 999') })
+  })
+
+  test('that another process serves the database, until that one stops', async () => {
+    const url = await server.createDatabase()
+    const serves = { version: '1', clock: new ManualClock(0) }
+    const first = await openPostgresStore({ url, serves })
+    // A process that cannot be this one's neighbour.
+    await queryPostgres(url, "UPDATE millrace.processes SET host = 'other-machine'")
+    const refusal = await rejectionOf(openPostgresStore({ url, serves }))
+    expect(refusal).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('on other-machine. Stop it') })
+    // Commands work beside a service.
+    await (await openPostgresStore({ url })).close()
+    await first.close()
+    await (await openPostgresStore({ url, serves })).close()
+  })
+
+  test('that another process serves the database, until its lease has ended', async () => {
+    const url = await server.createDatabase()
+    const clock = new ManualClock(0)
+    const suspended = await openPostgresStore({ url, serves: { version: '1', clock } })
+    await queryPostgres(url, "UPDATE millrace.processes SET host = 'other', lease_until = now() - interval '1 second'")
+    const next = await openPostgresStore({ url, serves: { version: '1', clock } })
+    await next.close()
+    await suspended.close()
+  })
+})
+
+test('processes that start together on an empty database create its schema once', async () => {
+  const url = await server.createDatabase()
+  const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })))
+  expect(await queryPostgres(url, 'SELECT number FROM millrace.migrations')).toHaveLength(1)
+  await Promise.all(stores.map((store) => store.close()))
+})
+
+test('a least privileged user can run the service', async () => {
+  await admin('CREATE ROLE least LOGIN')
+  const url = await server.createDatabase()
+  await admin(`GRANT CREATE, CONNECT ON DATABASE ${new URL(url).pathname.slice(1)} TO least`)
+  const store = await openPostgresStore({ url: url.replace('postgres@', 'least@') })
+  expect(await store.isInitialised()).toBe(false)
+  await store.close()
+})
+
+describe('TLS', () => {
+  const authority = join(certificates, 'authority.pem')
+  const open = async (parameters: string, host = '127.0.0.1') => {
+    const url = server.url('postgres').replace('127.0.0.1', host)
+    const refusal = await rejectionOf(openPostgresStore({ url: `${url}?${parameters}` }).then((store) => store.close()))
+    return refusal?.message
+  }
+
+  test('verifies the certificate and the host as sslmode says', async () => {
+    expect(await open('sslmode=require')).toBeUndefined()
+    expect(await open(`sslmode=verify-full&sslrootcert=${authority}`)).toBeUndefined()
+    expect(await open(`sslmode=verify-ca&sslrootcert=${authority}`, 'localhost')).toBeUndefined()
+    expect(await open(`sslmode=verify-full&sslrootcert=${authority}`, 'localhost')).toContain('altnames')
+    expect(await open('sslmode=verify-full')).toContain('cannot be reached with TLS as MILLRACE_STORE demands')
+  })
+
+  test('is required if the address says so', async () => {
+    await using plain = await PostgresServer.start()
+    const url = plain.url('postgres')
+    expect((await refusalOf(`${url}?sslmode=require`))?.message).toContain('Server does not support SSL')
+    await (await openPostgresStore({ url: `${url}?sslmode=prefer` })).close()
+  }, 60_000)
+})
+
+test('the executable serves from PostgreSQL, and again after kill -9', async () => {
+  using folder = temporaryFolder()
+  const environment = { MILLRACE_STORE: await server.createDatabase(), MILLRACE_SECRET_KEY: secretKey }
+  const first = await serve(folder.path, environment)
+  const key = /API key\s+(\S+)/.exec(first.output())?.[1]
+  const curl = /curl[^\n]*\n?[^\n]*/.exec(first.output())?.[0] ?? ''
+  const path = /\/api\/workflows\/[\w-]+\/execute/.exec(curl)?.[0]
+  const run = async (url: string) => {
+    const headers = { 'x-api-key': key!, 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: '{"name":"Ada"}' })
+    return response.status
+  }
+  expect(await run(first.url)).toBe(200)
+  expect(await (await fetch(`${first.url}/health/ready`)).json()).toMatchObject({ store: 'postgres' })
+  await first.kill('SIGKILL')
+  const second = await serve(folder.path, environment)
+  expect(await run(second.url)).toBe(200)
+  await second.kill('SIGTERM')
+  const logged = await queryPostgres(environment.MILLRACE_STORE, 'SELECT sequence FROM millrace.logs')
+  expect(logged).toHaveLength(2)
+})
+
+test('a start without a secret key exits with 1', async () => {
+  using folder = temporaryFolder()
+  const environment = { MILLRACE_STORE: server.url('postgres'), MILLRACE_DATA: folder.path, MILLRACE_PORT: '0' }
+  const { code, words } = await millrace(['serve'], { environment })
+  expect({ code, words }).toEqual({ code: 1, words: expect.stringContaining('MILLRACE_SECRET_KEY is not set') })
+})
+
+test('doctor describes the database without its password', async () => {
+  using folder = temporaryFolder()
+  const store = await server.createDatabase()
+  const withPassword = store.replace('postgres@', 'postgres:hidden@')
+  const environment = { MILLRACE_STORE: withPassword, MILLRACE_SECRET_KEY: secretKey, MILLRACE_DATA: folder.path }
+  expect((await millrace(['init'], { environment })).code).toBe(0)
+  const healthy = await millrace(['doctor'], { environment })
+  expect(healthy).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/database\s+The installation in .* can be used/),
+  })
+  expect(healthy.out).not.toContain('hidden')
+})
+
+test.each(['backup there.tar', 'restore there.tar'])('millrace %s exits with 1 and changes nothing', async (words) => {
+  using folder = temporaryFolder()
+  const environment = {
+    ...{ MILLRACE_STORE: server.url('postgres'), MILLRACE_SECRET_KEY: secretKey, MILLRACE_DATA: folder.path },
+  }
+  const ended = await millrace(words.split(' '), { environment, cwd: folder.path })
+  expect(ended).toMatchObject({ code: 1, words: expect.stringMatching(/pg_(dump|restore)/) })
+})
