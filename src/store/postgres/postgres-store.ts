@@ -10,6 +10,7 @@ import { Membership } from './membership.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
 import { retainLogs } from './upkeep/retention.ts'
+import { UsageTurns } from './writes/usage-turns.ts'
 
 export type PostgresStoreOptions = {
   /** `postgres://user:password@host:port/database`. */
@@ -55,9 +56,12 @@ function storeOf(database: Database, membership: Membership | undefined): Store 
     if (kind === 'read') return run(database, ...args)
     return kind === 'change' ? database.change((sql) => run(sql, ...args)) : database.write((sql) => run(sql, ...args))
   }
+  const turns = new UsageTurns()
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
-  const own: Pick<Store, OwnCall> = {
+  const own: Pick<Store, OwnCall | 'append' | 'getUsage'> = {
+    append: (writes) => turns.append(() => call('append', [writes])),
+    getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
     retain: (bounds) => retainLogs(database, bounds),
     probe: async () => {
       try {
@@ -72,5 +76,5 @@ function storeOf(database: Database, membership: Membership | undefined): Store 
       await database.close()
     },
   }
-  return { ...(Object.fromEntries(methods) as unknown as Omit<Store, OwnCall>), ...own }
+  return { ...(Object.fromEntries(methods) as unknown as Store), ...own }
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { AppError } from '../../../src/domain/errors.ts'
+import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/postgres/postgres-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { serve } from '../../support/running-service.ts'
 import { PostgresServer } from '../../support/store/postgres.ts'
 import { queryPostgres } from '../../support/store/postgres-store.ts'
-import { rejectionOf } from '../../support/store/rejection.ts'
 
 const certificates = resolve(import.meta.dir, '../../support/certificates')
 const secretKey = 'a secret key with more than 32 characters'
@@ -17,7 +17,16 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => server[Symbol.asyncDispose](), 60_000)
 
-const refusalOf = (url: string) => rejectionOf(openPostgresStore({ url }))
+/** Why a store cannot be opened; undefined when it can. */
+async function refusalOf(url: string, serves?: PostgresStoreOptions['serves']): Promise<AppError | undefined> {
+  try {
+    await (await openPostgresStore({ url, ...(serves && { serves }) })).close()
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError)
+    return error as AppError
+  }
+}
 const admin = (text: string) => queryPostgres(server.url('postgres'), text)
 
 describe('a start on PostgreSQL explains in one sentence', () => {
@@ -72,7 +81,7 @@ describe('a start on PostgreSQL explains in one sentence', () => {
     const first = await openPostgresStore({ url, serves })
     // A process that cannot be this one's neighbour.
     await queryPostgres(url, "UPDATE millrace.processes SET host = 'other-machine'")
-    const refusal = await rejectionOf(openPostgresStore({ url, serves }))
+    const refusal = await refusalOf(url, serves)
     expect(refusal).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('on other-machine. Stop it') })
     // Commands work beside a service.
     await (await openPostgresStore({ url })).close()
@@ -111,8 +120,7 @@ describe('TLS', () => {
   const authority = join(certificates, 'authority.pem')
   const open = async (parameters: string, host = '127.0.0.1') => {
     const url = server.url('postgres').replace('127.0.0.1', host)
-    const refusal = await rejectionOf(openPostgresStore({ url: `${url}?${parameters}` }).then((store) => store.close()))
-    return refusal?.message
+    return (await refusalOf(`${url}?${parameters}`))?.message
   }
 
   test('verifies the certificate and the host as sslmode says', async () => {

@@ -90,7 +90,8 @@ async function assertRevision(sql: Sql, id: string, expected: number): Promise<v
 export async function noteChanges(sql: Sql, id: string): Promise<void> {
   const row = await sql.get<{ draft: string; active: string | null }>(
     `SELECT f.document AS draft, d.document AS active
-     FROM millrace.workflows f LEFT JOIN millrace.deployments d ON d.workflow = f.number AND d.version = f.active_version
+     FROM millrace.workflows f
+     LEFT JOIN millrace.deployments d ON d.workflow = f.number AND d.version = f.active_version
      WHERE f.id = $1`,
     id,
   )
