@@ -1,6 +1,7 @@
 import type { Role } from '../domain/account/role.ts'
 import type { JobState } from '../domain/run/job.ts'
 import type { Level } from '../domain/run/log.ts'
+import type { DeliveryState } from '../domain/webhook/delivery.ts'
 import type { TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
 
 // Values that every store writes in the same way.
@@ -22,3 +23,9 @@ export function documentOf(id: string, text: string): WorkflowDocument {
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
 export const jobStates: readonly JobState[] = ['queued', 'running', 'interrupted']
+
+/** The numbers of a delivery's states: never change them. */
+export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const satisfies Record<
+  DeliveryState,
+  number
+>

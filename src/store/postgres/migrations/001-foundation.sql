@@ -242,8 +242,8 @@ CREATE TABLE millrace.deliveries (
   CHECK ((state = 0) = (due_at IS NOT NULL))  -- a pending delivery has a due time
 );
 CREATE INDEX deliveries_due ON millrace.deliveries (subscription, due_at, sequence) WHERE due_at IS NOT NULL;
-CREATE INDEX deliveries_by_workflow ON millrace.deliveries (workflow, sequence);
-CREATE INDEX deliveries_failed ON millrace.deliveries (workflow, sequence) WHERE state = 2;
+CREATE INDEX deliveries_by_workflow ON millrace.deliveries (workflow, sequence, subscription);
+CREATE INDEX deliveries_failed ON millrace.deliveries (workflow, sequence, subscription) WHERE state = 2;
 
 CREATE TABLE millrace.delivery_attempts (
   sequence bigint NOT NULL,

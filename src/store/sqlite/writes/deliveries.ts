@@ -2,12 +2,13 @@ import type { RunWebhooks } from '../../../domain/run/log.ts'
 import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
+import { stateNumbers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 import { LongWalk } from '../logs/long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from '../tables/rows.ts'
 import { RunFilesFinder } from '../tables/run-files.ts'
-import { insertAttempt, insertDeliveries, stateNumbers } from './delivery-rows.ts'
+import { insertAttempt, insertDeliveries } from './delivery-rows.ts'
 import {
   countPending,
   fanOutSubscriptions,

@@ -1,4 +1,4 @@
-import type { DeliveryKey, deliveryStates, EndedAttempt } from '../../../domain/webhook/delivery.ts'
+import type { DeliveryKey, EndedAttempt } from '../../../domain/webhook/delivery.ts'
 import type { Sql, Value } from '../connection.ts'
 
 /** A new delivery row: pending, or in the state after its first attempt. */
@@ -44,12 +44,6 @@ export function insertAttempt(sql: Sql, { delivery: { sequence, subscription }, 
     answer,
   )
 }
-
-// Numbers on disk: never change them, only append.
-export const stateNumbers = { pending: 0, delivered: 1, failed: 2, cancelled: 3 } as const satisfies Record<
-  (typeof deliveryStates)[number],
-  number
->
 
 /** The most webhook subscriptions that a workflow can have. */
 const insertedAtOnce = 20

@@ -1,7 +1,8 @@
 import type { RunWebhooks } from '../../../domain/run/log.ts'
 import type { DeliveryKey, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
+import { stateNumbers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { insertAttempt, insertDeliveries, type NewDelivery, stateNumbers } from './delivery-rows.ts'
+import { insertAttempt, insertDeliveries, type NewDelivery } from './delivery-rows.ts'
 
 // A run that has just ended has the same pending deliveries for all its recipients. With two or more recipients it gets
 // one small row, a fan-out record (table `owing_runs`), that stands for all of them: a row per delivery, in three
