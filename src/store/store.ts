@@ -35,8 +35,8 @@ export type DiskStats = {
   /** Unused pages inside the database. */
   freeBytes: number
   walBytes: number
-  /** Free disk space for this user. */
-  diskFreeBytes: number
+  /** Free disk space for this user; null when the store cannot know it. */
+  diskFreeBytes: number | null
   /** Pending webhook deliveries, and when the first of them is or was due; null when there are none. */
   deliveries: { pending: number; oldestDueAt: number | null }
   /** Calls that wait for each of the store's threads. */
@@ -61,7 +61,7 @@ export type RetentionStep = {
   bytesFreed: number
   /** Used bytes of the database after the step. */
   usedBytes: number
-  /** How long other writes had to wait for this step, in milliseconds. */
+  /** How long other writes had to wait for this step at most, in milliseconds. */
   heldMs: number
   /**
    * Up to this sequence only entries with pending deliveries are left; 0 when there are none. They stay until these

@@ -24,7 +24,7 @@ export type StoreSizes = {
   databaseBytes: number
   freeBytes: number
   walBytes: number
-  diskFreeBytes: number
+  diskFreeBytes: number | null
   deliveries: { pending: number; oldestDueAt: number | null }
   callsWaiting: { writer: number; reader: number; searcher: number }
 }
@@ -73,8 +73,8 @@ export function addServiceGauges(metrics: Metrics, watched: Watched): void {
 }
 
 export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>): void {
-  const size = (name: string, help: string, of: (sizes: StoreSizes) => number) =>
-    metrics.gauge(name, help, async () => of(await read()))
+  const size = (name: string, help: string, of: (sizes: StoreSizes) => number | null) =>
+    metrics.gauge(name, help, async () => of(await read()) ?? undefined)
   size('millrace_database_bytes', 'Size of the database file.', ({ databaseBytes }) => databaseBytes)
   size('millrace_database_free_bytes', 'Unused space in the database file.', ({ freeBytes }) => freeBytes)
   size('millrace_wal_bytes', 'Size of the write-ahead log file.', ({ walBytes }) => walBytes)

@@ -26,7 +26,7 @@ const Service = t.Object({
         databaseBytes: Bytes,
         freeBytes: t.Number({ description: 'Unused bytes inside the database.' }),
         walBytes: Bytes,
-        diskFreeBytes: Bytes,
+        diskFreeBytes: maybe(t.Number({ description: 'Null when the store cannot know it.' })),
         files: oneOf(['disk', 's3']),
         backups: maybe(
           t.Object(

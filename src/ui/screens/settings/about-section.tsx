@@ -90,7 +90,9 @@ function Storage({ storage, retention }: Service) {
                   value: bytesText(storage.databaseBytes + storage.walBytes),
                   note: storage.freeBytes > 0 && `${bytesText(storage.freeBytes)} unused`,
                 },
-                { name: 'Free disk space', value: bytesText(storage.diskFreeBytes) },
+                ...(storage.diskFreeBytes === null
+                  ? []
+                  : [{ name: 'Free disk space', value: bytesText(storage.diskFreeBytes) }]),
                 { name: 'Run files', value: storage.files === 'disk' ? 'In the data folder' : 'In an S3 bucket' },
                 { name: 'Backups', value: <Backups backups={storage.backups} />, note: storage.backups?.address },
               ]

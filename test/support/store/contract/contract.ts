@@ -372,15 +372,14 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await store.probe()).toBe(true)
     })
 
-    test('reports the sizes of its files and the free disk space', async () => {
+    test('reports the sizes of its files, and the free disk space if it can know it', async () => {
       const before = await store.measure()
       await appendLogs(store, [logRow(home, 1, { finalOutput: JSON.stringify('x'.repeat(100_000)) })])
       const after = await store.measure()
       expect(before.databaseBytes % 4_096).toBe(0)
       expect(after.databaseBytes + after.walBytes).toBeGreaterThanOrEqual(before.databaseBytes + before.walBytes)
-      expect(after.walBytes).toBeGreaterThan(0)
       expect(after.freeBytes).toBeGreaterThanOrEqual(0)
-      expect(after.diskFreeBytes).toBeGreaterThan(0)
+      if (after.diskFreeBytes !== null) expect(after.diskFreeBytes).toBeGreaterThan(0)
       expect(after.callsWaiting).toEqual({ writer: 0, reader: 0, searcher: 0 })
     })
 
