@@ -57,6 +57,11 @@ export function isLost(error: unknown): boolean {
   return state === '25006' || state.startsWith('57P') || state.startsWith('08')
 }
 
+/** Whether a lock was not available within `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return codesOf(error).state === '55P03'
+}
+
 /** Whether the unique index or primary key of this name refused a row. */
 export function isDuplicate(error: unknown, index: string): boolean {
   return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index

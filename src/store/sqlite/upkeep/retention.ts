@@ -1,4 +1,5 @@
 import { timeOfSequence } from '../../../domain/ids.ts'
+import { bytesLeft } from '../../retention-progress.ts'
 import type { RetentionBounds } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { chunkCharsMax, chunkText, type SqlChunk, workspacesIn } from '../logs/chunk.ts'
@@ -188,13 +189,11 @@ function workspacesOf(sql: Sql, { first, last }: Chunks): Iterable<number> {
   }
 }
 
-/** An estimate of the bytes still to delete. It assumes that entries are spread evenly over time. */
-function leftOf(sql: Sql, { before, bytesMax }: RetentionBounds, heldTo: number, usedBytes: number): number {
+function leftOf(sql: Sql, bounds: RetentionBounds, heldTo: number, usedBytes: number): number {
   const oldest = sql.get<{ first_sequence: number }>(selectFirst, heldTo)?.first_sequence
   if (oldest === undefined) return 0
   const newest = sql.get<{ first_sequence: number }>(selectLast)!.first_sequence
-  const tooOld = Math.min(Math.max((before - oldest) / Math.max(newest - oldest, 1), 0), 1)
-  return Math.max(usedBytes - bytesMax, usedBytes * tooOld, 0)
+  return bytesLeft(bounds, { oldest, newest }, usedBytes)
 }
 
 const selectTexts =
