@@ -3,5 +3,8 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
   { group: 'Start here', pages: ['first-workflow', 'concepts', 'editor'] },
   { group: 'Build workflows', pages: ['blocks', 'triggers', 'models', 'files', 'secrets'] },
   { group: 'Integrate', pages: ['api', 'streaming', 'webhooks', 'command-line'] },
-  { group: 'Operate', pages: ['configuration', 'operations', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'] },
+  {
+    group: 'Operate',
+    pages: ['configuration', 'operations', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'],
+  },
 ]

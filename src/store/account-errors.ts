@@ -1,7 +1,7 @@
 import { environmentBounds } from '../domain/account/environment.ts'
 import { AppError } from '../domain/errors.ts'
 
-// What every store refuses about accounts and workspaces.
+// Refusals of every store about accounts and workspaces.
 
 export function unknownAccount(userId: string): AppError {
   return new AppError('NOT_FOUND', `There is no account ${userId}`)

@@ -1,7 +1,7 @@
 import type { Cost } from '../domain/run/cost.ts'
 import type { LogRow } from '../domain/run/log.ts'
 
-/** What a run adds to the total of a day and model. `day`: its first instant. */
+/** The cost that a run adds to the total of a day and model. `day`: its first instant. */
 export type ModelCostOfDay = { day: number; model: string; cost: number; prompt: number; completion: number }
 
 /** The model costs of a run. */

@@ -17,7 +17,7 @@ import {
 } from '../backups/bucket.ts'
 import { type BackupCounts, filesName, withBackupContents } from '../backups/contents.ts'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
-import { refusePostgres } from '../support/open-store.ts'
+import { refusePostgres } from '../installation/open-store.ts'
 import { count, roundSize } from '../support/size.ts'
 
 export const backup: Command = {

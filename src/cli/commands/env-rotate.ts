@@ -2,9 +2,9 @@ import { openSecretBox, type SecretBox } from '../../accounts/secret-box.ts'
 import { sealHeadsOf } from '../../assembly/seal-heads.ts'
 import { keyOfServer, serverOf } from '../../store/lock.ts'
 import { type Command, CommandError } from '../command.ts'
+import { withInstallation } from '../installation/installation.ts'
+import { usesPostgres } from '../installation/open-store.ts'
 import { type EncryptedAgain, encryptAgain } from '../support/encrypt-again.ts'
-import { withInstallation } from '../support/installation.ts'
-import { usesPostgres } from '../support/open-store.ts'
 import { count } from '../support/size.ts'
 
 /** How often a long rotation reports how far it is. */

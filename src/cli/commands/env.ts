@@ -9,7 +9,7 @@ import { secretCharsMin } from '../../domain/redaction/secret-forms.ts'
 import { replaceSealed } from '../../engine/document-secrets.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { withInstallation } from '../support/installation.ts'
+import { withInstallation } from '../installation/installation.ts'
 import { printList } from '../support/print-list.ts'
 import { rotate } from './env-rotate.ts'
 

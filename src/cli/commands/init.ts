@@ -1,6 +1,6 @@
 import { type Command, CommandError } from '../command.ts'
-import { createInstallation, renewInstallation } from '../support/installation.ts'
-import { openStoreForCommand, placeOf, usesPostgres } from '../support/open-store.ts'
+import { createInstallation, renewInstallation } from '../installation/installation.ts'
+import { openStoreForCommand, placeOf, usesPostgres } from '../installation/open-store.ts'
 
 export const init: Command = {
   summary: 'creates the installation with an owner, a workspace and an API key, and prints the key once',

@@ -2,7 +2,7 @@ import { generateKey } from '../../accounts/keys.ts'
 import { newId } from '../../domain/ids.ts'
 import type { KeyRow } from '../../store/account-store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { accountOf, withInstallation } from '../support/installation.ts'
+import { accountOf, withInstallation } from '../installation/installation.ts'
 import { printList } from '../support/print-list.ts'
 
 const create: Command = {

@@ -12,7 +12,7 @@ import { bucketAddressOf, bucketError, openBucket } from '../backups/bucket.ts'
 import { filesName } from '../backups/contents.ts'
 import { draftPrefix, hasDatabase, installationParts, putInPlace, takeBackParts } from '../backups/placing.ts'
 import { type Command, CommandError, UsageError } from '../command.ts'
-import { refusePostgres } from '../support/open-store.ts'
+import { refusePostgres } from '../installation/open-store.ts'
 import { count, roundSize } from '../support/size.ts'
 
 export const restore: Command = {

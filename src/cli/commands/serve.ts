@@ -11,7 +11,7 @@ import { handleCrashes } from '../../telemetry/crash-handler.ts'
 import { Logger } from '../../telemetry/logger.ts'
 import { Watchdog, watchAfterMs } from '../../telemetry/watchdog.ts'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
-import type { FirstStart } from '../support/first-start.ts'
+import type { FirstStart } from '../installation/first-start.ts'
 import { build } from './version.ts'
 
 export const serve: Command = {
@@ -41,7 +41,7 @@ export const serve: Command = {
     for (const warning of call.settings.warnings) terminal.say(warning)
     const stopped = stopSignal()
     const { app, lock } = await start(call)
-    const { firstStart } = await import('../support/first-start.ts')
+    const { firstStart } = await import('../installation/first-start.ts')
     const first = await firstStart(app)
     terminal.print(first ? welcome(app, first) : `Millrace listens on ${app.address.url}`)
     // Ignore a failing disk: using the key also marks it as seen.
@@ -107,7 +107,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   }
 }
 
-/** Undefined when the installation keeps nothing in the data folder, so that several processes may have the same one. */
+/** Undefined when the installation keeps nothing in the data folder. */
 async function lockFolder(config: Config): Promise<DirectoryLock | undefined> {
   if (storeKindOf(config) === 'postgres' && config.s3Bucket !== undefined) return undefined
   const { takeLock } = await import('../../store/lock.ts')
@@ -115,7 +115,7 @@ async function lockFolder(config: Config): Promise<DirectoryLock | undefined> {
 }
 
 async function openStore(config: Config, logger: Logger): Promise<Store> {
-  const { openStoreForService } = await import('../support/open-store.ts')
+  const { openStoreForService } = await import('../installation/open-store.ts')
   return await openStoreForService(config, (lost) =>
     logger.error('runs in the journal of an earlier version could not be imported', { lost }),
   )

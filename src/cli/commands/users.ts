@@ -5,7 +5,7 @@ import { newId } from '../../domain/ids.ts'
 import { localAddress } from '../../domain/local-address.ts'
 import type { OwnTier, UserRow } from '../../store/account-store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { accountOf, firstKey, withInstallation } from '../support/installation.ts'
+import { accountOf, firstKey, withInstallation } from '../installation/installation.ts'
 import { printList } from '../support/print-list.ts'
 
 const create: Command = {

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import type { WorkspaceRow } from '../../store/account-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
-import { accountOf, withInstallation } from '../support/installation.ts'
+import { accountOf, withInstallation } from '../installation/installation.ts'
 import { printList } from '../support/print-list.ts'
 
 const create: Command = {

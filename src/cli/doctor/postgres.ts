@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { sealHeadsInDocuments } from '../../engine/document-secrets.ts'
 import { inspectServer, type ServerInspection } from '../../store/postgres/upkeep/inspect.ts'
-import { placeOf } from '../support/open-store.ts'
+import { placeOf } from '../installation/open-store.ts'
 import { roundSize } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
 

@@ -23,8 +23,8 @@ export type DatabaseOptions = {
 }
 
 /**
- * A pool of connections to one database. Every method rejects with `AppError` `STORAGE_UNAVAILABLE` when it is down. With
- * several servers, the pool belongs to the one that accepts changes; when that one fails, the next call looks for it.
+ * A pool of connections to one database. Every method rejects with `AppError` `STORAGE_UNAVAILABLE` when it is down.
+ * With several servers, the pool belongs to the one that accepts changes; when it fails, the next call looks for it.
  */
 export class Database implements Sql {
   readonly #options: DatabaseOptions

@@ -9,6 +9,7 @@ import { continueCommitOrder } from './logs/commit-order.ts'
 import { Membership } from './membership.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
+import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
 import { UsageTurns } from './writes/usage-turns.ts'
 
@@ -18,7 +19,7 @@ export type PostgresStoreOptions = {
   /** The most connections; 10 when absent. */
   connectionsMax?: number
   /** For the service, which registers itself; absent for commands. */
-  serves?: { version: string; clock: Pick<Clock, 'setTimer'> }
+  serves?: { version: string; clock: Pick<Clock, 'now' | 'setTimer'> }
 }
 
 /**
@@ -31,9 +32,13 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
   try {
     await checkServer(database)
     await migrate(database)
-    if (serves) await continueCommitOrder(database)
     const membership = serves && (await Membership.join(database, serves.version, serves.clock))
-    return storeOf(database, membership)
+    const partitions = new PartitionsAhead(database, () => serves?.clock.now() ?? Date.now())
+    if (serves) {
+      await continueCommitOrder(database)
+      await partitions.make()
+    }
+    return storeOf(database, partitions, membership)
   } catch (error) {
     await database.close()
     throw cannotStart(error, address)
@@ -50,7 +55,7 @@ function cannotStart(error: unknown, address: PostgresAddress): unknown {
   )
 }
 
-function storeOf(database: Database, membership: Membership | undefined): Store {
+function storeOf(database: Database, partitions: PartitionsAhead, membership: Membership | undefined): Store {
   const call = <Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> => {
     const { kind, run } = operations[name]
     if (kind === 'read') return run(database, ...args)
@@ -62,7 +67,10 @@ function storeOf(database: Database, membership: Membership | undefined): Store 
   const own: Pick<Store, OwnCall | 'append' | 'getUsage'> = {
     append: (writes) => turns.append(() => call('append', [writes])),
     getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
-    retain: (bounds) => retainLogs(database, bounds),
+    retain: async (bounds) => {
+      await partitions.make()
+      return await retainLogs(database, bounds)
+    },
     probe: async () => {
       try {
         await database.get('SELECT 1')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { firstStart } from '../../../src/cli/support/first-start.ts'
+import { firstStart } from '../../../src/cli/installation/first-start.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import '../../support/built.ts'
 import { executable, millrace, temporaryFolder } from '../../support/executable.ts'

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sequenceAt } from '../../../src/domain/ids.ts'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
 import { Database } from '../../../src/store/postgres/connection.ts'
 import { migrate } from '../../../src/store/postgres/migrations/migrations.ts'
 import { listPartitions, makePartitions } from '../../../src/store/postgres/upkeep/partitions.ts'
@@ -30,7 +31,7 @@ afterAll(async () => {
 }, 60_000)
 beforeEach(async () => {
   url = await server.createDatabase()
-  database = new Database({ url, connectionsMax: 4 })
+  database = new Database({ address: parseAddress(url), connectionsMax: 4 })
   await migrate(database)
   await createHome(database)
 })
@@ -158,7 +159,7 @@ describe('entries that are too old', () => {
     expect(await sequencesIn(database, 'deliveries')).toEqual([daysAgo(2)])
     expect(await sendAgain(database, { sequence: daysAgo(2), subscription: 1 }, 9)).toBe(false)
     await database.close()
-    database = new Database({ url, connectionsMax: 4 })
+    database = new Database({ address: parseAddress(url), connectionsMax: 4 })
     expect(await retainAll(retain, bounds)).toMatchObject({ entries: 3 })
     for (const table of belongings) expect(await sequencesIn(database, table)).toEqual([])
     expect((await listPartitions(database))[0]?.first).toBeGreaterThan(daysAgo(2))

@@ -24,9 +24,9 @@ export async function createHome(database: Database): Promise<void> {
 export async function recordEntries(database: Database, sequences: readonly number[], chars = 10): Promise<void> {
   const noise = () => crypto.getRandomValues(new Uint8Array(Math.ceil(chars * 0.75))).toBase64()
   await database.run(
-    `INSERT INTO millrace.logs (sequence, workspace, workflow, execution_id, version, level, status, trigger, partial,
+    `INSERT INTO millrace.logs (sequence, commit_order, workspace, workflow, execution_id, version, level, status, trigger, partial,
        started_at, ended_at, duration_ms, cost_total, final_output, trace_spans)
-     SELECT sequence, 1, 1, 'e' || sequence, 1, 0, 0, 0, false, 1, 2, 1, 0, '{}', spans
+     SELECT sequence, 1, 1, 1, 'e' || sequence, 1, 0, 0, 0, false, 1, 2, 1, 0, '{}', spans
      FROM json_to_recordset($1::text::json) AS r (sequence bigint, spans text)`,
     rowsOf(sequences.map((sequence) => ({ sequence, spans: noise() }))),
   )

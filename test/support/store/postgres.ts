@@ -16,8 +16,8 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /**
-   * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem` and
-   * `service.key`, for a server that offers TLS.
+   * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem`
+   * and `service.key`, for a server that offers TLS.
    */
   static async start({ isDurable = false, certificates }: StartOptions = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))

@@ -70,7 +70,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     tables: ['type:logs'],
     logs: ['tables'],
     writes: ['tables', 'logs'],
-    upkeep: ['tables', 'logs', 'writes'],
+    upkeep: ['tables', 'logs', 'writes', 'migrations'],
   },
   'src/store/sqlite': {
     migrations: [],
@@ -83,9 +83,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   'src/cli': {
     support: ['commands/version.ts'],
+    installation: ['support', 'commands/version.ts'],
     backups: ['support'],
-    doctor: ['backups', 'support'],
-    commands: ['backups', 'support'],
+    doctor: ['backups', 'installation', 'support'],
+    commands: ['backups', 'installation', 'support'],
   },
   'src/ui/editor': {
     document: ['canvas', 'type:save'],

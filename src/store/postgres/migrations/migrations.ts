@@ -30,11 +30,15 @@ export async function migrate(database: Database, list: readonly string[] = migr
 
 /** 0 when the database has no installation. */
 export async function schemaVersionOf(sql: Pick<Sql, 'get'>): Promise<number> {
-  const exists = await sql.get<{ found: string | null }>("SELECT to_regclass('millrace.migrations')::text AS found")
-  if (!exists?.found) return 0
+  if (!(await sql.get(findMigrations))) return 0
   const row = await sql.get<{ version: number | null }>('SELECT max(number) AS version FROM millrace.migrations')
   return row?.version ?? 0
 }
+
+// Reads the catalog itself: `to_regclass` may remember in a transaction that the table did not exist.
+const findMigrations = `
+  SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = 'millrace' AND c.relname = 'migrations'`
 
 const createMigrations = `
   CREATE SCHEMA IF NOT EXISTS millrace;

@@ -8,7 +8,7 @@ import {
 } from '../../session-store.ts'
 import { rolesOf } from '../../stored-values.ts'
 import { type Sql, storable } from '../connection.ts'
-import { isUser } from './users.ts'
+import { isUser } from './user-name.ts'
 import { assertUser } from './workspaces.ts'
 
 type FoundPassword = { userId: string; passwordHash: string }

@@ -4,6 +4,7 @@ import { type OwnLimits, withNumbers } from '../../own-limits.ts'
 import { type Sql, storable } from '../connection.ts'
 import { createKey } from './keys.ts'
 import { endSessions } from './sessions.ts'
+import { isUser } from './user-name.ts'
 import { createWorkspace } from './workspaces.ts'
 
 export async function createUser(sql: Sql, account: NewAccount): Promise<void> {
@@ -31,9 +32,6 @@ export async function findUser(sql: Sql, idOrEmail: string): Promise<UserRow | u
   const row = await sql.get<SqlUser>(`${selectUsers} WHERE ${isUser}`, storable(idOrEmail))
   return row && withNumbers(row)
 }
-
-/** The condition that `$1` is the ID or the e-mail of a user. The collation compares only A to Z regardless of case. */
-export const isUser = `(id = $1 OR lower(email) = lower($1 COLLATE "C"))`
 
 export async function setEmail(sql: Sql, userId: string, email: string): Promise<boolean> {
   await assertFree(sql, email, userId)

@@ -15,7 +15,7 @@ import { addModelUsage } from './model-usage.ts'
 
 /**
  * The entries of one group. An entry that is there already stays as it is, and its cost is not added again: after a
- * lost connection nobody knows whether a group was committed.
+ * lost connection, it is unknown whether a group was committed.
  */
 export async function appendLogs(sql: Sql, logs: readonly LogWrite[]): Promise<void> {
   if (logs.length === 0) return

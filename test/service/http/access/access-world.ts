@@ -1,6 +1,6 @@
 import { hashToken, newToken } from '../../../../src/accounts/sessions.ts'
 import type { App } from '../../../../src/app.ts'
-import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import type { SharedRole } from '../../../../src/domain/account/role.ts'
 import { type Clock, systemClock, type Timer } from '../../../../src/domain/clock.ts'
 import { deliveryIdOf, logIdOf, newId } from '../../../../src/domain/ids.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { runCommandLine } from '../../../../src/cli/command-line.ts'
-import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import { startTestApp } from '../../../support/app.ts'
 import { MemoryTerminal } from '../../../support/cli/memory-terminal.ts'
 import { temporaryFolder } from '../../../support/executable.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../../../src/app.ts'
-import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import type { SharedRole } from '../../../../src/domain/account/role.ts'
 import type { TierName } from '../../../../src/domain/account/tiers.ts'
 import { newExecutionId, newId } from '../../../../src/domain/ids.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken, newToken } from '../../../../src/accounts/sessions.ts'
 import type { App } from '../../../../src/app.ts'
-import { createInstallation } from '../../../../src/cli/support/installation.ts'
+import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import { signatureOf } from '../../../../src/webhooks/sign.ts'
 import { startTestApp } from '../../../support/app.ts'
 import { temporaryFolder } from '../../../support/executable.ts'

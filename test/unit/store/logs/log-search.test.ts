@@ -1,3 +1,4 @@
+// Long because it is one list: the promises of the search.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type LogRow, runStatuses } from '../../../../src/domain/run/log.ts'
