@@ -10,6 +10,8 @@ import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { startTestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
+import { queryPostgres } from '../../support/store/postgres-store.ts'
+import { storeSettings } from '../../support/store/test-store.ts'
 import { DeclaredResponses } from './declared-responses.ts'
 import type { Parsed } from './world.ts'
 
@@ -51,11 +53,13 @@ export class ExecutionWorld {
     return this.#folder.path
   }
 
-  /** Reads rows directly from the database. */
-  rows(sql: string, ...values: string[]): unknown[] {
+  /** Reads rows directly from the database. `sql` has its values as `$1`, … and names each table after FROM. */
+  async rows(sql: string, ...values: string[]): Promise<unknown[]> {
+    const { MILLRACE_STORE: store } = await storeSettings(this.#folder.path)
+    if (store !== undefined) return await queryPostgres(store, sql.replaceAll('FROM ', 'FROM millrace.'), values)
     const database = new Database(join(this.#folder.path, 'millrace.db'), { readonly: true })
     try {
-      return database.query(sql).all(...values)
+      return database.query(sql.replace(/\$/g, '?')).all(...values)
     } finally {
       database.close()
     }

@@ -18,8 +18,8 @@ export class Page {
 
   /** For a new account with a role in the owner's workspace. */
   static async ofMember(world: HttpWorld, role: Role): Promise<Page> {
-    const userId = world.accounts.addUser()
-    world.accounts.addMember(userId, world.workspaceId, role)
+    const userId = await world.accounts.addUser()
+    await world.accounts.addMember(userId, world.workspaceId, role)
     return Page.of(world, userId)
   }
 

@@ -169,10 +169,10 @@ export class HttpWorld {
   }
 
   /** Creates an account with a role in the owner's workspace. Returns a personal key of it. */
-  member(role: Role): Promise<string> {
-    const userId = this.accounts.addUser()
-    this.accounts.addMember(userId, this.workspaceId, role)
-    return this.key({ userId })
+  async member(role: Role): Promise<string> {
+    const userId = await this.accounts.addUser()
+    await this.accounts.addMember(userId, this.workspaceId, role)
+    return await this.key({ userId })
   }
 
   /** Records a run that ended. */
@@ -222,8 +222,8 @@ export class HttpWorld {
     this.owner = text
     const first = { userId, workspaceId, workspaceName: 'Main', email: 'owner@example.com' }
     await this.store.createInstallation({ ...first, key: row, signInTokenHash: null, at: Date.now() })
-    const outsiderId = this.accounts.addUser()
-    this.accounts.addWorkspace(outsiderId)
+    const outsiderId = await this.accounts.addUser()
+    await this.accounts.addWorkspace(outsiderId)
     this.outsider = await this.key({ userId: outsiderId })
   }
 }

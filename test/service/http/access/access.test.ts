@@ -193,7 +193,7 @@ describe('a key', () => {
   afterAll(() => world.close())
 
   test('of a workspace works in that workspace only', async () => {
-    const other = world.accounts.addWorkspace(world.userId)
+    const other = await world.accounts.addWorkspace(world.userId)
     const response = await world.get(`/api/workflows?workspaceId=${other}`, { key: bound })
     expect(response.status).toBe(404)
     const personal = await world.key()
@@ -210,13 +210,13 @@ describe('a key', () => {
   })
 
   test('keeps its default workspace when its account is invited to another one', async () => {
-    const userId = world.accounts.addUser()
-    const own = world.accounts.addWorkspace(userId)
+    const userId = await world.accounts.addUser()
+    const own = await world.accounts.addWorkspace(userId)
     const key = await world.key({ userId })
     const body = { name: 'Mine', blocks: {}, edges: [] }
     const made = await world.post('/api/workflows', body, { key })
     expect(made.status).toBe(201)
-    world.accounts.addMember(userId, world.workspaceId, 'editor')
+    await world.accounts.addMember(userId, world.workspaceId, 'editor')
     const late = await world.key({ userId })
     const { json } = await world.get('/api/workflows', { key: late })
     expect(json.data.map(({ id }: Parsed) => id)).toEqual([made.json.id])
@@ -230,12 +230,12 @@ describe('a key', () => {
       const { status, json } = await world.get('/api/workflows', { key })
       return [status, json.code, json.details?.[0].path]
     }
-    const rich = world.accounts.addUser()
-    for (let n = 0; n < 2; n += 1) world.accounts.addWorkspace(rich)
+    const rich = await world.accounts.addUser()
+    for (let n = 0; n < 2; n += 1) await world.accounts.addWorkspace(rich)
     expect(await details(await world.key({ userId: rich }))).toEqual([400, 'INVALID_PARAMETERS', 'workspaceId'])
-    const guest = world.accounts.addUser()
-    for (const id of [world.workspaceId, world.accounts.addWorkspace(rich)])
-      world.accounts.addMember(guest, id, 'viewer')
+    const guest = await world.accounts.addUser()
+    for (const id of [world.workspaceId, await world.accounts.addWorkspace(rich)])
+      await world.accounts.addMember(guest, id, 'viewer')
     expect(await details(await world.key({ userId: guest }))).toEqual([400, 'INVALID_PARAMETERS', 'workspaceId'])
   })
 

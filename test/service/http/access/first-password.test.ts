@@ -4,7 +4,7 @@ import { HttpWorld } from '../world.ts'
 
 test('the first password of an account is set only within 10 minutes of a sign-in', async () => {
   const world = await HttpWorld.open()
-  const userId = world.accounts.addUser()
+  const userId = await world.accounts.addUser()
   const signedInAt = async (createdAt: number) => {
     const [link, token] = [newToken(), newToken()]
     await world.store.createSignInToken({ hash: hashToken(link), userId, createdAt: Date.now() })

@@ -108,7 +108,7 @@ describe('a session', () => {
 
   test('can end all other sessions of its account', async () => {
     const [here, there] = [await signedIn(), await signedIn()]
-    const outsider = cookieIn((await open(await link(Date.now(), world.accounts.addUser()))).headers)
+    const outsider = cookieIn((await open(await link(Date.now(), await world.accounts.addUser()))).headers)
     const status = async (cookie: string) => (await world.get('/api/editor/me', asPage(cookie))).status
     expect([await status(here), await status(there), await status(outsider)]).toEqual([200, 200, 200])
     expect((await world.call('DELETE', '/api/editor/me/sessions', asPage(here))).status).toBe(204)
@@ -219,7 +219,7 @@ describe('signing in with a password', () => {
   test(
     'is required for a new API key',
     async () => {
-      const userId = world.accounts.addUser()
+      const userId = await world.accounts.addUser()
       const cookie = cookieIn((await open(await link(Date.now(), userId))).headers)
       const create = (body: object) =>
         world.call('POST', '/api/editor/keys', asPage(cookie, { body: { name: 'ci', ...body } }))
@@ -237,7 +237,7 @@ describe('signing in with a password', () => {
   test(
     'uses the current e-mail of the account',
     async () => {
-      const userId = world.accounts.addUser()
+      const userId = await world.accounts.addUser()
       const cookie = cookieIn((await open(await link(Date.now(), userId))).headers)
       const change = (body: unknown) => world.call('PUT', '/api/editor/me/email', asPage(cookie, { body }))
       expect((await change({ email: 'no address' })).json.details).toMatchObject([{ path: 'email' }])
@@ -255,7 +255,7 @@ describe('signing in with a password', () => {
   test(
     'gives the same response for an unknown account, an account without a password, and a wrong password',
     async () => {
-      const userId = world.accounts.addUser()
+      const userId = await world.accounts.addUser()
       const responses = [
         await signIn({ email: 'nobody@example.com', password }),
         await signIn({ email: `${userId}@example.com`, password }),

@@ -33,9 +33,9 @@ describe('a visitor without a key', () => {
     const refused = await chats.say(identifier, { input: 'Hi' })
     expect([...statuses, refused.status]).toEqual([200, 200, 402])
     expect(refused.json).toEqual({ error: 'This chat accepts no more messages for now.', code: 'USAGE_LIMIT_EXCEEDED' })
-    const [{ cost } = { cost: 0 }] = chats.executions.rows(
-      'SELECT total(cost_total) AS cost FROM logs WHERE cost_total > 0',
-    ) as { cost: number }[]
+    const [{ cost } = { cost: 0 }] = (await chats.executions.rows(
+      'SELECT sum(cost_total) AS cost FROM logs WHERE cost_total > 0',
+    )) as { cost: number }[]
     expect(cost).toBeGreaterThan(0.0001)
   })
 

@@ -178,7 +178,9 @@ describe('a chat', () => {
     expect([failed.status, failed.json.code, failed.json.blockId]).toEqual([500, 'EXECUTION_FAILED', 'ask'])
     const conversationId = failed.headers.get('x-conversation-id')
     expect(conversationId).toBeString()
-    expect(chats.executions.rows('SELECT 1 FROM chat_turns WHERE conversation = ?', conversationId ?? '')).toEqual([])
+    expect(
+      await chats.executions.rows('SELECT 1 FROM chat_turns WHERE conversation = $1', conversationId ?? ''),
+    ).toEqual([])
   })
 
   test('hides the reason for a failure from anonymous visitors', async () => {
@@ -266,7 +268,10 @@ test('messages are encrypted on disk', async () => {
   const word = 'rhinoceros-9731'
   const { json } = await chats.say(identifier, { input: word })
   await chats.say(identifier, { input: 'And?', conversationId: json.conversationId })
-  const [row] = chats.executions.rows('SELECT content FROM chat_turns WHERE conversation = ?', json.conversationId)
+  const [row] = await chats.executions.rows(
+    'SELECT content FROM chat_turns WHERE conversation = $1',
+    json.conversationId,
+  )
   expect(Buffer.from((row as { content: Uint8Array }).content).toString('latin1')).not.toContain(word)
 })
 

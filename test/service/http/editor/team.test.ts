@@ -67,7 +67,7 @@ describe('a workspace', () => {
   })
 
   test('adds an account by its e-mail, and a changed role applies at once', async () => {
-    const guest = await Page.of(world, world.accounts.addUser())
+    const guest = await Page.of(world, await world.accounts.addUser())
     const members = `/api/editor/workspaces/${world.workspaceId}/members`
     const list = `/api/workflows?workspaceId=${world.workspaceId}`
     const create = () => guest.post(list, { name: crypto.randomUUID(), blocks: {}, edges: [] })
@@ -119,14 +119,14 @@ describe('a workspace', () => {
     const unknown = await owner.post(members, { email: 'nobody@example.com', role: 'viewer' })
     expect([unknown.status, unknown.json.error]).toEqual([404, expect.stringContaining('millrace users create')])
     // IDs are not accepted as e-mails, so they cannot be used to probe for accounts.
-    const byId = await owner.post(members, { email: world.accounts.addUser(), role: 'viewer' })
+    const byId = await owner.post(members, { email: await world.accounts.addUser(), role: 'viewer' })
     expect(byId.status).toBe(404)
     expect((await owner.call('PATCH', `${members}/nobody`, { role: 'viewer' })).status).toBe(404)
     expect((await owner.post(members, { email: 'a@b', role: 'owner' })).status).toBe(400)
   })
 
   test('does not let its owner try out many e-mails', async () => {
-    const guesser = await Page.of(world, world.accounts.addUser())
+    const guesser = await Page.of(world, await world.accounts.addUser())
     const { id } = (await guesser.post('/api/editor/workspaces', { name: 'Mine' })).json
     const members = `/api/editor/workspaces/${id}/members`
     const add = (email: string) => guesser.post(members, { email, role: 'viewer' })
@@ -142,7 +142,7 @@ describe('a workspace', () => {
   })
 
   test('limits concurrent guesses like others', async () => {
-    const guesser = await Page.of(world, world.accounts.addUser())
+    const guesser = await Page.of(world, await world.accounts.addUser())
     const { id } = (await guesser.post('/api/editor/workspaces', { name: 'Mine' })).json
     const members = `/api/editor/workspaces/${id}/members`
     const emails = Array.from({ length: 40 }, (_, n) => `guess-${n}@example.com`)
