@@ -29,5 +29,16 @@ export function testFiles(folder: string, tier: TierName, words: readonly string
   return words.length === 0 ? files : files.filter((file) => words.some((word) => file.includes(word)))
 }
 
-/** Tests of the service that are about SQLite, or about parts that no store takes part in. */
-const withoutStore = ['service/backup/', 'service/docs/', 'service/outbound/', 'service/sandbox/', 'service/store/']
+/** Tests of the service that look into the data folder, or are about parts that no store takes part in. */
+const withoutStore = [
+  'service/backup/',
+  'service/cli/',
+  'service/docs/',
+  'service/executable/',
+  'service/http/editor/usage.test.ts',
+  'service/http/metrics.test.ts',
+  'service/outbound/',
+  'service/processes/',
+  'service/sandbox/',
+  'service/store/',
+]

@@ -187,7 +187,7 @@ export function storable(text: string): string {
 
 function queriesOn(connection: Pick<SQL, 'unsafe'>): Sql {
   const query = async (text: string, values: Value[]) =>
-    (await connection.unsafe(text, values)) as Record<string, unknown>[] & { count: number }
+    (await connection.unsafe(text, values.map(acceptable))) as Record<string, unknown>[] & { count: number }
   const all = async <Row>(text: string, values: Value[]) => {
     const rows = await query(text, values)
     for (const row of rows) toPlainValues(row)
@@ -198,6 +198,11 @@ function queriesOn(connection: Pick<SQL, 'unsafe'>): Sql {
     get: async <Row>(text: string, ...values: Value[]) => (await all<Row>(text, values))[0],
     run: async (text, ...values) => (await query(text, values)).count,
   }
+}
+
+/** PostgreSQL refuses a text with U+0000. An ID with one is then simply not found. */
+function acceptable(value: Value): Value {
+  return typeof value === 'string' && value.includes('\0') ? storable(value) : value
 }
 
 /** The client returns 64-bit integers as `bigint` and binary values as `Buffer`. Ours are all safe integers. */

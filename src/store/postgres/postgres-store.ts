@@ -34,10 +34,8 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
     await migrate(database)
     const membership = serves && (await Membership.join(database, serves.version, serves.clock))
     const partitions = new PartitionsAhead(database, () => serves?.clock.now() ?? Date.now())
-    if (serves) {
-      await continueCommitOrder(database)
-      await partitions.make()
-    }
+    if (serves) await continueCommitOrder(database)
+    await partitions.make()
     return storeOf(database, partitions, membership)
   } catch (error) {
     await database.close()

@@ -6,6 +6,7 @@ import '../../support/built.ts'
 import { cleanEnvironment, executable, millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+import { storeSettings } from '../../support/store/test-store.ts'
 
 const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback', MILLRACE_ACCESS_LOG: 'all', MILLRACE_LOG_LEVEL: 'debug' }
 
@@ -39,7 +40,7 @@ const environmentUrl = () => `${service.url}/api/workspaces/${home.workspaceId}/
 /** Sets a variable through standard input, as is recommended for secrets. */
 async function setByCommand(name: string, value: string) {
   const child = Bun.spawn([executable(), 'env', 'set', name, '--data', folder.path], {
-    env: cleanEnvironment(),
+    env: cleanEnvironment(await storeSettings(folder.path)),
     stdin: Buffer.from(`${value}\n`),
     stdout: 'pipe',
     stderr: 'pipe',

@@ -30,7 +30,8 @@ const orders = {
 /** Where rows are read: each has an index. A workflow's rows have no index in the order of transactions. */
 const sources = {
   workspace: '$22::text IS NULL AND l.workspace = (SELECT w.number FROM millrace.workspaces w WHERE w.id = $1)',
-  workflow: 'l.workflow = $22::integer',
+  // A statement has to use all its values.
+  workflow: '$1::text IS NOT NULL AND l.workflow = $22::integer',
   execution:
     'l.execution_id = $22::text AND l.workspace = (SELECT w.number FROM millrace.workspaces w WHERE w.id = $1)',
 }

@@ -58,7 +58,7 @@ describe('reading page by page', () => {
       const { status, json } = await small.logs(`${query}&cursor=${nextCursor}`)
       expect({ query, status, code: json.code }).toEqual({ query, status: 400, code: 'INVALID_CURSOR' })
     }
-    const other = small.accounts.addWorkspace(small.userId)
+    const other = await small.accounts.addWorkspace(small.userId)
     // The service caches what a key can see for some seconds. This key has not been used before.
     const key = await small.key()
     const elsewhere = await small.get(`/api/v1/logs?workspaceId=${other}&cursor=${nextCursor}`, { key })
