@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { logWrite } from '../../../src/domain/run/write.ts'
+import type { LogPosition } from '../../../src/store/log-query.ts'
+import { parseAddress } from '../../../src/store/postgres/address.ts'
+import { Database } from '../../../src/store/postgres/connection.ts'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { append } from '../../../src/store/postgres/writes/append.ts'
+import { install, logRow } from '../../support/store/installed.ts'
+import { logQuery } from '../../support/store/log-model.ts'
+import { PostgresServer } from '../../support/store/postgres.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await PostgresServer.start()
+}, 60_000)
+afterAll(() => server[Symbol.asyncDispose](), 60_000)
+
+/** The groups of one writer: how many entries each has, and how many pages are read before it commits. */
+const anyWriter = fc.array(fc.record({ entries: fc.nat({ max: 3 }), readsBefore: fc.nat({ max: 6 }) }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+test('a reader that follows the log sees every entry once, while writers commit out of order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyWriter, { minLength: 2, maxLength: 4 }),
+      fc.nat({ max: 4 }),
+      async (writers, extra) => {
+        const url = await server.createDatabase()
+        const store = await openPostgresStore({ url })
+        const database = new Database({ address: parseAddress(url), connectionsMax: writers.length })
+        try {
+          const home = await install(store)
+          const seen: number[] = []
+          let reads = 0
+          let position: LogPosition | undefined
+          const readPage = async () => {
+            const page = await store.queryLogs(
+              logQuery(home.workspaceId, { order: 'asc', limit: 1 + ((reads + extra) % 3), after: position }),
+            )
+            position = page.position ?? position
+            const entries = JSON.parse(`[${page.entries}]`) as { executionId: string }[]
+            seen.push(...entries.map(({ executionId }) => Number(executionId)))
+            reads += 1
+            return page.count
+          }
+          let sequence = 0
+          let written = 0
+          const write = async (groups: (typeof writers)[number]) => {
+            for (const { entries, readsBefore } of groups) {
+              const rows = Array.from({ length: entries + 1 }, () => {
+                sequence += 1
+                return logWrite({ ...logRow(home, sequence), executionId: String(sequence) })
+              })
+              await database.write(async (sql) => {
+                await append(sql, rows)
+                // The transaction stays open while others commit and pages are read.
+                const until = reads + readsBefore
+                while (reads < until) await Bun.sleep(1)
+              })
+              written += rows.length
+            }
+          }
+          let isWriting = true
+          const writing = Promise.all(writers.map(write)).finally(() => {
+            isWriting = false
+          })
+          while (isWriting) await readPage()
+          await writing
+          while ((await readPage()) > 0);
+          expect(seen.toSorted((one, other) => one - other)).toEqual(Array.from({ length: written }, (_, n) => n + 1))
+        } finally {
+          await database.close()
+          await store.close()
+        }
+      },
+    ),
+    { numRuns: 15 },
+  )
+}, 120_000)
