@@ -9,6 +9,14 @@ export const blockTypesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** The pinned outputs of a workflow. */
+export function pinsQuery(workflowId: string) {
+  return queryOptions({
+    queryKey: ['pins', workflowId],
+    queryFn: ({ signal }) => call('GET /api/workflows/:id/pins', { params: { id: workflowId }, signal }),
+  })
+}
+
 /** The workflow that an editor starts with. */
 export function workflowQuery(id: string) {
   return queryOptions({

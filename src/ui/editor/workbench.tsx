@@ -19,13 +19,14 @@ import type { Query } from './find/search.ts'
 import { selectedText } from './find/selected-text.ts'
 import { Findings, useShownFindings } from './findings.tsx'
 import { Inspector } from './inspector/inspector.tsx'
+import type { WrittenInputs } from './listen/run-dialog.tsx'
 import { ConnectPalette } from './palette/connect-palette.tsx'
 import { Palette } from './palette/palette.tsx'
 import { QuickPalette } from './palette/quick-palette.tsx'
 import { usePinToggle } from './pins/use-pin-toggle.ts'
 import { Console } from './run/console.tsx'
 import type { MissingValue } from './run/missing-values.ts'
-import type { WrittenInputs } from './run/run-dialog.tsx'
+import type { RunRequest } from './run/run-watch.ts'
 import { useFailureFocus } from './run/use-failure-focus.ts'
 import { useLatestRun } from './run/use-latest-run.ts'
 import { useRuns } from './run/use-runs.ts'
@@ -40,7 +41,7 @@ import { DraftTriggerDetails } from './trigger-details.ts'
 import { checkDraft } from './variable-creator.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
-const RunDialog = lazy(async () => ({ default: (await import('./run/run-dialog.tsx')).RunDialog }))
+const RunDialog = lazy(async () => ({ default: (await import('./listen/run-dialog.tsx')).RunDialog }))
 const ValuesDialog = lazy(async () => ({ default: (await import('./run/values-dialog.tsx')).ValuesDialog }))
 const SeparateDialog = lazy(async () => ({
   default: (await import('./canvas/menus/separate-dialog.tsx')).SeparateDialog,
@@ -70,7 +71,8 @@ export function Workbench({
     (blockId: string, values: readonly MissingValue[]) => setMissing({ blockId, values }),
     [],
   )
-  const runs = useRuns(autosave, actions.goTo, onMissing)
+  const [lacking, setLacking] = useState<RunRequest>()
+  const runs = useRuns(autosave, actions.goTo, onMissing, setLacking)
   const showLatestRun = useLatestRun(useFailureFocus(actions.goTo))
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
@@ -128,7 +130,7 @@ export function Workbench({
       pinOf,
     })
   const isCovered = () =>
-    missing !== undefined || offer !== undefined || connecting !== undefined || dialog !== undefined || hasOverlay()
+    [missing, lacking, offer, connecting, dialog].some((each) => each !== undefined) || hasOverlay()
   useCanvasKeys({
     actions,
     list: () => actionsAt(),
@@ -212,9 +214,18 @@ export function Workbench({
       )}
       {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
       {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
-      {dialog === 'run' && (
+      {(dialog === 'run' || lacking) && (
         <Suspense>
-          <RunDialog runs={runs} written={written.current} onGo={actions.goTo} onClose={() => setDialog(undefined)} />
+          <RunDialog
+            runs={runs}
+            request={lacking}
+            written={written.current}
+            onGo={actions.goTo}
+            onClose={() => {
+              setLacking(undefined)
+              setDialog(undefined)
+            }}
+          />
         </Suspense>
       )}
       {missing && (

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, type Draft } from '../../support/make.ts'
 import { call } from '../../support/running-service.ts'
 import { type Visit, visit } from '../../support/ui/browser.ts'
-import { node } from '../../support/ui/editor-page.ts'
+import { node, openWorkflow, until } from '../../support/ui/editor-page.ts'
 import { accessibilityFaults } from '../accessibility.ts'
 
 describe('a manual run', () => {
@@ -83,4 +84,78 @@ describe('a manual run', () => {
     await output().getByText('"Hello, you."').waitFor()
     expect(await page.getByRole('status').getByText('Saved', { exact: true }).count()).toBe(1)
   }, 120_000)
+})
+
+describe('a run of a draft that a webhook starts', () => {
+  let visited: Visit
+  beforeAll(async () => {
+    visited = await visit()
+  }, 120_000)
+  afterAll(() => visited.close())
+
+  const dialog = () => visited.page.getByRole('dialog', { name: 'Run with custom input' })
+  const input = () => dialog().getByLabel('Input', { exact: true })
+  const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
+  const output = () => visited.page.getByRole('region', { name: 'Output' })
+  const hooked = (name: string, code: string, path = crypto.randomUUID()): Draft => ({
+    name,
+    blocks: [
+      block('hook', 'webhook_trigger', { path, authentication: { type: 'none' } }, { position: { x: 0, y: 0 } }),
+      block('end', 'function', { code }, { position: { x: 320, y: 0 } }),
+    ],
+    edges: ['hook > end'],
+  })
+
+  test('asks for the request that its blocks read, with an example, the latest logged one, or a real one', async () => {
+    const { page, serving, apiKey, pageErrors } = visited
+    const path = crypto.randomUUID()
+    const id = await openWorkflow(visited, hooked('Asks', 'return `${<hook.body.city>} by ${<hook.method>}`', path))
+    await run()
+    await dialog().getByText('An example with the fields that blocks read').waitFor()
+    await input().getByText('"city"').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await shot('run-webhook')
+    await page.keyboard.press('Control+Enter')
+    await dialog().waitFor({ state: 'detached' })
+    await output().getByText('"text by POST"').waitFor()
+
+    // A run of a part lacks the request as well.
+    await node(page, 'end').click()
+    await page.getByRole('complementary', { name: 'Block end' }).getByRole('button', { name: 'Block actions' }).click()
+    await page.getByRole('menuitem', { name: 'Run up to this block' }).click()
+    const test = dialog().getByRole('region', { name: 'Test request' })
+    await test.getByRole('button', { name: 'Listen for a test request' }).click()
+    const headers = { 'content-type': 'application/json' }
+    const url = (await test.getByTitle('Test address').textContent()) ?? ''
+    await fetch(url, { method: 'POST', headers, body: '{"city":"Braga"}' })
+    await test.getByRole('button', { name: 'Run with this request' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await output().getByText('"Braga by POST"').waitFor()
+
+    await call(`${serving.url}/api/workflows/${id}/deploy`, apiKey, 'POST', {})
+    await fetch(`${serving.url}/api/webhooks/trigger/${path}`, { method: 'POST', headers, body: '{"city":"Faro"}' })
+    const logs = `${serving.url}/api/v1/logs?workspaceId=${visited.workspaceId}&workflowIds=${id}&triggers=webhook`
+    await until(async () => ((await call(logs, apiKey)).body as { data: unknown[] }).data.length > 0)
+    await page.reload()
+    await node(page, 'end').waitFor()
+    await run()
+    await dialog().getByText('The latest logged request').waitFor()
+    await input().getByText('"Faro"').waitFor()
+    await shot('run-webhook-logged')
+    await dialog().getByRole('button', { name: 'Run', exact: true }).click()
+    await output().getByText('"Faro by POST"').waitFor()
+    expect(pageErrors).toEqual([])
+  }, 60_000)
+
+  test('starts at once when no block reads the request', async () => {
+    await openWorkflow(visited, hooked('Asks nothing', 'return "Called"'))
+    await run()
+    await output().getByText('"Called"').waitFor()
+    expect(await dialog().count()).toBe(0)
+  }, 60_000)
+
+  const shot = async (name: string) => {
+    const folder = process.env['SHOTS']
+    if (folder) await visited.page.screenshot({ path: `${folder}/${name}.png` })
+  }
 })

@@ -97,7 +97,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     pins: ['run', 'inspector/code-editor.tsx', 'type:save'],
     canvas: ['document', 'palette', 'pins', 'run', 'save', 'together/block-visitors.tsx'],
     together: ['run/read-events.ts', 'type:save'],
-    listen: ['document', 'pins', 'run', 'type:save'],
+    listen: ['document', 'inspector/code-editor.tsx', 'pins', 'run', 'type:save', 'values'],
     inspector: ['canvas', 'document', 'listen', 'pins', 'run', 'values'],
     diff: ['canvas', 'document'],
     find: ['canvas', 'document'],

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { useToast } from '../../parts/toast.tsx'
+import { pinsQuery } from '../editor-queries.ts'
 import type { Autosave } from '../save/autosave.ts'
 
 const PinDialog = lazy(async () => ({ default: (await import('./pin-dialog.tsx')).PinDialog }))
@@ -30,11 +31,6 @@ export function usePin(blockId: string): Output | undefined {
   return useContext(Context).outputs.get(blockId)
 }
 
-/** The query of a workflow's pins. */
-export function pinsKey(workflowId: string): readonly string[] {
-  return ['pins', workflowId]
-}
-
 export function PinsProvider({
   workflowId,
   autosave,
@@ -46,13 +42,10 @@ export function PinsProvider({
 }) {
   const queries = useQueryClient()
   const toast = useToast()
-  const { data } = useQuery({
-    queryKey: pinsKey(workflowId),
-    queryFn: ({ signal }) => call('GET /api/workflows/:id/pins', { params: { id: workflowId }, signal }),
-  })
+  const { data } = useQuery(pinsQuery(workflowId))
   const [editing, setEditing] = useState<{ blockId: string; output: Output; error?: unknown }>()
   const pins = useMemo((): Pins => {
-    const refresh = () => queries.invalidateQueries({ queryKey: pinsKey(workflowId) })
+    const refresh = () => queries.invalidateQueries({ queryKey: pinsQuery(workflowId).queryKey })
     const outputs = new Map(data?.data.map(({ blockId, output }) => [blockId, output as Output]))
     return {
       outputs,
@@ -81,7 +74,7 @@ export function PinsProvider({
             {...editing}
             onSave={async (output) => {
               await savePin(workflowId, autosave, editing.blockId, output)
-              await queries.invalidateQueries({ queryKey: pinsKey(workflowId) })
+              await queries.invalidateQueries({ queryKey: pinsQuery(workflowId).queryKey })
             }}
             onClose={() => setEditing(undefined)}
           />

@@ -2,25 +2,29 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Toast, useToast } from '../../parts/toast.tsx'
 import { useEditing } from '../editing.tsx'
+import { pinsQuery } from '../editor-queries.ts'
 import type { Autosave } from '../save/autosave.ts'
 import { type MissingValue, missingValues } from './missing-values.ts'
 import type { RunRequest } from './run-watch.ts'
 import { type StartError, startErrorOf } from './start-error.ts'
+import { readsRequest, startTriggers, usualTrigger } from './start-trigger.ts'
 import { listenedToken, takenOf } from './test-request.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
 /**
  * Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. `onMissing` receives the
- * references without a value of a block that was to run alone.
+ * references without a value of a block that was to run alone. `onNoRequest` receives a run that cannot start without a
+ * request to its webhook trigger.
  */
 export function useRuns(
   autosave: Autosave,
   onGo: (blockId: string) => void,
   onMissing: (blockId: string, missing: readonly MissingValue[]) => void,
+  onNoRequest: (request: RunRequest) => void,
 ) {
   const queries = useQueryClient()
-  const { run, draft, focus, held, readOnly, workflowId } = useEditing()
+  const { run, draft, focus, held, readOnly, workflowId, types } = useEditing()
   const toast = useToast()
   return useMemo(() => {
     const start = async (request: RunRequest, onRefused?: (error: unknown) => boolean) => {
@@ -49,6 +53,21 @@ export function useRuns(
       const isOwn = entry?.blockId === blockId && pass?.executionId === run.state().executionId
       const iterations = isOwn && entry.iterations.length > 0 ? { iterations: [...entry.iterations] } : {}
       return { blockId, ...(executionId ? { executionId } : {}), ...iterations }
+    }
+    /**
+     * Starts a run without input. When it starts at the webhook trigger, and blocks read its request: with the chosen
+     * test request, or the pinned one; otherwise the request has to be given first.
+     */
+    const startBare = async (request: RunRequest) => {
+      const { document } = draft.state()
+      const trigger = usualTrigger(startTriggers(document, types))
+      if (readOnly || run.isRunning || trigger?.starts !== 'webhook') return await start(request)
+      const token = listened()
+      if (token !== undefined) return await start({ ...request, listened: token })
+      if (!readsRequest(document)) return await start(request)
+      const pins = await queries.ensureQueryData(pinsQuery(workflowId)).catch(() => undefined)
+      if (pins?.data.some(({ blockId }) => blockId === trigger.id)) return await start(request)
+      onNoRequest(request)
     }
     /** Returns why the run could not start. Later errors are shown like those of every run. */
     const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
@@ -88,12 +107,12 @@ export function useRuns(
       return token === undefined ? request : { ...request, listened: token }
     }
     return {
-      runAll: (input?: unknown) => start(input === undefined ? {} : { input }),
+      runAll: () => startBare({}),
       runWith: tryWith,
-      /** Runs the draft with the test request of a listener. */
-      runListened: (token: string) => start({ listened: token }),
+      /** Runs the draft, or the part of it that `request` names, with the test request of a listener. */
+      runListened: (token: string, request: RunRequest = {}) => start({ ...request, listened: token }),
       save: () => autosave.flush(),
-      runUntil: (blockId: string) => start({ until: blockId }),
+      runUntil: (blockId: string) => startBare({ until: blockId }),
       runOnly: (blockId: string) =>
         start(withListened({ only: aloneRequest(blockId) }), (error) => {
           const missing = missingValues(error)
@@ -107,12 +126,12 @@ export function useRuns(
       runFrom: (blockId: string) => {
         if (listened()) return start(withListened({ until: blockId }))
         const executionId = earlier()
-        return executionId ? start({ from: { executionId, blockId } }) : start({ until: blockId })
+        return executionId ? start({ from: { executionId, blockId } }) : startBare({ until: blockId })
       },
       cancel: () => run.cancel().catch(toast.fail),
       clear: () => run.clear(),
     }
-  }, [run, draft, held, focus, autosave, toast, readOnly, onGo, onMissing, queries, workflowId])
+  }, [run, draft, held, focus, autosave, toast, readOnly, onGo, onMissing, onNoRequest, queries, workflowId, types])
 }
 
 /** The key of the toast about a run that could not start. */

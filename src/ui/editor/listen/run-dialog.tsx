@@ -5,11 +5,15 @@ import { Dialog, DialogActions, DialogBody } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
 import { exampleInput } from '../document/example-input.ts'
 import { useDraft, useEditing } from '../editing.tsx'
-import type { RunTrigger } from './run-watch.ts'
-import type { StartError } from './start-error.ts'
-import { leading, type Runs } from './use-runs.ts'
+import type { RunRequest, RunTrigger } from '../run/run-watch.ts'
+import type { StartError } from '../run/start-error.ts'
+import { startTriggers, usualTrigger } from '../run/start-trigger.ts'
+import { leading, type Runs } from '../run/use-runs.ts'
+import { ListenSection } from './listen-section.tsx'
+import { type LoggedRequest, useLoggedRequest } from './use-logged-request.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
 
@@ -19,11 +23,14 @@ export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
 /** Starts a manual run with custom input and a selectable trigger. */
 export function RunDialog({
   runs,
+  request,
   written,
   onGo,
   onClose,
 }: {
   runs: Runs
+  /** The run that lacks a request to its webhook trigger; undefined when the dialog was opened as such. */
+  request: RunRequest | undefined
   written: WrittenInputs
   /** Goes to the block that prevents the run. */
   onGo: (blockId: string) => void
@@ -31,17 +38,17 @@ export function RunDialog({
 }) {
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
-  const triggers = Object.values(document.blocks).flatMap((block) => {
-    const starts = types.get(block.type)?.starts
-    return starts && block.enabled !== false ? [{ type: block.type, starts, name: block.name }] : []
-  })
-  // The same default trigger as the service's.
-  const usual = ['manual', 'api'].map((kind) => triggers.find(({ starts }) => starts === kind)).find(Boolean)
-  const [wanted, setWanted] = useState(written.trigger)
-  const trigger = triggers.find(({ type }) => type === wanted) ?? usual ?? triggers[0]
-  const example = JSON.stringify(trigger ? exampleInput(document, trigger.type) : {}, null, 2)
+  const triggers = startTriggers(document, types)
+  const usual = usualTrigger(triggers)
+  const [wanted, setWanted] = useState(request ? usual?.type : written.trigger)
+  const trigger = triggers.find(({ type }) => type === wanted) ?? usual
+  const webhookId = trigger?.starts === 'webhook' ? trigger.id : undefined
+  const logged = useLoggedRequest(webhookId)
+  const example = JSON.stringify(logged?.fields ?? (trigger ? exampleInput(document, trigger.type) : {}), null, 2)
   const [, setEdits] = useState(0)
-  const text = (trigger && written.texts.get(trigger.type)) ?? example
+  const typed = trigger && written.texts.get(trigger.type)
+  const text = typed ?? example
+  const isLoading = typed === undefined && logged === undefined
   const [error, setError] = useState<StartError>()
   const [busy, setBusy] = useState(false)
   const write = (next: string) => {
@@ -50,17 +57,24 @@ export function RunDialog({
     setError(undefined)
   }
   const run = async () => {
-    if (!trigger || busy) return
+    if (!trigger || busy || isLoading) return
     const read = readJson(text)
     if ('error' in read) {
       setError({ text: read.error, problems: [], more: 0 })
       return
     }
     setBusy(true)
-    const startError = await runs.runWith({ trigger: trigger.starts as RunTrigger, input: read.value })
+    const startError = await runs.runWith({ ...request, trigger: trigger.starts as RunTrigger, input: read.value })
     setBusy(false)
     if (startError === undefined) onClose()
     else setError(startError)
+  }
+  const listening: Runs = {
+    ...runs,
+    runListened: (token) => {
+      onClose()
+      return runs.runListened(token, request)
+    },
   }
   const goTo = (blockId: string) => {
     onClose()
@@ -84,7 +98,11 @@ export function RunDialog({
       onClose={onClose}
       focus={null}
       title="Run with custom input"
-      description="Runs the draft once with this input. Omitted fields use their values from the input format."
+      description={
+        request
+          ? 'A webhook trigger starts this workflow, and blocks read its request. Run the draft once with this request, or listen for a real one.'
+          : 'Runs the draft once with this input. Omitted fields use their values from the input format.'
+      }
     >
       <DialogBody>
         {triggers.length > 1 && trigger && (
@@ -109,22 +127,28 @@ export function RunDialog({
                 </Button>
               )}
             </div>
-            <Suspense fallback={<div className="skeleton h-28" />}>
-              <CodeEditor
-                key={trigger.type}
-                language="json"
-                label="Input"
-                text={text}
-                onChange={write}
-                readOnly={false}
-                suggestions={[]}
-                describedBy={undefined}
-              />
-            </Suspense>
+            {isLoading ? (
+              <div className="skeleton h-28" />
+            ) : (
+              <Suspense fallback={<div className="skeleton h-28" />}>
+                <CodeEditor
+                  key={trigger.type}
+                  language="json"
+                  label="Input"
+                  text={text}
+                  onChange={write}
+                  readOnly={false}
+                  suggestions={[]}
+                  describedBy={undefined}
+                />
+              </Suspense>
+            )}
+            {webhookId !== undefined && text === example && <Origin logged={logged} />}
           </div>
         ) : (
           <p className="text-sm text-muted">A run needs a trigger. Add one to the workflow first.</p>
         )}
+        {webhookId !== undefined && <ListenSection blockId={webhookId} trigger="webhook" runs={listening} />}
         {error && (
           <div role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
             <p>{error.text}</p>
@@ -136,11 +160,33 @@ export function RunDialog({
       </DialogBody>
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" icon={<Play size={14} />} busy={busy} disabled={!trigger} onClick={() => void run()}>
+        <Button
+          look="primary"
+          icon={<Play size={14} />}
+          busy={busy}
+          disabled={!trigger || isLoading}
+          onClick={() => void run()}
+        >
           Run
         </Button>
       </DialogActions>
     </Dialog>
+  )
+}
+
+/** Says where the shown request comes from. */
+function Origin({ logged }: { logged: LoggedRequest | null | undefined }) {
+  if (logged === undefined) return null
+  return (
+    <p className="text-xs text-muted">
+      {logged ? (
+        <>
+          The latest logged request, <TimeAgo at={logged.at} />
+        </>
+      ) : (
+        'An example with the fields that blocks read'
+      )}
+    </p>
   )
 }
 
