@@ -60,6 +60,20 @@ describe('on a phone', () => {
     await page.getByRole('status').getByText('Saved').waitFor()
   })
 
+  test('the controls of the canvas are below it, so that they cover no block', async () => {
+    const { page, serving } = visited
+    await page.goto(`${serving.url}/workflows/${workflowId}`)
+    await page.locator('.react-flow__node').first().waitFor()
+    const canvas = (await page.locator('.react-flow').boundingBox())!
+    for (const name of ['Add block', 'Add note', 'Tidy up', 'Undo', 'Redo', 'Zoom out', 'Zoom in', 'Fit to view']) {
+      const { x, y, width } = (await page.getByRole('button', { name, exact: true }).boundingBox())!
+      expect([name, x >= 0, x + width <= 390, y >= canvas.y + canvas.height]).toEqual([name, true, true, true])
+    }
+    await page.getByRole('button', { name: 'Add block' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
   test('the settings show the link to the current page', async () => {
     const { page, serving, workspaceId } = visited
     for (const [part, label] of [

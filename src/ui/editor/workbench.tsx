@@ -161,7 +161,7 @@ export function Workbench({
             aria-label="Workflow"
             tabIndex={-1}
             onFocus={(event) => event.target === event.currentTarget && actions.focusHome()}
-            className="relative min-h-0 flex-1 outline-none"
+            className="relative min-h-0 flex-1 outline-none max-md:pb-11"
           >
             <CanvasMenu actionsAt={actionsAt}>
               <Canvas

@@ -4,7 +4,7 @@ import { keyOf } from '../../shell/palette/key-table.ts'
 import type { Actions } from '../document/actions.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 
-/** The floating controls of the canvas: add, undo, zoom. */
+/** The controls of the canvas: add, undo, zoom. They float over it, and are a bar below it on a narrow page. */
 export function CanvasControls({
   actions,
   onPalette,
@@ -23,9 +23,9 @@ export function CanvasControls({
   const canUndo = useDraft((state) => state.canUndo)
   const canRedo = useDraft((state) => state.canRedo)
   return (
-    <>
+    <div className="max-md:absolute max-md:inset-x-0 max-md:bottom-0 max-md:flex max-md:h-11 max-md:items-center max-md:justify-between max-md:border-t max-md:border-line max-md:bg-surface max-md:px-1">
       {!readOnly && (
-        <div className="absolute top-3 left-3 z-10 flex flex-col gap-0.5 rounded-lg bg-surface p-1 shadow-card">
+        <div className="flex md:absolute md:top-3 md:left-3 md:z-10 md:flex-col md:gap-0.5 md:rounded-lg md:bg-surface md:p-1 md:shadow-card">
           <IconButton
             label="Add block"
             keys={keyOf('add-block')}
@@ -50,7 +50,7 @@ export function CanvasControls({
           />
         </div>
       )}
-      <div className="absolute bottom-3 left-3 z-10 flex gap-0.5 rounded-lg bg-surface p-1 shadow-card">
+      <div className="flex md:absolute md:bottom-3 md:left-3 md:z-10 md:gap-0.5 md:rounded-lg md:bg-surface md:p-1 md:shadow-card">
         {!readOnly && (
           <>
             <IconButton
@@ -95,6 +95,6 @@ export function CanvasControls({
         />
         <IconButton label="Minimap" side="top" icon={<MapIcon size={15} />} pressed={showMap} onClick={onMap} />
       </div>
-    </>
+    </div>
   )
 }
