@@ -74,6 +74,25 @@ describe('on a phone', () => {
     await page.keyboard.press('Escape')
   })
 
+  test('one button shows all filters of the log, and says how many are set', async () => {
+    const { page, serving, workspaceId } = visited
+    await page.goto(`${serving.url}/w/${workspaceId}/logs`)
+    const bar = page.getByRole('toolbar', { name: 'Filters' })
+    await bar.getByRole('button', { name: 'Filters', exact: true }).click()
+    await bar.getByText('Failed', { exact: true }).click()
+    await bar.getByRole('button', { name: 'Filters: 1' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    for (const name of ['Workflow', 'Trigger', 'More filters', 'Clear', 'Live']) {
+      const { x, width } = (await bar.getByRole('button', { name, exact: true }).boundingBox())!
+      expect([name, x >= 0, x + width <= 390]).toEqual([name, true, true])
+    }
+    await bar.getByRole('button', { name: 'Filters: 1' }).click()
+    await bar.getByRole('button', { name: 'Clear' }).waitFor({ state: 'hidden' })
+    // One row of filters.
+    expect((await bar.boundingBox())!.height).toBeLessThan(60)
+    await page.getByRole('row').nth(1).waitFor()
+  })
+
   test('the settings show the link to the current page', async () => {
     const { page, serving, workspaceId } = visited
     for (const [part, label] of [

@@ -16,7 +16,7 @@ import { triggerIcons, triggerLabels } from './log-texts.tsx'
 import { RangePick } from './range-pick.tsx'
 import { SearchBox } from './search-box.tsx'
 
-/** The filters of the log. */
+/** The filters of the log. On a narrow page, a button shows and hides all of them except the search. */
 export function FilterBar({
   workspaceId,
   filter,
@@ -30,43 +30,23 @@ export function FilterBar({
   isLive: boolean
   onLive: (isLive: boolean) => void
 }) {
+  const [isOpen, setIsOpen] = useState(false)
+  const count = countOf(filter)
   return (
     <div
       role="toolbar"
       aria-label="Filters"
-      className="relative flex shrink-0 items-center gap-2 overflow-x-auto border-b border-line px-4 py-2 md:flex-wrap md:px-6"
+      className="relative flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6"
     >
       <SearchBox value={filter.search} onChange={(search) => onChange({ search })} />
-      <RangePick range={filter.range} onChange={(range) => onChange({ range })} />
-      <Segments
-        label="Result"
-        value={filter.status ?? 'all'}
-        onChange={(status) => onChange({ status: status === 'all' ? undefined : status })}
-        options={[
-          { value: 'all', label: 'All' },
-          { value: 'success', label: 'Succeeded' },
-          { value: 'error', label: 'Failed' },
-          { value: 'cancelled', label: 'Cancelled' },
-        ]}
-      />
-      <WorkflowPick workspaceId={workspaceId} filter={filter} onChange={onChange} />
-      <MultiPick
-        label="Trigger"
-        choices={triggers.map((value) => ({ value, label: triggerLabels[value], icon: triggerIcons[value] }))}
-        chosen={filter.triggers}
-        onChange={(chosen) => onChange({ triggers: chosen as Trigger[] })}
-      />
-      <MorePick filter={filter} onChange={onChange} />
-      {isFiltered(filter) && (
-        <Button
-          look="quiet"
-          icon={<X size={14} aria-hidden="true" />}
-          onClick={() => onChange({ ...noFilter, range: filter.range })}
-        >
-          Clear
-        </Button>
-      )}
-      <div className="flex-1" />
+      <Button
+        aria-expanded={isOpen}
+        icon={<SlidersHorizontal size={14} aria-hidden="true" />}
+        onClick={() => setIsOpen(!isOpen)}
+        className={classes('md:hidden', count > 0 && chosenLook)}
+      >
+        {count > 0 ? `Filters: ${count}` : 'Filters'}
+      </Button>
       <Hint
         text={isLive ? 'New entries appear automatically' : 'Show new entries as they arrive'}
         keys={keyOf('log-live')}
@@ -74,14 +54,55 @@ export function FilterBar({
         <Button
           aria-pressed={isLive}
           onClick={() => onLive(!isLive)}
-          className={classes(isLive && 'border-accent! bg-accent-soft! text-accent-text!')}
+          className={classes('md:order-last md:ml-auto', isLive && chosenLook)}
           icon={<Radio size={14} aria-hidden="true" className={isLive ? 'animate-pulse' : 'text-muted'} />}
         >
           Live
         </Button>
       </Hint>
+      <div className={classes('md:contents', isOpen ? 'flex w-full flex-wrap gap-2' : 'hidden')}>
+        <RangePick range={filter.range} onChange={(range) => onChange({ range })} />
+        <Segments
+          label="Result"
+          value={filter.status ?? 'all'}
+          onChange={(status) => onChange({ status: status === 'all' ? undefined : status })}
+          options={[
+            { value: 'all', label: 'All' },
+            { value: 'success', label: 'Succeeded' },
+            { value: 'error', label: 'Failed' },
+            { value: 'cancelled', label: 'Cancelled' },
+          ]}
+        />
+        <WorkflowPick workspaceId={workspaceId} filter={filter} onChange={onChange} />
+        <MultiPick
+          label="Trigger"
+          choices={triggers.map((value) => ({ value, label: triggerLabels[value], icon: triggerIcons[value] }))}
+          chosen={filter.triggers}
+          onChange={(chosen) => onChange({ triggers: chosen as Trigger[] })}
+        />
+        <MorePick filter={filter} onChange={onChange} />
+        {isFiltered(filter) && (
+          <Button
+            look="quiet"
+            icon={<X size={14} aria-hidden="true" />}
+            onClick={() => onChange({ ...noFilter, range: filter.range })}
+          >
+            Clear
+          </Button>
+        )}
+      </div>
     </div>
   )
+}
+
+/** The look of a button whose filter or mode is on. */
+const chosenLook = 'border-accent! bg-accent-soft! text-accent-text!'
+
+/** How many filters are set, besides the search and the time range. */
+function countOf(filter: LogFilter): number {
+  const { status, workflowIds, folderIds, triggers: chosen } = filter
+  const lists = [workflowIds, folderIds, chosen].filter(({ length }) => length > 0)
+  return lists.length + (status === undefined ? 0 : 1) + moreCountOf(filter)
 }
 
 type Change = { filter: LogFilter; onChange: (change: Partial<LogFilter>) => void }
@@ -131,12 +152,24 @@ const noMore: Partial<LogFilter> = {
   ...{ model: undefined, executionId: undefined, labels: [] },
 }
 
+function moreCountOf({
+  minDurationMs,
+  maxDurationMs,
+  minCost,
+  maxCost,
+  model,
+  executionId,
+  labels,
+}: LogFilter): number {
+  const single = [minDurationMs, maxDurationMs, minCost, maxCost, model, executionId]
+  return single.filter((x) => x !== undefined).length + labels.length
+}
+
 /** The less common filters. */
 function MorePick({ filter, onChange }: Change) {
   const [isOpen, setIsOpen] = useState(false)
   const { minDurationMs, maxDurationMs, minCost, maxCost, model, executionId, labels } = filter
-  const single = [minDurationMs, maxDurationMs, minCost, maxCost, model, executionId]
-  const count = single.filter((x) => x !== undefined).length + labels.length
+  const count = moreCountOf(filter)
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) => call('GET /api/editor/models', { signal }),
@@ -165,10 +198,7 @@ function MorePick({ filter, onChange }: Change) {
       onOpenChange={setIsOpen}
       className="w-84 p-3"
       trigger={
-        <Button
-          icon={<SlidersHorizontal size={14} aria-hidden="true" />}
-          className={classes(count > 0 && 'border-accent! bg-accent-soft! text-accent-text!')}
-        >
+        <Button icon={<SlidersHorizontal size={14} aria-hidden="true" />} className={classes(count > 0 && chosenLook)}>
           {count > 0 ? `More filters: ${count}` : 'More filters'}
         </Button>
       }

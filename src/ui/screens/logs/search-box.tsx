@@ -26,7 +26,7 @@ export function SearchBox({
   }, [wanted])
   return (
     <form
-      className="relative w-56 shrink-0"
+      className="relative min-w-0 flex-1 md:w-56 md:flex-none"
       onSubmit={(event) => {
         event.preventDefault()
         if (wanted !== value) onChange(wanted)
