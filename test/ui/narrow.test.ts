@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { block, document } from '../support/make.ts'
 import { call, deploy } from '../support/running-service.ts'
 import { type Visit, visit } from '../support/ui/browser.ts'
+import { until } from '../support/ui/editor-page.ts'
 import { accessibilityFaults } from './accessibility.ts'
 
 let visited: Visit
@@ -91,6 +92,24 @@ describe('on a phone', () => {
     // One row of filters.
     expect((await bar.boundingBox())!.height).toBeLessThan(60)
     await page.getByRole('row').nth(1).waitFor()
+  })
+
+  test('the webhook deliveries fit the width', async () => {
+    const { page, serving, apiKey } = visited
+    await page.goto(`${serving.url}/workflows/${workflowId}/webhooks?view=deliveries`)
+    const created = await page.evaluate(async (id) => {
+      const body = JSON.stringify({ url: 'https://hooks.example.com/orders/that/are/new' })
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(`/api/editor/workflows/${id}/webhooks`, { method: 'POST', headers, body })).status
+    }, workflowId)
+    expect(created).toBe(201)
+    await call(`${serving.url}/api/workflows/${workflowId}/execute`, apiKey, 'POST', {})
+    await page.reload()
+    await page.getByRole('button', { name: 'https://hooks.example.com' }).waitFor()
+    const table = page.getByRole('region', { name: 'Deliveries' })
+    await until(async () => (await table.getByRole('cell').count()) > 0)
+    expect(await table.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+    expect(await accessibilityFaults(page)).toEqual([])
   })
 
   test('the settings show the link to the current page', async () => {

@@ -65,7 +65,7 @@ export function DeliveryList({
         <Table
           label="Deliveries"
           head={['State', 'To', 'Version', 'Run ended', 'Attempts', 'Last response']}
-          wideOnly={[4]}
+          wideOnly={[2, 3, 4]}
         >
           {rows.map((delivery) => (
             <Row
@@ -76,7 +76,7 @@ export function DeliveryList({
               <Cell>
                 <Badge tone={stateTones[delivery.state]}>{stateLabels[delivery.state]}</Badge>
               </Cell>
-              <Cell className="max-w-40 md:max-w-72">
+              <Cell className="max-w-20 max-md:w-full max-md:py-1 md:max-w-72">
                 <button
                   type="button"
                   onClick={() => onChoose(delivery.id)}
@@ -84,15 +84,16 @@ export function DeliveryList({
                 >
                   {delivery.url}
                 </button>
+                <TimeAgo at={delivery.createdAt} className="text-xs text-muted md:hidden" />
               </Cell>
-              <Cell className="max-w-40 truncate text-xs text-muted" title={versionText(delivery)}>
+              <Cell className="max-w-40 truncate text-xs text-muted max-md:hidden" title={versionText(delivery)}>
                 {versionText(delivery)}
               </Cell>
-              <Cell className="whitespace-nowrap text-muted">
+              <Cell className="whitespace-nowrap text-muted max-md:hidden">
                 <TimeAgo at={delivery.createdAt} />
               </Cell>
               <Cell className="text-muted tabular-nums max-md:hidden">{delivery.attemptCount}</Cell>
-              <Cell className="max-w-72 truncate text-muted">
+              <Cell className="max-w-28 text-muted max-md:wrap-anywhere md:max-w-72 md:truncate">
                 <LastResponse delivery={delivery} />
               </Cell>
             </Row>
