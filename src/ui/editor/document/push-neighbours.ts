@@ -1,15 +1,25 @@
-import { type Sizes, sizesOf } from '../canvas/geometry.ts'
-import { type Block, childrenOf, type Document, isContainer, type Point, positionOf } from './document.ts'
+import { type Box, containerAt, type Sizes, sizeOfNote, sizesOf } from '../canvas/geometry.ts'
+import {
+  absolutePosition,
+  type Block,
+  childrenOf,
+  type Document,
+  isContainer,
+  type Point,
+  positionOf,
+} from './document.ts'
 import { applyEdit, type Edit } from './edit.ts'
 
 /**
  * Adds moves to edits that put blocks into containers. A container that grows over a neighbour pushes everything right
- * of it to the right, and everything below it down, as far as needed.
+ * of it to the right, and everything below it down, as far as needed. Notes count as blocks of the container that their
+ * middle is in, and move with it.
  */
 export function withRoom(document: Document, edits: readonly Edit[], measured: Sizes): Edit[] {
   if (!edits.some(({ kind }) => kind === 'add' || kind === 'nest' || kind === 'splice' || kind === 'insert'))
     return [...edits]
   const before = sizesOf(document, measured)
+  const homes = homesOfNotes(document, before)
   let after = edits.reduce(applyEdit, document)
   const to: Record<string, Point> = {}
   for (const container of innermostFirst(after)) {
@@ -19,9 +29,10 @@ export function withRoom(document: Document, edits: readonly Edit[], measured: S
     ]
     if (!old || (box.width <= old.width && box.height <= old.height)) continue
     const [right, bottom] = [box.x + old.width, box.y + old.height]
-    const others = childrenOf(after, container.parentId ?? null)
+    const blocks = childrenOf(after, container.parentId ?? null)
       .filter(({ id }) => id !== container.id)
       .map((block) => ({ id: block.id, ...positionOf(block), ...sizesOf(after, measured).get(block.id)! }))
+    const others = [...blocks, ...notesIn(after, container.parentId ?? null, homes)]
     const behind = others.filter(({ x }) => x >= right)
     const below = others.filter(({ y }) => y >= bottom)
     const isInRows = ({ y, height }: { y: number; height: number }) =>
@@ -39,9 +50,16 @@ export function withRoom(document: Document, edits: readonly Edit[], measured: S
     )
     // All blocks on a side move by the same distance, so none of them covers another one afterwards.
     const moves: Record<string, Point> = {}
+    const moveNote = (id: string, dx: number, dy: number) => {
+      const { x, y } = after.notes![id]!.position
+      moves[id] = { x: x + dx, y: y + dy }
+    }
     for (const { id, x, y } of others) {
       const [dx, dy] = [x >= right ? byX : 0, y >= bottom ? byY : 0]
-      if (dx > 0 || dy > 0) moves[id] = { x: x + dx, y: y + dy }
+      if (dx === 0 && dy === 0) continue
+      if (homes.has(id)) moveNote(id, dx, dy)
+      else moves[id] = { x: x + dx, y: y + dy }
+      for (const [note, home] of homes) if (isIn(after, home, id)) moveNote(note, dx, dy)
     }
     Object.assign(to, moves)
     after = applyEdit(after, { kind: 'move', to: moves })
@@ -60,6 +78,39 @@ function needed(distances: readonly { from: number; to: number }[], edge: number
 
 const columnGap = 60
 const rowGap = 30
+
+/** The container in which the middle of each note is; null: none. */
+function homesOfNotes(document: Document, sizes: Sizes): Map<string, string | null> {
+  return new Map(
+    Object.values(document.notes ?? {}).map((note) => {
+      const { width, height } = sizeOfNote(note)
+      const middle = { x: note.position.x + width / 2, y: note.position.y + height / 2 }
+      return [note.id, containerAt(document, sizes, middle, new Set())]
+    }),
+  )
+}
+
+/** The notes of a container, or of none, with their places in it. */
+function notesIn(
+  document: Document,
+  parentId: string | null,
+  homes: ReadonlyMap<string, string | null>,
+): (Box & { id: string })[] {
+  const origin = parentId === null ? { x: 0, y: 0 } : absolutePosition(document, parentId)
+  return Object.values(document.notes ?? {})
+    .filter(({ id }) => homes.get(id) === parentId)
+    .map((note) => {
+      const { x, y } = note.position
+      return { id: note.id, x: x - origin.x, y: y - origin.y, ...sizeOfNote(note) }
+    })
+}
+
+/** Whether a container is another one, or inside it. */
+function isIn({ blocks }: Document, containerId: string | null, outerId: string): boolean {
+  let at = containerId
+  for (let depth = 0; at !== null && at !== outerId && depth < 50; depth += 1) at = blocks[at]?.parentId ?? null
+  return at === outerId
+}
 
 /** Containers, those inside others first: an outer one grows with its inner ones. */
 function innermostFirst(document: Document): Block[] {

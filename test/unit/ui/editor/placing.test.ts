@@ -92,3 +92,49 @@ test('a container that would cover a neighbour pushes all blocks on that side, a
   expect(add(700, 360)).toEqual(['behind'])
   expect(add(420, 500)).toEqual(['below', 'away'])
 })
+
+test('a container that grows pushes notes as it pushes blocks, and the notes on a block that it pushes', () => {
+  const note = (id: string, x: number, y: number) => [id, { id, text: id, position: { x, y } }] as const
+  const document: Document = {
+    name: 'Test',
+    edges: [],
+    blocks: {
+      loop: { id: 'loop', type: 'loop', name: 'Loop', position: { x: 0, y: 0 } },
+      inner: { id: 'inner', type: 'parallel', name: 'Inner', parentId: 'loop', position: { x: 120, y: 60 } },
+      next: { id: 'next', type: 'loop', name: 'Next', position: { x: 1600, y: 0 } },
+      low: { id: 'low', type: 'api', name: 'Low', parentId: 'loop', position: { x: 700, y: 700 } },
+    },
+    loops: {
+      loop: { id: 'loop', nodes: ['inner', 'low'], loopType: 'for', iterations: 1 },
+      next: { id: 'next', nodes: [], loopType: 'for', iterations: 1 },
+    },
+    parallels: { inner: { id: 'inner', nodes: [], parallelType: 'count', count: 1 } },
+    notes: Object.fromEntries([
+      note('on', 10, 10),
+      note('inside', 560, 70),
+      note('behind', 1200, 0),
+      note('on next', 1640, 40),
+      note('before', -400, 0),
+    ]),
+  }
+  const sizes = sizesOf(document)
+  const loop = placesOf(document).get('loop')!
+  const inner = placesOf(document).get('inner')!
+  document.notes!['inside']!.position.x = inner.x + inner.width + 10
+  const { edits } = newBlock(
+    { type: 'api', label: 'New' },
+    { point: { x: inner.x + 900, y: inner.y + 100 }, parentId: 'inner' },
+    document,
+    sizes,
+  )
+  const after = withRoom(document, edits, sizes).reduce(applyEdit, document)
+  const places = placesOf(after)
+  const moved = (id: string) => places.get(id)!.x - placesOf(document).get(id)!.x
+  expect(places.get('loop')!.width).toBeGreaterThan(loop.width)
+  expect([moved('on'), moved('before')]).toEqual([0, 0])
+  expect(overlap(places.get('inside')!, places.get('inner')!)).toBe(false)
+  expect(moved('behind')).toBeGreaterThan(0)
+  expect(overlap(places.get('behind')!, places.get('loop')!)).toBe(false)
+  expect(moved('next')).toBe(moved('behind'))
+  expect(moved('on next')).toBe(moved('next'))
+})
