@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { ApiError } from '../../../api/api-error.ts'
 import { call, type ResponseOf } from '../../../api/call.ts'
 import { countOf } from '../../../parts/amount-text.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -74,7 +75,7 @@ function Progress({ workspaceId, first, onClose }: { workspaceId: string; first:
   const { data: job = first, error } = useQuery({
     queryKey: ['rerun', first.id],
     queryFn: ({ signal }) => call('GET /api/workspaces/:id/logs/rerun/:rerunId', { params, signal }),
-    refetchInterval: ({ state }) => (state.data?.endedAt ? false : 700),
+    refetchInterval: ({ state }) => (state.data?.endedAt || isUnknown(state.error) ? false : 700),
   })
   const [stopError, setStopError] = useState<unknown>()
   const stop = async () => {
@@ -87,13 +88,15 @@ function Progress({ workspaceId, first, onClose }: { workspaceId: string; first:
       setStopError(cause)
     }
   }
-  const hasEnded = job.endedAt !== null
+  // Re-runs are in the memory of the service.
+  const isLost = job.endedAt === null && (isUnknown(error) || isUnknown(stopError))
+  const hasEnded = job.endedAt !== null || isLost
   useEffect(() => {
     if (hasEnded) void queries.invalidateQueries({ queryKey: ['logs'] })
   }, [hasEnded, queries])
   const done = job.started + job.refused
   return (
-    <Dialog title="Run all again" description={states[job.state]} onClose={onClose}>
+    <Dialog title="Run all again" description={isLost ? lostText : states[job.state]} onClose={onClose}>
       <DialogBody>
         <progress
           aria-label="Progress"
@@ -101,8 +104,10 @@ function Progress({ workspaceId, first, onClose }: { workspaceId: string; first:
           {...(job.total === null ? {} : { max: Math.max(1, job.total), value: done })}
         />
         <p role="status" className="text-sm tabular-nums">
-          {job.started} of {job.total ?? '…'} started
-          {job.refused > 0 && `, ${job.refused} could not run again`}
+          {isLost
+            ? `At least ${job.started} of ${job.total ?? 'all entries'} had started. The log shows those that ended.`
+            : `${job.started} of ${job.total ?? '…'} started`}
+          {!isLost && job.refused > 0 && `, ${job.refused} could not run again`}
         </p>
         {job.error !== null && <p className="text-sm text-error-text">{job.error}</p>}
         {job.problems.length > 0 && (
@@ -114,7 +119,7 @@ function Progress({ workspaceId, first, onClose }: { workspaceId: string; first:
             ))}
           </ul>
         )}
-        <ErrorNote error={error ?? stopError} />
+        {!isLost && <ErrorNote error={error ?? stopError} />}
       </DialogBody>
       <DialogActions>
         {!hasEnded && <Button onClick={() => void stop()}>Stop</Button>}
@@ -125,6 +130,13 @@ function Progress({ workspaceId, first, onClose }: { workspaceId: string; first:
     </Dialog>
   )
 }
+
+/** Whether the service does not know the re-run. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}
+
+const lostText = 'The service was restarted, so this re-run has ended. It starts nothing more.'
 
 const states: Readonly<Record<Job['state'], string>> = {
   collecting: 'Collecting the entries…',
