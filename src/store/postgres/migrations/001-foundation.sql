@@ -67,8 +67,7 @@ CREATE TABLE millrace.keys (
   created_at bigint NOT NULL,
   expires_at bigint,
   revoked_at bigint,
-  last_used_at bigint,
-  number bigint GENERATED ALWAYS AS IDENTITY  -- the order of creation
+  last_used_at bigint
 );
 
 -- Environment variables. Values are stored encrypted; accounts/secret-box.ts describes the format.
