@@ -6,6 +6,7 @@ const packages = {
   faketime: 'faketime',
   mount: 'mount',
   nginx: 'nginx',
+  pgbouncer: 'pgbouncer',
   pkill: 'procps',
   python3: 'python3',
   setpriv: 'util-linux',

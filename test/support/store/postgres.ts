@@ -121,7 +121,8 @@ type StartOptions = { isDurable?: boolean; certificates?: string }
 
 const isRoot = process.getuid?.() === 0
 
-function asPostgres(command: string[]): string[] {
+/** Runs a command as the user of PostgreSQL's programs, which refuse to run as root. */
+export function asPostgres(command: string[]): string[] {
   return isRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', ...command] : command
 }
 
@@ -137,7 +138,7 @@ function program(name: string): string {
   return found
 }
 
-function freePort(): number {
+export function freePort(): number {
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   return listener.port
 }
