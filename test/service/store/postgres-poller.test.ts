@@ -6,9 +6,12 @@ import { parseAddress } from '../../../src/store/postgres/address.ts'
 import { Database } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { append } from '../../../src/store/postgres/writes/append.ts'
+import { ManualClock } from '../../support/clock.ts'
+import { appendLogs } from '../../support/store/append-logs.ts'
 import { install, logRow } from '../../support/store/installed.ts'
 import { logQuery } from '../../support/store/log-model.ts'
 import { PostgresServer } from '../../support/store/postgres.ts'
+import { queryPostgres } from '../../support/store/postgres-store.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -80,3 +83,23 @@ test('a reader that follows the log sees every entry once, while writers commit 
     { numRuns: 15 },
   )
 }, 120_000)
+
+test('a reader continues after its cursor when a dump was restored on a server with lower transaction IDs', async () => {
+  const url = await server.createDatabase()
+  const before = await openPostgresStore({ url })
+  const home = await install(before)
+  await appendLogs(before, [logRow(home, 1), logRow(home, 2)])
+  await before.close()
+  // As if the server of the dump had a billion transactions more. Its reader has seen both entries.
+  await queryPostgres(url, 'UPDATE millrace.logs SET commit_order = commit_order + 1000000000')
+  const [{ last } = { last: '' }] = await queryPostgres<{ last: string }>(
+    url,
+    'SELECT max(commit_order)::text AS last FROM millrace.logs',
+  )
+  const restored = await openPostgresStore({ url, serves: { version: '1', clock: new ManualClock(Date.now()) } })
+  await appendLogs(restored, [logRow(home, 3)])
+  const following = { order: 'asc', after: [Number(last), 2] } as const
+  expect((await restored.queryLogs(logQuery(home.workspaceId, following))).count).toBe(1)
+  expect((await restored.queryLogs(logQuery(home.workspaceId, { order: 'asc' }))).count).toBe(3)
+  await restored.close()
+})
