@@ -24,7 +24,7 @@ const condition = {
 await using server = await PostgresServer.start({ isDurable: true })
 const environment = {
   MILLRACE_STORE: await server.createDatabase(),
-  MILLRACE_SECRET_KEY: 'the key of a benchmark, which protects nothing',
+  MILLRACE_SECRET_KEY: 'the key of a benchmark that protects nothing',
 }
 const services = { SQLite: await startMillrace(), PostgreSQL: await startMillrace(environment) }
 const targets = Object.fromEntries(
