@@ -4,8 +4,7 @@ import type { Store } from '../../../src/store/store.ts'
 import type { PostgresServer } from './postgres.ts'
 
 /**
- * Opens stores in databases of a server, one database per folder, like the stores of the contract. Databases are copies
- * of one that has the schema, because a copy takes a third of the time.
+ * Opens stores in databases of a server, one database per folder, like the stores of the contract.
  */
 export function postgresStores(server: () => PostgresServer): (directory: string) => Promise<Store> {
   const urls = new Map<string, string>()

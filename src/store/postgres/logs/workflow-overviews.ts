@@ -1,9 +1,8 @@
 import { sequenceAt } from '../../../domain/ids.ts'
-import { runSources, runStatuses } from '../../../domain/run/log.ts'
-import type { EntryFacts } from '../../../domain/run/log-entry.ts'
+import { runStatuses } from '../../../domain/run/log.ts'
 import type { WorkflowOverview } from '../../dashboard-store.ts'
-import { levels, triggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
+import { factColumns, factsOf, type SqlFacts } from './entry-rows.ts'
 
 const hourMs = 3_600_000
 
@@ -40,18 +39,13 @@ const selectOverviews = `
     ) counted
   ) h
   LEFT JOIN LATERAL (
-    SELECT sequence, execution_id AS "executionId", version, level, status, trigger, source, partial,
-      started_at AS "startedAt", ended_at AS "endedAt", duration_ms AS "durationMs", cost_total AS "costTotal"
-    FROM millrace.logs WHERE workflow = f.number ORDER BY sequence DESC LIMIT 1
+    SELECT ${factColumns} FROM millrace.logs l WHERE l.workflow = f.number ORDER BY l.sequence DESC LIMIT 1
   ) l ON true
   WHERE w.id = $1 AND f.deleted_at IS NULL ORDER BY f.name`
 
 /** `counts`: JSON of [hour, runs, failed runs]; null when there were no runs. */
 type SqlOverview = Omit<WorkflowOverview, 'lastRun' | 'runs' | 'errors'> &
-  ({ counts: string | null } & (SqlRun | { [Name in keyof SqlRun]: null }))
-
-type SqlRun = Omit<EntryFacts, 'workflowId' | 'level' | 'status' | 'trigger' | 'source'> &
-  Record<'level' | 'status' | 'trigger', number> & { source: number | null }
+  ({ counts: string | null } & (SqlFacts | { [Name in keyof SqlFacts]: null }))
 
 function overviewOf(row: SqlOverview, hours: number): WorkflowOverview {
   const { id, name, description, folder, createdAt, updatedAt, updatedBy, revision } = row
@@ -63,22 +57,6 @@ function overviewOf(row: SqlOverview, hours: number): WorkflowOverview {
     runs[hour] = ran
     errors[hour] = failed
   }
-  const lastRun = row.sequence === null ? null : runOf(row)
+  const lastRun = row.sequence === null ? null : factsOf(row)
   return { ...facts, activeVersion, deployedAt, hasChanges, lastRun, runs, errors }
 }
-
-const runOf = (row: SqlRun & { id: string }): EntryFacts => ({
-  sequence: row.sequence,
-  executionId: row.executionId,
-  workflowId: row.id,
-  version: row.version,
-  level: levels[row.level]!,
-  status: runStatuses[row.status]!,
-  partial: row.partial,
-  source: row.source === null ? null : runSources[row.source]!,
-  trigger: triggers[row.trigger]!,
-  startedAt: row.startedAt,
-  endedAt: row.endedAt,
-  durationMs: row.durationMs,
-  costTotal: row.costTotal,
-})
