@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { logWrite } from '../../../src/domain/run/write.ts'
 import type { LogPosition } from '../../../src/store/log-query.ts'
@@ -10,14 +10,10 @@ import { ManualClock } from '../../support/clock.ts'
 import { appendLogs } from '../../support/store/append-logs.ts'
 import { install, logRow } from '../../support/store/installed.ts'
 import { logQuery } from '../../support/store/log-model.ts'
-import { PostgresServer } from '../../support/store/postgres.ts'
+import { postgresServer } from '../../support/store/postgres-server.ts'
 import { queryPostgres } from '../../support/store/postgres-store.ts'
 
-let server: PostgresServer
-beforeAll(async () => {
-  server = await PostgresServer.start()
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose](), 60_000)
+const server = postgresServer()
 
 /** The groups of one writer: how many entries each has, and how many pages are read before it commits. */
 const anyWriter = fc.array(fc.record({ entries: fc.nat({ max: 3 }), readsBefore: fc.nat({ max: 6 }) }), {
@@ -31,7 +27,7 @@ test('a reader that follows the log sees every entry once, while writers commit 
       fc.array(anyWriter, { minLength: 2, maxLength: 4 }),
       fc.nat({ max: 4 }),
       async (writers, extra) => {
-        const url = await server.createDatabase()
+        const url = await server().createDatabase()
         const store = await openPostgresStore({ url })
         const database = new Database({ address: parseAddress(url), connectionsMax: writers.length })
         try {
@@ -85,7 +81,7 @@ test('a reader that follows the log sees every entry once, while writers commit 
 }, 120_000)
 
 test('a reader continues after its cursor when a dump was restored on a server with lower transaction IDs', async () => {
-  const url = await server.createDatabase()
+  const url = await server().createDatabase()
   const before = await openPostgresStore({ url })
   const home = await install(before)
   await appendLogs(before, [logRow(home, 1), logRow(home, 2)])

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sequenceAt } from '../../../src/domain/ids.ts'
 import { parseAddress } from '../../../src/store/postgres/address.ts'
 import { Database } from '../../../src/store/postgres/connection.ts'
@@ -8,8 +8,8 @@ import { retainLogs } from '../../../src/store/postgres/upkeep/retention.ts'
 import { endAttempts, sendAgain } from '../../../src/store/postgres/writes/deliveries.ts'
 import type { RetentionBounds } from '../../../src/store/store.ts'
 import { endedAttempt } from '../../support/store/ended-attempt.ts'
-import { PostgresServer } from '../../support/store/postgres.ts'
 import { addBelongings, createHome, recordEntries, retainAll, sequencesIn } from '../../support/store/postgres-log.ts'
+import { postgresServer } from '../../support/store/postgres-server.ts'
 
 const dayMs = 86_400_000
 const today = Math.floor(Date.now() / dayMs) * dayMs
@@ -19,18 +19,12 @@ const many = (first: number, count: number) => Array.from({ length: count }, (_,
 const unbounded = Number.MAX_SAFE_INTEGER
 const belongings = ['deliveries', 'delivery_attempts', 'run_webhooks', 'job_outputs']
 
-let server: PostgresServer
 let url: string
 let database: Database
 
-beforeAll(async () => {
-  server = await PostgresServer.start()
-}, 60_000)
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-}, 60_000)
+const server = postgresServer()
 beforeEach(async () => {
-  url = await server.createDatabase()
+  url = await server().createDatabase()
   database = new Database({ address: parseAddress(url), connectionsMax: 4 })
   await migrate(database)
   await createHome(database)

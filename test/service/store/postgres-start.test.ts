@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { AppError } from '../../../src/domain/errors.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/postgres/postgres-store.ts'
@@ -7,16 +7,13 @@ import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { allExecutions, deploy, keepCalling, serve } from '../../support/running-service.ts'
 import { PostgresServer } from '../../support/store/postgres.ts'
+import { postgresServer } from '../../support/store/postgres-server.ts'
 import { queryPostgres } from '../../support/store/postgres-store.ts'
 
 const certificates = resolve(import.meta.dir, '../../support/certificates')
 const secretKey = 'a secret key with more than 32 characters'
 
-let server: PostgresServer
-beforeAll(async () => {
-  server = await PostgresServer.start({ certificates })
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose](), 60_000)
+const server = postgresServer({ certificates })
 
 /** Why a store cannot be opened; undefined when it can. */
 async function refusalOf(url: string, serves?: PostgresStoreOptions['serves']): Promise<AppError | undefined> {
@@ -28,18 +25,18 @@ async function refusalOf(url: string, serves?: PostgresStoreOptions['serves']): 
     return error as AppError
   }
 }
-const admin = (text: string) => queryPostgres(server.url('postgres'), text)
+const admin = (text: string) => queryPostgres(server().url('postgres'), text)
 
 describe('a start on PostgreSQL explains in one sentence', () => {
   test('that the database does not exist', async () => {
-    expect(await refusalOf(server.url('missing'))).toMatchObject({
+    expect(await refusalOf(server().url('missing'))).toMatchObject({
       code: 'CONFLICT',
       message: expect.stringContaining('correct the name of the database in MILLRACE_STORE, or create it'),
     })
   })
 
   test('that the user does not exist', async () => {
-    expect(await refusalOf(server.url('postgres').replace('postgres@', 'nobody@'))).toMatchObject({
+    expect(await refusalOf(server().url('postgres').replace('postgres@', 'nobody@'))).toMatchObject({
       code: 'CONFLICT',
       message: expect.stringContaining('correct the user in MILLRACE_STORE'),
     })
@@ -54,7 +51,7 @@ describe('a start on PostgreSQL explains in one sentence', () => {
 
   test('that the database has another encoding', async () => {
     await admin("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-    expect(await refusalOf(server.url('latin'))).toMatchObject({
+    expect(await refusalOf(server().url('latin'))).toMatchObject({
       code: 'CONFLICT',
       message: expect.stringContaining('stores texts as LATIN1. Create one with the encoding UTF8'),
     })
@@ -62,7 +59,7 @@ describe('a start on PostgreSQL explains in one sentence', () => {
 
   test('that the user may not create or use the schema', async () => {
     await admin('CREATE ROLE weak LOGIN')
-    const url = await server.createDatabase()
+    const url = await server().createDatabase()
     const weak = url.replace('postgres@', 'weak@')
     expect((await refusalOf(weak))?.message).toContain('GRANT CREATE ON DATABASE')
     await (await openPostgresStore({ url })).close()
@@ -70,14 +67,14 @@ describe('a start on PostgreSQL explains in one sentence', () => {
   })
 
   test('that a newer version has changed the schema, and changes nothing', async () => {
-    const url = await server.createDatabase()
+    const url = await server().createDatabase()
     await (await openPostgresStore({ url })).close()
     await queryPostgres(url, 'INSERT INTO millrace.migrations (number, applied_at) VALUES (999, now())')
     expect(await refusalOf(url)).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('schema 999') })
   })
 
   test('that another process serves the database, until that one stops', async () => {
-    const url = await server.createDatabase()
+    const url = await server().createDatabase()
     const serves = { version: '1', clock: new ManualClock(0) }
     const first = await openPostgresStore({ url, serves })
     // A process that cannot be this one's neighbour.
@@ -91,7 +88,7 @@ describe('a start on PostgreSQL explains in one sentence', () => {
   })
 
   test('that another process serves the database, until its lease has ended', async () => {
-    const url = await server.createDatabase()
+    const url = await server().createDatabase()
     const clock = new ManualClock(0)
     const suspended = await openPostgresStore({ url, serves: { version: '1', clock } })
     await queryPostgres(url, "UPDATE millrace.processes SET host = 'other', lease_until = now() - interval '1 second'")
@@ -102,7 +99,7 @@ describe('a start on PostgreSQL explains in one sentence', () => {
 })
 
 test('processes that start together on an empty database create its schema once', async () => {
-  const url = await server.createDatabase()
+  const url = await server().createDatabase()
   const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })))
   expect(await queryPostgres(url, 'SELECT number FROM millrace.migrations')).toHaveLength(1)
   await Promise.all(stores.map((store) => store.close()))
@@ -110,7 +107,7 @@ test('processes that start together on an empty database create its schema once'
 
 test('a least privileged user can run the service', async () => {
   await admin('CREATE ROLE least LOGIN')
-  const url = await server.createDatabase()
+  const url = await server().createDatabase()
   await admin(`GRANT CREATE, CONNECT ON DATABASE ${new URL(url).pathname.slice(1)} TO least`)
   const store = await openPostgresStore({ url: url.replace('postgres@', 'least@') })
   expect(await store.isInitialised()).toBe(false)
@@ -120,7 +117,7 @@ test('a least privileged user can run the service', async () => {
 describe('TLS', () => {
   const authority = join(certificates, 'authority.pem')
   const open = async (parameters: string, host = '127.0.0.1') => {
-    const url = server.url('postgres').replace('127.0.0.1', host)
+    const url = server().url('postgres').replace('127.0.0.1', host)
     return (await refusalOf(`${url}?${parameters}`))?.message
   }
 
@@ -142,7 +139,7 @@ describe('TLS', () => {
 
 test('no acknowledged run is missing after kill -9 of the executable, and none appears twice', async () => {
   using folder = temporaryFolder()
-  const environment = { MILLRACE_STORE: await server.createDatabase(), MILLRACE_SECRET_KEY: secretKey }
+  const environment = { MILLRACE_STORE: await server().createDatabase(), MILLRACE_SECRET_KEY: secretKey }
   const made = await millrace(['init', '--json'], { environment: { ...environment, MILLRACE_DATA: folder.path } })
   const { apiKey, workspaceId } = JSON.parse(made.out) as { apiKey: string; workspaceId: string }
   const first = await serve(folder.path, environment)
@@ -164,14 +161,14 @@ test('no acknowledged run is missing after kill -9 of the executable, and none a
 
 test('a start without a secret key exits with 1', async () => {
   using folder = temporaryFolder()
-  const environment = { MILLRACE_STORE: server.url('postgres'), MILLRACE_DATA: folder.path, MILLRACE_PORT: '0' }
+  const environment = { MILLRACE_STORE: server().url('postgres'), MILLRACE_DATA: folder.path, MILLRACE_PORT: '0' }
   const { code, words } = await millrace(['serve'], { environment })
   expect({ code, words }).toEqual({ code: 1, words: expect.stringContaining('MILLRACE_SECRET_KEY is not set') })
 })
 
 test('doctor describes the database without its password', async () => {
   using folder = temporaryFolder()
-  const store = await server.createDatabase()
+  const store = await server().createDatabase()
   const withPassword = store.replace('postgres@', 'postgres:hidden@')
   const environment = { MILLRACE_STORE: withPassword, MILLRACE_SECRET_KEY: secretKey, MILLRACE_DATA: folder.path }
   expect((await millrace(['init'], { environment })).code).toBe(0)
@@ -184,7 +181,7 @@ test('doctor describes the database without its password', async () => {
 test.each(['backup there.tar', 'restore there.tar'])('millrace %s exits with 1 and changes nothing', async (words) => {
   using folder = temporaryFolder()
   const environment = {
-    ...{ MILLRACE_STORE: server.url('postgres'), MILLRACE_SECRET_KEY: secretKey, MILLRACE_DATA: folder.path },
+    ...{ MILLRACE_STORE: server().url('postgres'), MILLRACE_SECRET_KEY: secretKey, MILLRACE_DATA: folder.path },
   }
   const ended = await millrace(words.split(' '), { environment, cwd: folder.path })
   expect(ended).toMatchObject({ code: 1, words: expect.stringMatching(/pg_(dump|restore)/) })

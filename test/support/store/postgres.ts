@@ -117,7 +117,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-type StartOptions = { isDurable?: boolean; certificates?: string }
+export type StartOptions = { isDurable?: boolean; certificates?: string }
 
 const isRoot = process.getuid?.() === 0
 
