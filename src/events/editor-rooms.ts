@@ -92,21 +92,36 @@ export class EditorRooms {
 }
 
 type SavedRow = Pick<WorkflowRow, 'id' | 'revision' | 'updatedAt' | 'updatedBy'>
-type Member = { editor: Omit<EditorPresence, 'expiresAt'>; watcher: Watcher }
 
-/** The editors of one workflow in this process. */
+/** An open editor, and what it has been sent. */
+type Member = {
+  editor: Omit<EditorPresence, 'expiresAt'>
+  watcher: Watcher
+  list: string | undefined
+  revision: number
+  calls: number
+}
+
+/**
+ * The editors of one workflow in this process. Each of them is sent what it does not know yet: the list, the draft, and
+ * the call. A portion of them is told at once, and the others a little later, with what is true by then. Most answer
+ * with a request, so telling hundreds at once would delay everybody else.
+ */
 class Room {
   readonly #workflowId: string
   readonly #options: EditorRoomsOptions
   readonly #emptied: () => void
+  /** Those that were told last are at the end. */
   readonly #members = new Map<string, Member>()
-  #timer: Timer | undefined
+  #callTimer: Timer | undefined
+  #pause: Timer | undefined
   #reading: Promise<void> | undefined
   #isStale = false
-  /** The list as it was sent last. */
-  #told = ''
   #isShared = false
-  #revision = 0
+  /** Messages, written once for all members. */
+  #list: string | undefined
+  #saved = { revision: 0, text: '' }
+  #calls = 0
 
   constructor(workflowId: string, options: EditorRoomsOptions, emptied: () => void) {
     this.#workflowId = workflowId
@@ -117,12 +132,10 @@ class Room {
 
   join({ workflowId, userId, email, draft }: Visitor, watcher: Watcher): () => void {
     const editorId = newId()
-    const member = { editor: { workflowId, editorId, userId, email, blockId: null }, watcher }
+    const editor = { workflowId, editorId, userId, email, blockId: null }
+    const member = { editor, watcher, list: undefined, revision: draft.revision, calls: this.#calls }
     this.#members.set(editorId, member)
-    this.#revision = Math.max(this.#revision, draft.revision)
-    send(member, { event: 'joined', editorId, draft })
-    // The new one has not seen the list yet, even if it stays the same.
-    this.#told = ''
+    watcher.message(textOf({ event: 'joined', editorId, draft }))
     this.#announce(member)
     return () => {
       if (!this.#members.delete(editorId)) return
@@ -170,23 +183,25 @@ class Room {
     const shown = editors.slice(0, shownMax).map(({ editorId, userId, email, blockId }) => {
       return { editorId, userId, email, blockId }
     })
-    const list = JSON.stringify(shown)
-    if (list !== this.#told) this.#tell({ event: 'editors', editors: shown })
-    this.#told = list
-    if (!draft || draft.revision <= this.#revision) return
-    this.#revision = draft.revision
-    const { revision, savedAt, savedBy } = draft
-    const email = savedBy === null ? null : await emailOf(savedBy)
-    this.#tell({ event: 'saved', draft: { revision, savedAt, savedBy: email } })
+    const list = textOf({ event: 'editors', editors: shown })
+    // Comparing a text with itself costs nothing.
+    if (list !== this.#list) this.#list = list
+    if (draft && draft.revision > this.#saved.revision) {
+      const { revision, savedAt, savedBy } = draft
+      const email = savedBy === null ? null : await emailOf(savedBy)
+      this.#saved = { revision, text: textOf({ event: 'saved', draft: { revision, savedAt, savedBy: email } }) }
+    }
+    this.#tell()
   }
 
   /** An editor among others answers the call, which renews it. One that is alone is renewed without being asked. */
   #callLater(): void {
-    this.#timer = this.#options.clock.setTimer(callEveryMs, () => {
+    this.#callTimer = this.#options.clock.setTimer(callEveryMs, () => {
       const isAlone = this.#members.size === 1 && !this.#isShared
       if (isAlone) for (const member of this.#members.values()) this.#announce(member)
       else {
-        this.#tell({ event: 'call' })
+        this.#calls += 1
+        this.#tell()
         this.refresh()
       }
       this.#callLater()
@@ -205,22 +220,57 @@ class Room {
     )
   }
 
-  #tell(event: EditorEvent): void {
-    for (const member of [...this.#members.values()]) send(member, event)
+  /** Tells a portion of the members what they do not know, and the next portion after a pause. */
+  #tell(): void {
+    if (this.#pause) return
+    const portion = Math.max(portionMin, Math.ceil(this.#members.size / portionsMax))
+    const told = [...this.#members.values()].filter((member) => this.#hasNewsFor(member)).slice(0, portion)
+    for (const member of told) this.#tellOne(member)
+    if (told.length < portion || this.#members.size === 0) return
+    this.#pause = this.#options.clock.setTimer(pauseMs, () => {
+      this.#pause = undefined
+      this.#tell()
+    })
+  }
+
+  #hasNewsFor({ list, revision, calls }: Member): boolean {
+    return list !== this.#list || revision < this.#saved.revision || calls < this.#calls
+  }
+
+  #tellOne(member: Member): void {
+    const { editor, watcher } = member
+    // It may have left while another one was told.
+    if (!this.#members.delete(editor.editorId)) return
+    this.#members.set(editor.editorId, member)
+    const known = { ...member }
+    member.list = this.#list
+    member.revision = Math.max(known.revision, this.#saved.revision)
+    member.calls = this.#calls
+    // A reader that is too slow leaves during a message, and ignores the rest.
+    if (this.#list !== undefined && known.list !== this.#list) watcher.message(this.#list)
+    if (known.revision < this.#saved.revision) watcher.message(this.#saved.text)
+    if (known.calls < this.#calls) watcher.message(callText)
   }
 
   #stop(): void {
-    this.#timer?.cancel()
+    this.#callTimer?.cancel()
+    this.#pause?.cancel()
     this.#emptied()
   }
 }
 
-function send({ watcher }: Member, event: EditorEvent): void {
-  watcher.message(JSON.stringify(event))
+function textOf(event: EditorEvent): string {
+  return JSON.stringify(event)
 }
+
+const callText = textOf({ event: 'call' })
 
 /** An editor that answers no call is gone from the list after this time. */
 const presentForMs = 12_000
 const callEveryMs = 5_000
 /** The most editors in a message. */
 const shownMax = 50
+/** So many editors are told at once. With more than `portionMin * portionsMax`, the portions grow. */
+const portionMin = 20
+const portionsMax = 40
+const pauseMs = 25

@@ -31,14 +31,17 @@ function withWebhooks({ webhooks: _, ...document }: WorkflowDocument, subscripti
   return subscriptions.length === 0 ? document : { ...document, webhooks: subscriptions.map(shownOf) }
 }
 
-/** The same after a change, with what the check at deployment would say. `warnings`: what reading the document said. */
+/**
+ * The same with what the check at deployment would say. `warnings`: what reading the document said. `seesSecrets`: see
+ * `workflowResponse`.
+ */
 export async function savedResponse(
   services: Pick<Services, 'checkWorkflow' | 'subscriptions' | 'secrets' | 'settings'>,
   row: WorkflowRow,
-  warnings: readonly Finding[] = [],
+  { warnings = [], seesSecrets = true }: { warnings?: readonly Finding[]; seesSecrets?: boolean } = {},
 ): Promise<SavedWorkflow> {
   const check = await services.checkWorkflow(row.document, row.workspaceId)
-  const workflow = await workflowResponse(services, row, true)
+  const workflow = await workflowResponse(services, row, seesSecrets)
   return {
     ...workflow,
     findings: boundedFindings([...check.findings, ...warnings]),

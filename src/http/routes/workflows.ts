@@ -71,7 +71,7 @@ export function workflowRoutes(services: Services, door: Door) {
         })
         door.note(request, { workflowId: row.id })
         set.status = 201
-        return savedResponse(services, row, [...warnings, ...complete.warnings])
+        return savedResponse(services, row, { warnings: [...warnings, ...complete.warnings] })
       },
       route({
         name: 'createWorkflow',
@@ -137,7 +137,7 @@ export function workflowRoutes(services: Services, door: Door) {
         )
         await services.editors.saved(row)
         set.headers['etag'] = etagOf(row)
-        return savedResponse(services, row, [...warnings, ...complete.warnings])
+        return savedResponse(services, row, { warnings: [...warnings, ...complete.warnings] })
       },
       route({
         name: 'replaceWorkflow',

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import type { WorkflowResponse } from '../../http/responses/workflow-schemas.ts'
+import type { SavedWorkflow, WorkflowResponse } from '../../http/responses/workflow-schemas.ts'
 import { call } from '../api/call.ts'
 
 /** The block types. They change only with the version of the service. */
@@ -61,6 +61,12 @@ export async function loadWorkflow(id: string, signal?: AbortSignal): Promise<Wo
     params: { id },
     ...(signal ? { signal } : {}),
   })) as unknown as WorkflowResponse
+}
+
+/** The draft with its check if somebody else has saved it after a revision, else null. */
+export async function loadNewer(id: string, revision: number): Promise<SavedWorkflow | null> {
+  const { workflow } = await call('GET /api/editor/workflows/:id/newer', { params: { id }, query: { revision } })
+  return workflow as unknown as SavedWorkflow | null
 }
 
 /**

@@ -152,6 +152,42 @@ describe('the editors of a workflow', () => {
     expect(() => join('eve')).not.toThrow()
   })
 
+  test('are told in portions when they are many, with what is true by then', async () => {
+    const { rooms, clock, join } = open(new LocalPresence(), 1_000)
+    const readers = Array.from({ length: 100 }, (_, at) => join(`user ${at}`).reader)
+    const told = (revision: number) =>
+      readers.filter(({ events }) => events.some((e) => e.event === 'saved' && e.draft.revision === revision)).length
+    const pass = async () => {
+      clock.advance(25)
+      await settled()
+    }
+    await settled()
+    for (let round = 0; round < 10; round += 1) await pass()
+    await rooms.saved(saved(2))
+    await settled()
+    expect(told(2)).toBe(20)
+    await rooms.saved(saved(3))
+    await settled()
+    expect([told(2), told(3)]).toEqual([20, 0])
+    for (let round = 0; round < 5; round += 1) await pass()
+    expect([told(2), told(3)]).toEqual([20, 100])
+    for (const { present } of readers) expect(present.length).toBe(50)
+  })
+
+  test('that know the list are not sent it again when somebody arrives behind its end', async () => {
+    const { clock, join } = open(new LocalPresence(), 1_000)
+    const readers = Array.from({ length: 60 }, (_, at) => join(`user ${at}`).reader)
+    for (let round = 0; round < 10; round += 1) {
+      clock.advance(25)
+      await settled()
+    }
+    const lists = readers.map((reader) => reader.count('editors'))
+    const late = join('late').reader
+    await settled()
+    expect(late.present.length).toBe(50)
+    expect(readers.map((reader) => reader.count('editors'))).toEqual(lists)
+  })
+
   test('are sent the end of their streams when the service stops', async () => {
     const { rooms, clock, join } = open()
     const { reader } = join('ada')

@@ -1,14 +1,18 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { EditorEvent } from '../../../domain/workflow/editor-event.ts'
-import { findWorkflow } from '../../access/auth.ts'
+import { assertMay, findWorkflow, mayEdit } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
+import { Parameters } from '../../requests/parameters.ts'
+import { respondWith, writeObject } from '../../responses/json-text.ts'
 import { maybe } from '../../responses/schema-parts.ts'
+import { SavedWorkflow } from '../../responses/workflow-schemas.ts'
 import type { Services } from '../../services.ts'
 import { liveStream } from '../../streams/live-stream.ts'
+import { NewerDrafts } from './newer-drafts.ts'
 
 /** The messages of `GET /api/editor/workflows/<id>/events`, as `data:` lines. */
 export type WorkflowEvent = EditorEvent
@@ -21,9 +25,13 @@ const Present = t.Object({
   present: t.Boolean({ description: 'False when the editor has no open stream here. Open it again.' }),
 })
 
+const Newer = t.Object({ workflow: maybe(SavedWorkflow) })
+type Newer = Static<typeof Newer>
+
 /** Who has a workflow open, and changes of its draft while it is open. */
 export function presenceRoutes(services: Services, door: Door) {
   const { store, clock, editors, settings } = services
+  const drafts = new NewerDrafts(services)
   return new Elysia()
     .get(
       '/workflows/:id/events',
@@ -61,9 +69,11 @@ export function presenceRoutes(services: Services, door: Door) {
       '/workflows/:id/presence',
       async ({ request, set, params: { id } }) => {
         const caller = await door.requireSession(request, set)
-        await findWorkflow(services, caller, id, 'read')
         const { editorId, blockId } = await readShape(request, Place, settings.body)
-        return { present: editors.place(id, editorId, caller.userId, blockId) }
+        // An open stream proves access, so the workflow, which may be large, is read only to say that there is none.
+        const present = editors.place(id, editorId, caller.userId, blockId)
+        if (!present) await findWorkflow(services, caller, id, 'read')
+        return { present }
       },
       editorRoute({
         name: 'placeEditor',
@@ -71,6 +81,27 @@ export function presenceRoutes(services: Services, door: Door) {
         body: Place,
         responses: { 200: Present },
         errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'NOT_FOUND'],
+      }),
+    )
+    .get(
+      '/workflows/:id/newer',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.requireSession(request, set)
+        const parameters = new Parameters(request.url)
+        const revision = parameters.whole('revision', 0, Number.MAX_SAFE_INTEGER) ?? 0
+        parameters.assertValid()
+        const found = await drafts.find(id, revision)
+        assertMay(caller, found?.row.workspaceId, 'read', 'workflow')
+        const isNewer = found && found.row.revision > revision
+        const workflow = isNewer ? await found.text(mayEdit(caller, found.row.workspaceId)) : null
+        return respondWith<Newer>(set, writeObject({ workflow }))
+      },
+      editorRoute({
+        name: 'getNewerDraft',
+        summary: 'Get the draft of a workflow and its check if it was saved after a revision',
+        query: t.Object({ revision: t.Optional(t.Integer({ description: 'The revision that the caller has.' })) }),
+        responses: { 200: Newer },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
       }),
     )
 

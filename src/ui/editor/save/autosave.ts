@@ -5,7 +5,7 @@ import { call, type ResponseOf } from '../../api/call.ts'
 import type { Document } from '../document/document.ts'
 import { documentOf } from '../document/document-of.ts'
 import { applyEdit, type Edit, mergeDrafts } from '../document/edit.ts'
-import { loadWorkflow } from '../editor-queries.ts'
+import { loadNewer, loadWorkflow } from '../editor-queries.ts'
 import type { Finding } from '../findings.tsx'
 import { type TriggerDetails, triggerDetailsOf } from '../trigger-details.ts'
 import { assignedBy } from './assigned.ts'
@@ -97,16 +97,16 @@ export class Autosave {
   }
 
   /**
-   * Merges what somebody else has saved. Returns whether there was anything. A save that is about to start, or is in
+   * Merges what somebody else has saved, if anything, and takes over its check. A save that is about to start, or is in
    * flight, finds out itself.
    */
-  async pull(): Promise<boolean> {
+  async pull(): Promise<void> {
     const isBusy = () => this.#info.save.phase === 'saving' || this.#info.save.phase === 'conflict'
-    if (isBusy()) return false
-    const found = await loadWorkflow(this.#workflowId)
-    if (isBusy() || found.revision <= this.#info.revision) return false
+    if (isBusy()) return
+    const found = await loadNewer(this.#workflowId, this.#info.revision)
+    if (!found || isBusy() || found.revision <= this.#info.revision) return
     this.#merge(documentOf(found), found.revision, found.updatedAt)
-    return true
+    if (this.#info.save.phase === 'saved') this.setCheck(found)
   }
 
   /** Ends a conflict: takes their values where they were chosen, and keeps mine elsewhere. Undo reverts the choice. */

@@ -1,7 +1,6 @@
 import { useEffect } from 'react'
 import { useEditing } from '../editing.tsx'
 import type { Autosave } from '../save/autosave.ts'
-import { checkDraft } from '../variable-creator.tsx'
 import type { Together } from './together.ts'
 
 /**
@@ -9,7 +8,7 @@ import type { Together } from './together.ts'
  * the window gets the focus it also looks for changes, because the stream may have been lost without a sign.
  */
 export function useLiveDraft(together: Together, autosave: Autosave): void {
-  const { draft, workflowId } = useEditing()
+  const { draft } = useEditing()
   useEffect(() => together.start(), [together])
   useEffect(() => {
     const tellPlace = () => {
@@ -21,13 +20,15 @@ export function useLiveDraft(together: Together, autosave: Autosave): void {
     return draft.watch(tellPlace)
   }, [draft, together])
   useEffect(() => {
-    let hasLeft = false
+    let isPulling = false
     const pull = async () => {
-      try {
-        if ((await autosave.pull()) && !hasLeft) await checkDraft(autosave, workflowId, draft.state)
-      } catch {
-        // The next save reports whether the service is reachable.
-      }
+      if (isPulling) return
+      isPulling = true
+      const { revision } = autosave.info()
+      // The next save reports whether the service is reachable.
+      await autosave.pull().catch(() => undefined)
+      isPulling = false
+      if (autosave.info().revision > revision) look()
     }
     /** A save of this editor may be reported before its response arrives: both lead to the same revision. */
     const look = () => {
@@ -39,9 +40,8 @@ export function useLiveDraft(together: Together, autosave: Autosave): void {
     const onFocus = () => void pull()
     addEventListener('focus', onFocus)
     return () => {
-      hasLeft = true
       removeEventListener('focus', onFocus)
       for (const stop of stops) stop()
     }
-  }, [together, autosave, draft, workflowId])
+  }, [together, autosave])
 }

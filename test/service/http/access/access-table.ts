@@ -145,6 +145,7 @@ export const accessTable: readonly AccessRow[] = [
     200,
     '{"editorId":"none","blockId":null}',
   ),
+  row('GET /api/editor/workflows/:id/newer', '/api/editor/workflows/<workflow>/newer', 'read', 200),
   row('GET /api/editor/me', '/api/editor/me', 'key', 200),
   row('GET /api/editor/blocks', '/api/editor/blocks', 'key', 200),
   row('GET /api/editor/gallery', '/api/editor/gallery', 'key', 200),

@@ -84,6 +84,19 @@ test('secrets in a document are sealed on disk, shown to editors, and hidden fro
   }
 })
 
+test('the shared text of a newer draft shows secrets only to those who may edit', async () => {
+  const { id } = await create(written())
+  const newer = `/api/editor/workflows/${id}/newer?revision=`
+  const [editor, reader] = await Promise.all([Page.ofMember(world, 'editor'), Page.ofMember(world, 'viewer')])
+  const [shown, hidden] = await Promise.all([editor.get(`${newer}0`), reader.get(`${newer}0`)])
+  expect([secretsIn(shown.text), secretsIn(hidden.text)]).toEqual([values, []])
+  expect([shown.json.workflow.revision, hidden.json.workflow.blocks.ask.params.apiKey]).toEqual([1, '***'])
+  expect(hidden.json.workflow.findings).toEqual(shown.json.workflow.findings)
+  expect((await reader.get(`${newer}1`)).json).toEqual({ workflow: null })
+  const stranger = await Page.of(world, await world.accounts.addUser())
+  expect((await stranger.get(`${newer}0`)).status).toBe(404)
+})
+
 test('saving *** keeps the stored value, and a new value replaces it', async () => {
   const { id, ...document } = await create(written())
   const hidden = (await world.get(`/api/workflows/${id}`, { key: viewer })).json

@@ -99,15 +99,23 @@ test('a value that both changed is not sent until the user chooses, and the choi
   expect(draft.state().document.name).toBe('mine')
 })
 
-test('a draft without changes of its own takes over what others save', async () => {
+test('a draft without changes of its own takes over what others save, with its check', async () => {
   const { sent, responses } = service()
   const { draft, autosave } = editing()
-  const theirs = { name: 'theirs', blocks: {}, edges: [] }
-  responses.push(() => Response.json({ ...theirs, id: 'w1', workspaceId: 'home', revision: 4, updatedAt: '' }))
-  expect(await autosave.pull()).toBe(true)
-  expect([draft.state().document.name, autosave.info()]).toMatchObject(['theirs', { save: { phase: 'saved' } }])
+  const findings = [{ level: 'error', code: 'NO_TRIGGER', path: 'blocks', blockId: null, message: 'No trigger.' }]
+  const theirs = { name: 'theirs', blocks: {}, edges: [], findings }
+  const workflow = { ...theirs, id: 'w1', workspaceId: 'home', revision: 4, updatedAt: '' }
+  responses.push(
+    () => Response.json({ workflow }),
+    () => Response.json({ workflow: null }),
+  )
+  await autosave.pull()
+  expect(draft.state().document.name).toBe('theirs')
+  expect(autosave.info()).toMatchObject({ save: { phase: 'saved' }, revision: 4, findings })
+  await autosave.pull()
+  expect(autosave.info()).toMatchObject({ save: { phase: 'saved' }, revision: 4, findings })
   await autosave.flush()
-  expect(sent.length).toBe(1)
+  expect(sent.length).toBe(2)
 })
 
 test('a copy is kept while the service cannot be reached, and removed when it has everything', async () => {
