@@ -62,6 +62,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codesOf(error).state === '55P03'
 }
 
+/** Whether a row breaks a rule of its table. The statement has then changed nothing. */
+export function isRefusedRow(error: unknown): boolean {
+  return codesOf(error).state?.startsWith('23') ?? false
+}
+
 /** Whether the unique index or primary key of this name refused a row. */
 export function isDuplicate(error: unknown, index: string): boolean {
   return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index

@@ -11,6 +11,7 @@ import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
 import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
+import { appendPlain } from './writes/append.ts'
 import { UsageTurns } from './writes/usage-turns.ts'
 
 export type PostgresStoreOptions = {
@@ -63,7 +64,8 @@ function storeOf(database: Database, partitions: PartitionsAhead, membership: Me
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
   const own: Pick<Store, OwnCall | 'append' | 'getUsage'> = {
-    append: (writes) => turns.append(() => call('append', [writes])),
+    append: (writes) =>
+      turns.append(async () => ((await appendPlain(database, writes)) ? undefined : await call('append', [writes]))),
     getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
     retain: async (bounds) => {
       await partitions.make()

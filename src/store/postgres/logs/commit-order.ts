@@ -5,7 +5,7 @@ import type { Database } from '../connection.ts'
  * another server, on which a dump was restored, may have lower ones: the mark `transactions` makes up for that.
  */
 export function commitOrderOf(transaction: string): string {
-  return `(${transaction}::text::bigint + (SELECT value FROM millrace.marks WHERE name = 'transactions'))`
+  return `(SELECT ${transaction}::text::bigint + value FROM millrace.marks WHERE name = 'transactions')`
 }
 
 /**

@@ -7,11 +7,28 @@ import { searchTextOf } from '../../search-text.ts'
 import { levels, triggers } from '../../stored-values.ts'
 import { unknownWorkflow } from '../../unknown-workflow.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { isRefusedRow } from '../failures.ts'
 import { commitOrderOf } from '../logs/commit-order.ts'
 import { factColumns, factsOf, noteColumns, type SqlFacts } from '../logs/entry-rows.ts'
 import { insertRunFiles } from '../tables/run-files.ts'
 import { insertWebhooks } from './deliveries.ts'
 import { addModelUsage } from './model-usage.ts'
+
+/**
+ * The entries of one group, in one statement that is a transaction of its own. False when nothing was written: an entry
+ * is there already or belongs to no workflow, or one needs more than its row. `appendLogs` takes care of all that.
+ */
+export async function appendNewLogs(database: Sql, logs: readonly LogWrite[]): Promise<boolean> {
+  const rows = logs.map(({ row }) => row)
+  if (rows.length === 0 || rows.some((row) => row.files || row.webhooks || countsAsUsage(row))) return false
+  try {
+    await database.run(insertAll, ...insertValues(rows))
+    return true
+  } catch (error) {
+    if (isRefusedRow(error)) return false
+    throw error
+  }
+}
 
 /**
  * The entries of one group. An entry that is there already stays as it is, and its cost is not added again: after a
@@ -35,16 +52,7 @@ export async function appendLogs(sql: Sql, logs: readonly LogWrite[]): Promise<v
 
 /** Returns the number of the workflow of each row that was not there yet, by sequence. */
 async function insertRows(sql: Sql, rows: readonly LogRow[]): Promise<ReadonlyMap<number, number>> {
-  // The statement does not see its own rows.
-  const runs = new Set(rows.map(({ executionId }) => executionId))
-  if (runs.size < rows.length) throw new Error('Two log entries of a group belong to the same run')
-  const first = Math.min(...rows.map(({ sequence }) => sequence))
-  const sameRunFrom = sequenceAt(timeOfSequence(first) - sameRunMs)
-  const inserted = await sql.all<{ sequence: number; workflow: number }>(
-    insert,
-    rowsOf(rows.map(storedRow)),
-    sameRunFrom,
-  )
+  const inserted = await sql.all<{ sequence: number; workflow: number }>(insert, ...insertValues(rows))
   const workflows = new Map(inserted.map(({ sequence, workflow }) => [sequence, workflow]))
   if (workflows.size < rows.length) {
     const missing = rows.filter(({ sequence }) => !workflows.has(sequence))
@@ -53,9 +61,23 @@ async function insertRows(sql: Sql, rows: readonly LogRow[]): Promise<ReadonlyMa
   return workflows
 }
 
-/** A second entry of a run is refused when it follows the first within this time, so that old ones need not be read. */
+/** `$1` to `$3` of the statements that insert rows. */
+function insertValues(rows: readonly LogRow[]): [rows: string, from: number, to: number] {
+  // The statement does not see its own rows.
+  const runs = new Set(rows.map(({ executionId }) => executionId))
+  if (runs.size < rows.length) throw new Error('Two log entries of a group belong to the same run')
+  const times = rows.map(({ sequence }) => timeOfSequence(sequence))
+  const [from, to] = [Math.min(...times) - sameRunMs, Math.max(...times) + sameRunMs]
+  return [JSON.stringify(rows.map(storedRow)), sequenceAt(from), sequenceAt(to)]
+}
+
+/**
+ * A second entry of a run is refused within this time of the first, so that PostgreSQL need not look into all
+ * partitions.
+ */
 const sameRunMs = 86_400_000
 
+/** Members that are NULL for most rows are absent then, which is faster to read. */
 const storedRow = (row: LogRow) => ({
   sequence: row.sequence,
   executionId: row.executionId,
@@ -65,18 +87,18 @@ const storedRow = (row: LogRow) => ({
   level: levels.indexOf(row.level),
   status: row.cancelled ? 2 : levels.indexOf(row.level),
   trigger: triggers.indexOf(row.trigger),
-  source: row.source === undefined ? null : runSources.indexOf(row.source),
+  source: row.source && runSources.indexOf(row.source),
   partial: row.partial ?? false,
-  createdAt: row.createdAt,
+  createdAt: row.createdAt ?? undefined,
   startedAt: row.startedAt,
   endedAt: row.endedAt,
   durationMs: row.durationMs,
   costTotal: row.costTotal,
-  models: row.models.length === 0 ? null : [...new Set(row.models)].map(storable),
-  failure: row.failure ? JSON.stringify(row.failure) : null,
-  labels: row.labels ? labelsText(row.labels) : null,
-  search: row.failure || row.labels ? storable(searchTextOf(row)) : null,
-  cost: row.cost,
+  models: row.models.length === 0 ? undefined : [...new Set(row.models)].map(storable),
+  failure: row.failure && JSON.stringify(row.failure),
+  labels: row.labels && labelsText(row.labels),
+  search: row.failure || row.labels ? storable(searchTextOf(row)) : undefined,
+  cost: row.cost ?? undefined,
   finalOutput: row.finalOutput,
   traceSpans: row.traceSpans,
 })
@@ -87,25 +109,46 @@ function labelsText(labels: NonNullable<LogRow['labels']>): string {
   return JSON.stringify(Object.fromEntries(pairs))
 }
 
-// Entries have no unique index on the execution, because indexes of a partitioned table are unique only by sequence.
-const insert = `
-  INSERT INTO millrace.logs (sequence, commit_order, workspace, workflow, execution_id, version, level, status, trigger,
-    source, partial, created_at, started_at, ended_at, duration_ms, cost_total, models, failure, labels, search, cost,
-    final_output, trace_spans)
-  SELECT r.sequence, ${commitOrderOf('pg_current_xact_id()')}, w.number, f.number, r."executionId", r.version, r.level, r.status, r.trigger, r.source,
-    r.partial, r."createdAt", r."startedAt", r."endedAt", r."durationMs", r."costTotal", r.models, r.failure, r.labels,
-    r.search, r.cost, r."finalOutput", r."traceSpans"
+const columns = `
+  sequence, commit_order, workspace, workflow, execution_id, version, level, status, trigger, source, partial,
+  created_at, started_at, ended_at, duration_ms, cost_total, models, failure, labels, search, cost, final_output,
+  trace_spans`
+
+const valuesOf = (executionId: string) => `
+  r.sequence, ${commitOrderOf('pg_current_xact_id()')}, w.number, f.number, ${executionId}, r.version, r.level,
+  r.status, r.trigger, r.source, r.partial, r."createdAt", r."startedAt", r."endedAt", r."durationMs", r."costTotal",
+  r.models, r.failure, r.labels, r.search, r.cost, r."finalOutput", r."traceSpans"`
+
+const fromRows = `
   FROM json_to_recordset($1::text::json) AS r (sequence bigint, "executionId" text, "workflowId" text,
-      "workspaceId" text, version integer, level smallint, status smallint, trigger smallint, source smallint,
-      partial boolean, "createdAt" bigint, "startedAt" bigint, "endedAt" bigint, "durationMs" double precision,
-      "costTotal" double precision, models text[], failure text, labels text, search text, cost text,
-      "finalOutput" text, "traceSpans" text)
+    "workspaceId" text, version integer, level smallint, status smallint, trigger smallint, source smallint,
+    partial boolean, "createdAt" bigint, "startedAt" bigint, "endedAt" bigint, "durationMs" double precision,
+    "costTotal" double precision, models text[], failure text, labels text, search text, cost text,
+    "finalOutput" text, "traceSpans" text)`
+
+// Entries have no unique index on the execution, because indexes of a partitioned table are unique only by sequence.
+const hasOther = `
+  EXISTS (SELECT 1 FROM millrace.logs o WHERE o.execution_id = r."executionId" AND o.sequence <> r.sequence
+    AND o.sequence BETWEEN $2::bigint AND $3::bigint)`
+
+const insert = `
+  INSERT INTO millrace.logs (${columns})
+  SELECT ${valuesOf('r."executionId"')} ${fromRows}
     JOIN millrace.workflows f ON f.id = r."workflowId"
     JOIN millrace.workspaces w ON w.number = f.workspace AND w.id = r."workspaceId"
-  WHERE (SELECT o.sequence FROM millrace.logs o
-         WHERE o.execution_id = r."executionId" AND o.sequence > $2::bigint AND o.sequence <> r.sequence LIMIT 1) IS NULL
+  WHERE NOT ${hasOther}
   ON CONFLICT (sequence) DO NOTHING
   RETURNING sequence, workflow`
+
+/**
+ * Inserts all rows or none: what `insert` leaves out is NULL here, in columns that refuse it, and a sequence that is
+ * there already is refused.
+ */
+const insertAll = `
+  INSERT INTO millrace.logs (${columns})
+  SELECT ${valuesOf(`CASE WHEN NOT ${hasOther} THEN r."executionId" END`)} ${fromRows}
+    LEFT JOIN millrace.workflows f ON f.id = r."workflowId"
+    LEFT JOIN millrace.workspaces w ON w.number = f.workspace AND w.id = r."workspaceId"`
 
 /** Rejects unless each of these rows was not inserted because it is there already. */
 async function assertPresent(sql: Sql, rows: readonly LogRow[]): Promise<void> {
