@@ -8,7 +8,7 @@ import { findWorkflow, mayEdit } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readOptionalShape, readShape } from '../requests/body.ts'
-import { assertRevision } from '../requests/revision.ts'
+import { assertRevision, etagOf, revisionIn } from '../requests/revision.ts'
 import { boundedFindings } from '../responses/findings.ts'
 import { findingsError } from '../responses/findings-error.ts'
 import { isoTime } from '../responses/schema-parts.ts'
@@ -209,30 +209,28 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, version: text } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        const { document: draft, workspaceId } = await findWorkflow(services, key, id, 'write')
+        const { document: draft, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
+        // Without the header, only a save during this request is not overwritten.
+        const save = { by: key.userId, ifRevision: revisionIn(request.headers) ?? revision }
         const { document } = await findVersion(id, text)
         // Members that belong to the workflow and not to a version stay as they are.
         const { name, folder } = draft
         const kept = { name, ...(folder === undefined ? {} : { folder }) }
-        const row = await store.updateWorkflow(
-          id,
-          { ...(await secrets.sealed(document, workspaceId)), ...kept, id },
-          clock.now(),
-          undefined,
-          {
-            by: key.userId,
-          },
-        )
+        const restored = { ...(await secrets.sealed(document, workspaceId)), ...kept, id }
+        const row = await store.updateWorkflow(id, restored, clock.now(), undefined, save)
         await services.editors.saved(row)
+        set.headers['etag'] = etagOf(row)
         return savedResponse(services, row)
       },
       route({
         name: 'revertToVersion',
         summary: 'Load a version back into the draft',
-        description: "The active version keeps running. The workflow's name, folder and webhooks stay as they are.",
+        description:
+          "The active version keeps running. The workflow's name, folder and webhooks stay as they are. With `If-Match` " +
+          '(the `ETag` of the draft), a draft that was saved in the meantime is not overwritten: 409.',
         tag: 'Deployments',
         responses: { 200: SavedWorkflow },
-        errors: ['FORBIDDEN', 'NOT_FOUND'],
+        errors: ['INVALID_PARAMETERS', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
       }),
     )
 

@@ -55,3 +55,19 @@ test('a deployment with an old revision is refused, and the error names both rev
   ])
   expect((await deploy('"2"')).status).toBe(200)
 })
+
+test('a version is not loaded into a draft that somebody else saved in the meantime', async () => {
+  const id = await world.workflow()
+  expect((await page.call('POST', `/api/workflows/${id}/deploy`)).status).toBe(200)
+  await put(id, `${id} theirs`)
+  const revert = (headers?: Record<string, string>) =>
+    page.call('POST', `/api/workflows/${id}/deployments/1/revert`, undefined, headers)
+  const refused = await revert({ 'if-match': '"1"' })
+  expect([refused.status, refused.json.code, refused.json.details[0].path]).toEqual([409, 'CONFLICT', 'revision'])
+  expect(refused.json.error).toContain('owner@example.com')
+  expect((await page.get(`/api/workflows/${id}`)).json).toMatchObject({ name: `${id} theirs`, revision: 2 })
+
+  const reverted = await revert({ 'if-match': '"2"' })
+  expect([reverted.status, reverted.headers.get('etag'), reverted.json.revision]).toEqual([200, '"3"', 3])
+  expect([(await revert()).status, (await revert({ 'if-match': 'latest' })).status]).toEqual([200, 400])
+})
