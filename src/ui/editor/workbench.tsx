@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
@@ -19,17 +19,16 @@ import type { Query } from './find/search.ts'
 import { selectedText } from './find/selected-text.ts'
 import { Findings, useShownFindings } from './findings.tsx'
 import { Inspector } from './inspector/inspector.tsx'
+import { InputDialogs } from './listen/input-dialogs.tsx'
 import type { WrittenInputs } from './listen/run-dialog.tsx'
 import { ConnectPalette } from './palette/connect-palette.tsx'
 import { Palette } from './palette/palette.tsx'
 import { QuickPalette } from './palette/quick-palette.tsx'
 import { usePinToggle } from './pins/use-pin-toggle.ts'
 import { Console } from './run/console.tsx'
-import type { MissingValue } from './run/missing-values.ts'
-import type { RunRequest } from './run/run-watch.ts'
 import { useFailureFocus } from './run/use-failure-focus.ts'
 import { useLatestRun } from './run/use-latest-run.ts'
-import { useRuns } from './run/use-runs.ts'
+import { type Lacking, useRuns } from './run/use-runs.ts'
 import type { Autosave } from './save/autosave.ts'
 import { ConflictNotice } from './save/conflict-notice.tsx'
 import { RestoreNotice } from './save/restore-notice.tsx'
@@ -41,8 +40,6 @@ import { DraftTriggerDetails } from './trigger-details.ts'
 import { checkDraft } from './variable-creator.tsx'
 import { WorkflowDialog } from './workflow-dialog.tsx'
 
-const RunDialog = lazy(async () => ({ default: (await import('./listen/run-dialog.tsx')).RunDialog }))
-const ValuesDialog = lazy(async () => ({ default: (await import('./run/values-dialog.tsx')).ValuesDialog }))
 const SeparateDialog = lazy(async () => ({
   default: (await import('./canvas/menus/separate-dialog.tsx')).SeparateDialog,
 }))
@@ -66,13 +63,8 @@ export function Workbench({
   const actions = useActions()
   const toast = useToast()
   const pinOf = usePinToggle()
-  const [missing, setMissing] = useState<{ blockId: string; values: readonly MissingValue[] }>()
-  const onMissing = useCallback(
-    (blockId: string, values: readonly MissingValue[]) => setMissing({ blockId, values }),
-    [],
-  )
-  const [lacking, setLacking] = useState<RunRequest>()
-  const runs = useRuns(autosave, actions.goTo, onMissing, setLacking)
+  const [lacking, setLacking] = useState<Lacking>()
+  const runs = useRuns(autosave, actions.goTo, setLacking)
   const showLatestRun = useLatestRun(useFailureFocus(actions.goTo))
   const [offer, setOffer] = useState<Offer>()
   const [connecting, setConnecting] = useState<string>()
@@ -129,8 +121,7 @@ export function Workbench({
       onRunWith: () => readOnly || setDialog('run'),
       pinOf,
     })
-  const isCovered = () =>
-    [missing, lacking, offer, connecting, dialog].some((each) => each !== undefined) || hasOverlay()
+  const isCovered = () => [lacking, offer, connecting, dialog].some((each) => each !== undefined) || hasOverlay()
   useCanvasKeys({
     actions,
     list: () => actionsAt(),
@@ -214,30 +205,17 @@ export function Workbench({
       )}
       {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
       {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
-      {(dialog === 'run' || lacking) && (
-        <Suspense>
-          <RunDialog
-            runs={runs}
-            request={lacking}
-            written={written.current}
-            onGo={actions.goTo}
-            onClose={() => {
-              setLacking(undefined)
-              setDialog(undefined)
-            }}
-          />
-        </Suspense>
-      )}
-      {missing && (
-        <Suspense>
-          <ValuesDialog
-            blockId={missing.blockId}
-            missing={missing.values}
-            runs={runs}
-            onClose={() => setMissing(undefined)}
-          />
-        </Suspense>
-      )}
+      <InputDialogs
+        lacking={lacking}
+        isCustom={dialog === 'run'}
+        runs={runs}
+        written={written.current}
+        onGo={actions.goTo}
+        onClose={() => {
+          setLacking(undefined)
+          setDialog(undefined)
+        }}
+      />
       {dialog === 'separate' && (
         <Suspense>
           <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />

@@ -159,3 +159,56 @@ describe('a run of a draft that a webhook starts', () => {
     if (folder) await visited.page.screenshot({ path: `${folder}/${name}.png` })
   }
 })
+
+describe('a run of a draft that a chat starts', () => {
+  let visited: Visit
+  beforeAll(async () => {
+    visited = await visit()
+  }, 120_000)
+  afterAll(() => visited.close())
+
+  const dialog = () => visited.page.getByRole('dialog', { name: 'Run with a message' })
+  const run = () => visited.page.getByRole('button', { name: 'Run', exact: true }).click()
+  const output = () => visited.page.getByRole('region', { name: 'Output' })
+  const talk = (name: string, code: string): Draft => ({
+    name,
+    blocks: [
+      block('talk', 'chat_trigger', { identifier: crypto.randomUUID() }, { position: { x: 0, y: 0 } }),
+      block('end', 'function', { code }, { position: { x: 320, y: 0 } }),
+    ],
+    edges: ['talk > end'],
+  })
+
+  test('asks for the message that its blocks read, and offers the latest one again', async () => {
+    const { page, pageErrors } = visited
+    await openWorkflow(visited, talk('Asks for a message', 'return `You said ${<chat.input>}.`'))
+    await run()
+    const message = dialog().getByLabel('Message')
+    await until(async () => await message.evaluate((field) => field === document.activeElement))
+    expect(await dialog().getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true)
+    await page.keyboard.type('Hello')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('there')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await dialog().waitFor({ state: 'detached' })
+    await output()
+      .getByText(/You said Hello\W+there\./)
+      .waitFor()
+
+    await run()
+    expect(await message.inputValue()).toBe('Hello\nthere')
+    await until(async () => await message.evaluate((field) => field === document.activeElement))
+    await page.keyboard.type('Again')
+    await page.keyboard.press('Enter')
+    await output().getByText('You said Again.').waitFor()
+    expect(pageErrors).toEqual([])
+  }, 60_000)
+
+  test('starts at once when no block reads the message', async () => {
+    await openWorkflow(visited, talk('Asks for no message', 'return "Called"'))
+    await run()
+    await output().getByText('"Called"').waitFor()
+    expect(await dialog().count()).toBe(0)
+  }, 60_000)
+})

@@ -24,6 +24,13 @@ export function exampleInput(document: Document, trigger = 'api_trigger'): Recor
   return { body, headers, query, method: methodOf(block.params ?? {}) }
 }
 
+/** Whether blocks read what a trigger gives, such as the message of a chat. */
+export function readsTrigger(document: Document, trigger: string): boolean {
+  const block = Object.values(document.blocks).find(({ type }) => type === trigger)
+  const start = startWords[trigger]
+  return block !== undefined && start !== undefined && Object.keys(fieldsRead(document, block, start)).length > 0
+}
+
 /** An example of a request to a webhook trigger, for commands. */
 export type ExampleRequest = { method: string /** With the query. */; url: string; body: string | undefined }
 
@@ -63,6 +70,7 @@ const startWords: Readonly<Record<string, string>> = {
   api_trigger: 'api',
   manual_trigger: 'manual',
   webhook_trigger: 'webhook',
+  chat_trigger: 'chat',
 }
 
 /** The members of a trigger's output that references in the document read, with a text for each. */
@@ -74,8 +82,8 @@ function fieldsRead({ blocks, loops, parallels }: Document, trigger: Block, star
       for (const segment of segmentsOf(text)) {
         if (segment.kind !== 'reference' || !names.has(segment.name)) continue
         // An API or manual trigger also has its whole input as `input`.
-        const [first] = segment.path
-        grow(found, [...(start !== 'webhook' && first === 'input' ? segment.path.slice(1) : segment.path), ...more])
+        const isWhole = segment.path[0] === 'input' && (start === 'api' || start === 'manual')
+        grow(found, [...(isWhole ? segment.path.slice(1) : segment.path), ...more])
       }
     }
   }

@@ -17,8 +17,11 @@ import { type LoggedRequest, useLoggedRequest } from './use-logged-request.ts'
 
 const CodeEditor = lazy(async () => ({ default: (await import('../inspector/code-editor.tsx')).CodeEditor }))
 
-/** The input typed for each trigger. It is kept while the editor is open, because inputs are often tried again. */
-export type WrittenInputs = { trigger?: string; texts: Map<string, string> }
+/**
+ * The input typed for each trigger, and the message for a chat. They are kept while the editor is open, because they
+ * are often tried again.
+ */
+export type WrittenInputs = { trigger?: string; texts: Map<string, string>; message?: string }
 
 /** Starts a manual run with custom input and a selectable trigger. */
 export function RunDialog({

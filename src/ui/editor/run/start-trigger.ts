@@ -1,5 +1,5 @@
 import type { Document } from '../document/document.ts'
-import { exampleInput } from '../document/example-input.ts'
+import { exampleInput, readsTrigger } from '../document/example-input.ts'
 import type { BlockType } from '../editing.tsx'
 
 /** A trigger that can start a manual run. */
@@ -19,8 +19,10 @@ export function usualTrigger(triggers: readonly StartTrigger[]): StartTrigger | 
   return preferred.find(Boolean) ?? triggers[0]
 }
 
-/** Whether blocks read the body, the headers or the query of the requests to the webhook trigger. */
-export function readsRequest(document: Document): boolean {
-  const { body, headers, query } = exampleInput(document, 'webhook_trigger')
+/** Whether a run that starts at the trigger needs its request or message, because blocks read it. */
+export function needsInput(document: Document, { type, starts }: StartTrigger): boolean {
+  if (starts === 'chat') return readsTrigger(document, type)
+  if (starts !== 'webhook') return false
+  const { body, headers, query } = exampleInput(document, type)
   return [body, headers, query].some((part) => typeof part === 'string' || Object.keys(part ?? {}).length > 0)
 }

@@ -7,22 +7,21 @@ import type { Autosave } from '../save/autosave.ts'
 import { type MissingValue, missingValues } from './missing-values.ts'
 import type { RunRequest } from './run-watch.ts'
 import { type StartError, startErrorOf } from './start-error.ts'
-import { readsRequest, startTriggers, usualTrigger } from './start-trigger.ts'
+import { needsInput, startTriggers, usualTrigger } from './start-trigger.ts'
 import { listenedToken, takenOf } from './test-request.ts'
 
 export type Runs = ReturnType<typeof useRuns>
 
+/** The input that a run lacks: a request, a message, or values of references. */
+export type Lacking =
+  | { kind: 'request' | 'message'; request: RunRequest }
+  | { kind: 'values'; blockId: string; values: readonly MissingValue[] }
+
 /**
- * Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. `onMissing` receives the
- * references without a value of a block that was to run alone. `onNoRequest` receives a run that cannot start without a
- * request to its webhook trigger.
+ * Ways to run the draft, which is saved first. `onGo` goes to a block that prevents a run. `onLacking` receives the
+ * input that has to be given before a run can start.
  */
-export function useRuns(
-  autosave: Autosave,
-  onGo: (blockId: string) => void,
-  onMissing: (blockId: string, missing: readonly MissingValue[]) => void,
-  onNoRequest: (request: RunRequest) => void,
-) {
+export function useRuns(autosave: Autosave, onGo: (blockId: string) => void, onLacking: (lacking: Lacking) => void) {
   const queries = useQueryClient()
   const { run, draft, focus, held, readOnly, workflowId, types } = useEditing()
   const toast = useToast()
@@ -55,19 +54,18 @@ export function useRuns(
       return { blockId, ...(executionId ? { executionId } : {}), ...iterations }
     }
     /**
-     * Starts a run without input. When it starts at the webhook trigger, and blocks read its request: with the chosen
-     * test request, or the pinned one; otherwise the request has to be given first.
+     * Starts a run without input. When it starts at a webhook or chat trigger, and blocks read its request or message:
+     * with the chosen test request, or the pinned one; otherwise it has to be given first.
      */
     const startBare = async (request: RunRequest) => {
       const { document } = draft.state()
       const trigger = usualTrigger(startTriggers(document, types))
-      if (readOnly || run.isRunning || trigger?.starts !== 'webhook') return await start(request)
+      if (readOnly || run.isRunning || !trigger || !needsInput(document, trigger)) return await start(request)
       const token = listened()
       if (token !== undefined) return await start({ ...request, listened: token })
-      if (!readsRequest(document)) return await start(request)
       const pins = await queries.ensureQueryData(pinsQuery(workflowId)).catch(() => undefined)
       if (pins?.data.some(({ blockId }) => blockId === trigger.id)) return await start(request)
-      onNoRequest(request)
+      onLacking({ kind: trigger.starts === 'chat' ? 'message' : 'request', request })
     }
     /** Returns why the run could not start. Later errors are shown like those of every run. */
     const tryWith = async (request: RunRequest): Promise<StartError | undefined> => {
@@ -115,9 +113,9 @@ export function useRuns(
       runUntil: (blockId: string) => startBare({ until: blockId }),
       runOnly: (blockId: string) =>
         start(withListened({ only: aloneRequest(blockId) }), (error) => {
-          const missing = missingValues(error)
-          if (missing.length > 0) onMissing(blockId, missing)
-          return missing.length > 0
+          const values = missingValues(error)
+          if (values.length > 0) onLacking({ kind: 'values', blockId, values })
+          return values.length > 0
         }),
       /** Runs a block alone with these values. Returns why the run could not start. */
       runOnlyWith: (blockId: string, values: Record<string, unknown>) =>
@@ -131,7 +129,7 @@ export function useRuns(
       cancel: () => run.cancel().catch(toast.fail),
       clear: () => run.clear(),
     }
-  }, [run, draft, held, focus, autosave, toast, readOnly, onGo, onMissing, onNoRequest, queries, workflowId, types])
+  }, [run, draft, held, focus, autosave, toast, readOnly, onGo, onLacking, queries, workflowId, types])
 }
 
 /** The key of the toast about a run that could not start. */
