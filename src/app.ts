@@ -2,6 +2,7 @@ import type { Server } from 'bun'
 import { assembleAccounts } from './assembly/accounts.ts'
 import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
+import { assembleCluster } from './assembly/cluster.ts'
 import { assembleDelivery, type Delivery } from './assembly/delivery.ts'
 import { assembleEngine, type Engine } from './assembly/engine.ts'
 import { Garbage } from './assembly/garbage.ts'
@@ -21,7 +22,7 @@ import type { Services } from './http/services.ts'
 import type { Store } from './store/store.ts'
 import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
-export type AppOptions = Omit<Base, 'limits' | 'slices' | 'garbage' | 'store' | 'metrics' | 'port'> & {
+export type AppOptions = Omit<Base, 'limits' | 'slices' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port'> & {
   /** Whether an address is one of the operator's proxies; absent when there are none. */
   isProxy?: ((address: string) => boolean) | undefined
   /** The files of the editor; asked for when somebody first opens it. */
@@ -81,7 +82,8 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   const metrics = new ServiceMetrics({ clock, build })
   const slices = new SliceQueue(clock)
   const garbage = new Garbage(clock, () => Bun.gc(true))
-  const base = { ...options, limits: limitsOf(config), store, metrics, slices, garbage, port: listener.port }
+  const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, delivery, engine, triggers }))
+  const base = { ...options, limits: limitsOf(config), store, cluster, metrics, slices, garbage, port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
   const [accounts, lastSequence] = await Promise.all([assembleAccounts(base), store.lastSequence()])
@@ -102,6 +104,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   if (backups) metrics.watchBackups(() => backups.state)
 
   const open = () => {
+    cluster.open()
     delivery.open()
     engine.open()
     triggers.open()
@@ -111,6 +114,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     const closing = listener.stop(false)
     return stopAll(logger, [
       ['scheduled backups', () => backups?.stop()],
+      ['check-ins', () => cluster.stop()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['delivery', () => delivery.stop(graceMs)],

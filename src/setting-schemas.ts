@@ -12,6 +12,11 @@ const hourMs = 3_600_000
 const origin = 'https?://([^\\s/?#@:[\\]]+|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?'
 const webAddress = { pattern: `^${origin}(/[^\\s?#]*)?$`, range: 'an http or https address' } as const
 
+const optionalOrigin = (description: string) =>
+  plainOptional(
+    plainString({ pattern: `^${origin}/?$`, range: 'an http or https address without a path', description }),
+  )
+
 /**
  * Every setting with its default, range and description. The name of a member determines the names of the setting:
  * `logLevel` is `MILLRACE_LOG_LEVEL` in the environment and in a `--config` file, and `--log-level` on the command
@@ -32,12 +37,9 @@ export const settingSchemas = {
     secret: true,
     description: 'Database of the installation: sqlite for a file in the data folder, or the address of a PostgreSQL.',
   }),
-  baseUrl: plainOptional(
-    plainString({
-      pattern: `^${origin}/?$`,
-      range: 'an http or https address without a path',
-      description: 'Public address of the service, used in links. By default, the address it listens on.',
-    }),
+  baseUrl: optionalOrigin('Public address of the service, used in links. By default, the address it listens on.'),
+  advertiseUrl: optionalOrigin(
+    'Address at which other processes of the installation reach this one; found by default.',
   ),
   trustedProxies: plainArray(plainString({ pattern: '^[^\\s,]+$' }), {
     default: [],

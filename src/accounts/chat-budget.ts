@@ -43,6 +43,12 @@ export class ChatBudget {
     throw new AppError('USAGE_LIMIT_EXCEEDED', message)
   }
 
+  /** Other processes may have added costs: sums that are not recent are read again when they are next used. */
+  refresh(): void {
+    const before = this.#options.clock.now() - refreshMs
+    for (const [workflowId, day] of this.#days) if (day.readAt < before) this.#days.delete(workflowId)
+  }
+
   /** Counts a run that was just recorded. */
   add({ workflowId, trigger, cost }: RecordedRun): void {
     if (trigger !== 'chat' || cost.total === 0) return
@@ -60,7 +66,8 @@ export class ChatBudget {
 
   #begin(chat: Chat): Day {
     const { clock, chatsMax = 10_000 } = this.#options
-    const day: Day = { start: startOfDay(clock.now()), usd: 0, isStale: false, reading: undefined }
+    const now = clock.now()
+    const day: Day = { start: startOfDay(now), readAt: now, usd: 0, isStale: false, reading: undefined }
     this.#days.delete(chat.workflowId)
     this.#days.set(chat.workflowId, day)
     forgetOldest(this.#days, chatsMax)
@@ -92,9 +99,11 @@ export class ChatBudget {
 
 /** The part of a run's record that is used. */
 type RecordedRun = { workflowId: string; trigger: TriggerKind; cost: Pick<Cost, 'total'> }
-/** `start`: epoch milliseconds. `reading`: set while the sum is being read. */
-type Day = { start: number; usd: number; isStale: boolean; reading: Promise<void> | undefined }
+/** `start` and `readAt`: epoch milliseconds. `reading`: set while the sum is being read. */
+type Day = { start: number; readAt: number; usd: number; isStale: boolean; reading: Promise<void> | undefined }
 
+/** A sum is read from the log, so not for every message. */
+const refreshMs = 30_000
 const dayMs = 86_400_000
 
 function startOfDay(now: number): number {

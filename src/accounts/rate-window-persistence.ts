@@ -1,11 +1,14 @@
 import type { RateKind } from '../domain/account/tiers.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
-import type { RateWindowRow } from '../store/account-store.ts'
+import type { CountedWindow, RateWindowRow } from '../store/account-store.ts'
 import type { OpenWindow } from './rate-limit.ts'
 
 export type RateWindowPersistenceOptions = {
-  /** Stores windows and removes those that ended before `at`. */
-  save(windows: readonly RateWindowRow[], at: number): Promise<void>
+  /**
+   * Adds to the stored windows and removes those that ended before `at`. Returns the windows as they are now if other
+   * processes count, too.
+   */
+  save(windows: readonly CountedWindow[], at: number): Promise<readonly RateWindowRow[]>
   clock: Clock
 }
 
@@ -17,7 +20,9 @@ export type RateWindowPersistenceOptions = {
 export class RateWindowPersistence {
   readonly #save: RateWindowPersistenceOptions['save']
   readonly #clock: Clock
-  #changed = new Map<OpenWindow, { kind: RateKind; userId: string }>()
+  #changed = new Map<OpenWindow, Whose>()
+  /** How many requests of a window are stored. */
+  readonly #stored = new WeakMap<OpenWindow, number>()
   #timer: Timer | undefined
   #writing: Promise<void> | undefined
 
@@ -30,6 +35,8 @@ export class RateWindowPersistence {
   of(kind: RateKind): (userId: string, window: OpenWindow, limit: number) => void {
     return (userId, window, limit) => {
       if (limit > reachMax || this.#changed.has(window)) return
+      // A window that an earlier process began is stored up to this request.
+      if (!this.#stored.has(window)) this.#stored.set(window, window.used - 1)
       this.#changed.set(window, { kind, userId })
       this.#writeLater()
     }
@@ -60,14 +67,35 @@ export class RateWindowPersistence {
     const open = [...this.#changed].filter(([{ resetAt }]) => resetAt > now)
     this.#changed = new Map()
     if (open.length === 0) return
-    const rows = open.map(([{ used, resetAt }, { kind, userId }]) => ({ kind, userId, used, resetAt }))
+    const rows = open.map(([window, whose]) => {
+      const { used, resetAt } = window
+      return { ...whose, used, resetAt, added: used - (this.#stored.get(window) ?? 0) }
+    })
     try {
-      await this.#save(rows, now)
+      const totals = await this.#save(rows, now)
+      for (const [index, [window]] of open.entries()) this.#stored.set(window, rows[index]!.used)
+      if (totals.length > 0) this.#adopt(open, rows, totals)
     } catch {
       for (const [window, whose] of open) this.#changed.set(window, whose)
     }
   }
+
+  /** Counts what other processes have counted, too. Requests may have come while the windows were being stored. */
+  #adopt(open: readonly [OpenWindow, Whose][], sent: readonly CountedWindow[], totals: readonly RateWindowRow[]): void {
+    const byKey = new Map(totals.map((total) => [keyOf(total), total]))
+    for (const [index, [window, whose]] of open.entries()) {
+      const total = byKey.get(keyOf(whose))
+      if (!total) continue
+      window.used += total.used - sent[index]!.used
+      window.resetAt = total.resetAt
+      this.#stored.set(window, total.used)
+    }
+  }
 }
+
+type Whose = { kind: RateKind; userId: string }
+
+const keyOf = ({ kind, userId }: Whose) => `${kind} ${userId}`
 
 const writeMs = 1_000
 /** More requests per minute than one process can handle: about 17,000 a second. */

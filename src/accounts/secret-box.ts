@@ -78,6 +78,11 @@ export class SecretBox {
     return key && headOf(key)
   }
 
+  /** The heads of all keys, the current one first. */
+  get heads(): Uint8Array[] {
+    return this.#keys.map(headOf)
+  }
+
   /** Whether the current key sealed a value. */
   isCurrent(sealed: Uint8Array): boolean {
     const head = this.currentHead

@@ -13,7 +13,8 @@ export type UsageOptions = {
 
 /**
  * The cost of accounts in this calendar month (UTC). The store updates the sums in the transaction that records a run.
- * This is a copy in memory, read once a month and updated with each run, so that a run needs no query.
+ * This is a copy in memory, read once a month and updated with each run, so that a run needs no query. While other
+ * processes add to the sums too, it is read again after each `refresh`, without delaying the run that needs it.
  */
 export class Usage {
   readonly #getUsage: UsageOptions['getUsage']
@@ -23,6 +24,8 @@ export class Usage {
   readonly #spent = new Map<string, Spent>()
   readonly #loading = new Map<string, Loading>()
   readonly #ownerOf = new Map<string, string>()
+  /** Incremented when sums in memory may lack costs that other processes have added. */
+  #generation = 0
 
   constructor({ getUsage, clock, accountsMax = 100_000 }: UsageOptions) {
     this.#getUsage = getUsage
@@ -38,7 +41,15 @@ export class Usage {
   /** The same if it is in memory; otherwise undefined. */
   known(userId: string): number | undefined {
     const spent = this.#spent.get(userId)
-    return spent !== undefined && isIn(spent, this.#clock.now()) ? spent.usd : undefined
+    if (spent === undefined || !isIn(spent, this.#clock.now())) return undefined
+    // The next caller that has to wait receives the error.
+    if (spent.generation !== this.#generation) this.#load(userId).catch(() => {})
+    return spent.usd
+  }
+
+  /** Other processes may have added costs: sums are read again when they are next used. */
+  refresh(): void {
+    this.#generation += 1
   }
 
   /**
@@ -87,13 +98,14 @@ export class Usage {
 
   async #read(userId: string, loading: Loading): Promise<number> {
     const [periodStart, periodEnd] = periodAt(this.#clock.now())
+    const generation = this.#generation
     let usd: number
     do {
       loading.isStale = false
       usd = await this.#getUsage(userId, periodStart)
     } while (loading.isStale)
     this.#spent.delete(userId)
-    this.#spent.set(userId, { periodStart, periodEnd, usd })
+    this.#spent.set(userId, { periodStart, periodEnd, usd, generation })
     forgetOldest(this.#spent, this.#accountsMax)
     return usd
   }
@@ -101,7 +113,7 @@ export class Usage {
 
 /** The part of a run's record that is used. */
 type RecordedRun = { workspaceId: string; endedAt: number; cost: Cost; trigger: TriggerKind }
-type Spent = { periodStart: number; periodEnd: number; usd: number }
+type Spent = { periodStart: number; periodEnd: number; usd: number; generation: number }
 type Loading = { isStale: boolean; usd: Promise<number> }
 
 function isIn({ periodStart, periodEnd }: Spent, at: number): boolean {

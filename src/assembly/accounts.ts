@@ -26,6 +26,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
       sealHeads: () => sealHeadsOf(store),
     }),
   ])
+  await store.announceKeys(box.heads)
   const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
   const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })

@@ -1,3 +1,4 @@
+import type { Cluster } from '../cluster/cluster.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limits } from '../domain/limits.ts'
@@ -16,6 +17,8 @@ export type Base = {
   limits: Limits
   build: Build
   store: Store
+  /** The processes that serve the same installation. */
+  cluster: Cluster
   metrics: ServiceMetrics
   logger: Logger
   clock: Clock

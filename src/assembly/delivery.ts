@@ -35,7 +35,7 @@ export function assembleDelivery(options: DeliveryOptions) {
     store,
     clock,
     inSlices: options.slices.run,
-    sequence: new LogSequence(clock.now, options.lastSequence),
+    sequence: new LogSequence(clock.now, options.lastSequence, store.sequenceShare),
     rowsWaitingMax: config.logQueueMax,
     sealOutput: accounts.jobSeal.seal,
     onHealth: (healthy, reason) =>
@@ -102,6 +102,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     freshen: files.freshenAt,
     concurrency: config.webhookConcurrency,
     hostConcurrency: config.webhookHostConcurrency,
+    mayStart: () => base.cluster.holdsClaims,
     attemptsMax: config.webhookMaxAttempts,
     onAttempt: (attempt) => metrics.webhooks.attempted(attempt),
     onFirstAttempt: (waitedMs) => metrics.webhooks.firstTried(waitedMs),

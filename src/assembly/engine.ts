@@ -94,6 +94,8 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
     clock,
     concurrency: config.jobsConcurrency,
     waitingMax: config.jobsWaitingMax,
+    window: store.jobWindow,
+    mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
     onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
   })

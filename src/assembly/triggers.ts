@@ -43,6 +43,7 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     },
     onTrouble: (cause) => logger.error('the scheduler cannot continue', { reason: messageOf(cause) }),
     lastSeenAt: timeOfSequence(lastSequence),
+    isLeader: () => base.cluster.isLeader,
   })
   const conversations = new Conversations({
     listTurns: (workflowId, conversationId, limit) => store.listTurns(workflowId, conversationId, limit),

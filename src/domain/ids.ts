@@ -22,20 +22,27 @@ const sequencesMax = (Date.UTC(2059, 0, 1) - sequenceEpochMs) * sequencesPerMs
  */
 export class LogSequence {
   #last: number
-  #now: () => number
+  readonly #now: () => number
+  readonly #share: { count: number; own(): number }
 
-  constructor(now: () => number, after = 0) {
+  /** `share`: with several processes, each uses its own of every `count` numbers, so that no two are equal. */
+  constructor(now: () => number, after = 0, share: { count: number; own(): number } = whole) {
     this.#now = now
     this.#last = after
+    this.#share = share
   }
 
   next(): number {
     const at = sequenceAt(this.#now())
     // A wrong clock may report any year. After a run with an impossible number, no other run could get a higher one.
-    this.#last = Math.max(this.#last + 1, at <= sequencesMax ? at : 0)
+    const least = Math.max(this.#last + 1, at <= sequencesMax ? at : 0)
+    const { count } = this.#share
+    this.#last = least + ((this.#share.own() - (least % count) + count) % count)
     return this.#last
   }
 }
+
+const whole = { count: 1, own: () => 0 }
 
 /** Everything recorded at or after a time (epoch milliseconds) has this sequence or a higher one. */
 export function sequenceAt(atMs: number): number {

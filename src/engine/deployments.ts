@@ -144,6 +144,14 @@ export class Deployments {
     if (this.#latest?.workflowId === workflowId) this.#latest = undefined
   }
 
+  /** To be called when any deployment may have changed. */
+  forgetAll(): void {
+    this.#generation += 1
+    this.#known.clear()
+    this.#loading.clear()
+    this.#latest = undefined
+  }
+
   async #load(workflowId: string): Promise<Deployment | undefined> {
     const generation = this.#generation
     const row = await this.#options.getActive(workflowId)

@@ -3,6 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import type { LogSequence } from '../domain/ids.ts'
 import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
+import { WorkLost } from '../domain/run/work-lost.ts'
 import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
 import { SliceQueue } from '../domain/slice-queue.ts'
 import type { InSlices } from '../domain/slices.ts'
@@ -80,8 +81,8 @@ export class LogWriter {
   }
 
   /**
-   * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE` or `OVERLOADED`, and then the run is not
-   * recorded; with anything else for a bug.
+   * Resolves when the entry is on disk. Rejects with `STORAGE_UNAVAILABLE`, `OVERLOADED` or `WorkLost`, and then the
+   * run is not recorded; with anything else for a bug.
    */
   append(record: RunRecord, claim?: RequestClaim, webhooks?: RunWebhooks): Promise<{ sequence: number }> {
     const refusal = this.#refusal()
@@ -118,7 +119,9 @@ export class LogWriter {
       // An error of the fold rejects the promise, too.
       const row = this.#fold(record, this.#options.sequence.next(), texts)
       if (webhooks) row.webhooks = webhooks
-      const acknowledge = () => {
+      const acknowledge = (refusal?: Refusal) => {
+        // Only an entry of a job that another process has is refused.
+        if (refusal) return reject(new WorkLost())
         resolve(row)
         if (webhooks) this.#options.onPendingDeliveries?.(row)
       }
@@ -127,7 +130,7 @@ export class LogWriter {
       // The store gets the sealed output and never the text.
       row.rawOutput = null
       const job = row.createdAt === null ? undefined : this.#queue.removeJob(executionId)
-      const write = logWrite(row, output, claim)
+      const write = logWrite(row, output, { claim, isUnwritten: job !== undefined })
       if (!job) return this.#enqueue(write, acknowledge, reject)
       this.#enqueue(
         write,
@@ -145,7 +148,7 @@ export class LogWriter {
 
   /**
    * The same for writes that a job needs on disk before it continues, and for chat messages. Resolves with a refusal
-   * when the claim was refused.
+   * when the claim was refused, or another process has the job.
    */
   write(write: JobWrite | ChatWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()

@@ -66,7 +66,7 @@ export type Services = {
     /** An asynchronous run that has not ended. */
     find(executionId: string): Promise<JobInFlight | undefined>
     /** Cancels a running or queued run; resolves when that is on disk. False when there is none, or it has ended. */
-    cancel(executionId: string): Promise<boolean>
+    cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
   manual: ManualServices
   /** Outputs that manual runs of drafts use instead of running blocks. */

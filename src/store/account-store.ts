@@ -61,8 +61,11 @@ export interface AccountStore {
   removeMember(workspaceId: string, userId: string): Promise<boolean>
 
   // rate limits
-  /** Replaces windows by kind and account, and forgets those that ended before `at`. */
-  saveRateWindows(windows: readonly RateWindowRow[], at: number): Promise<void>
+  /**
+   * Stores windows by kind and account, and forgets those that ended before `at`. If other processes may count too, it
+   * adds to a window that is open already, and returns the windows as they are now; otherwise nothing.
+   */
+  saveRateWindows(windows: readonly CountedWindow[], at: number): Promise<readonly RateWindowRow[]>
   /** Windows that end after `at`. */
   listRateWindows(at: number): Promise<RateWindowRow[]>
 
@@ -150,6 +153,9 @@ export type KeyUse = { keyId: string; at: number }
 
 /** A window of rate limiting: requests counted in it, and when it ends. */
 export type RateWindowRow = { kind: RateKind; userId: string; used: number; resetAt: number }
+
+/** `added`: the requests counted since the window was stored last. */
+export type CountedWindow = RateWindowRow & { added: number }
 
 export type NewWorkspace = { id: string; name: string; ownerId: string; at: number }
 

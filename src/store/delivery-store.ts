@@ -12,13 +12,13 @@ import type {
 /** The part of the port for webhook deliveries. `append` adds the pending deliveries of runs. */
 export interface DeliveryStore {
   /**
-   * Records the outcomes of attempts; ignores deliveries that were deleted. A recorded outcome survives the process,
-   * but a power cut may undo it: then the delivery is due as before, and attempted again.
+   * Records the outcomes of attempts; ignores deliveries that were deleted, or that another process has. A recorded
+   * outcome survives the process, but a power cut may undo it: then the delivery is due as before, and attempted again.
    */
   endAttempts(attempts: readonly EndedAttempt[]): Promise<void>
-  /** Subscriptions that have pending deliveries. */
+  /** Subscriptions that have pending deliveries of this process. */
   pendingSubscriptions(): Promise<number[]>
-  /** The first pending deliveries of a subscription by `dueAt`, then `sequence`, after `after`. */
+  /** The first pending deliveries of a subscription that this process has, by `dueAt`, then `sequence`. */
   nextDeliveries(
     subscription: number,
     after: { dueAt: number; sequence: number } | null,

@@ -8,7 +8,8 @@ import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts
 export interface RunStore {
   // runs
   /**
-   * Writes a group, all or none, except the writes whose claim belongs to another run. Returns these refusals;
+   * Writes a group, all or none, except the writes whose claim belongs to another run, and those for a job of another
+   * process. Returns these refusals;
    * undefined when there are none. Resolves when the group is committed, and flushed to disk if `MILLRACE_SYNC` is
    * `full`.
    */
@@ -30,13 +31,16 @@ export interface RunStore {
   findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
-  /** The oldest jobs of each workflow that have not started. */
-  listQueuedJobs(page: JobPage): Promise<JobFacts[]>
-  /** Interrupted jobs, oldest first. */
-  listInterruptedJobs(): Promise<JobFacts[]>
+  /** The oldest jobs of each workflow that have not started, except those that another process has claimed. */
+  claimQueuedJobs(page: JobPage): Promise<JobFacts[]>
+  /** Interrupted jobs that no process has claimed, oldest first. */
+  claimInterruptedJobs(limit: number): Promise<JobFacts[]>
   /** Jobs that were started by a schedule. */
   listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
-  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+  /**
+   * Gives up the claims of this process, marks its running jobs as interrupted, and counts a crash for each if
+   * `crashed`. Returns how many jobs no process has claimed.
+   */
   parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
   /** The sealed output of a job that ended; undefined when its log entry shows the complete output. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>

@@ -2,6 +2,7 @@ import type { AccountStore } from './account-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { PresenceStore } from './presence-store.ts'
+import type { ProcessStore } from './process-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { WorkflowStore } from './workflow-store.ts'
@@ -18,7 +19,8 @@ export interface Store
     RunStore,
     DeliveryStore,
     DashboardStore,
-    PresenceStore {
+    PresenceStore,
+    ProcessStore {
   /** Deletes some of the oldest log entries beyond the bounds. Call it again until it returns `done`. */
   retain(bounds: RetentionBounds): Promise<RetentionStep>
 

@@ -1,36 +1,9 @@
-import type { Clock, Timer } from '../domain/clock.ts'
+import type { Timer } from '../domain/clock.ts'
 import { newExecutionId } from '../domain/ids.ts'
 import type { ScheduleRow, ScheduleStep } from '../domain/schedule/schedule.ts'
-import type { Store } from '../store/store.ts'
-import {
-  decide,
-  type ScheduleDecision,
-  type ScheduledRun,
-  type ScheduleOutcome,
-  type StartOutcome,
-} from './schedule-decision.ts'
+import { decide, type ScheduleDecision, type ScheduleOutcome, type StartOutcome } from './schedule-decision.ts'
 import { type Scheduled, ScheduleWindow } from './schedule-window.ts'
-
-export type SchedulerOptions = {
-  store: Pick<Store, 'getSchedule' | 'listDueSchedules' | 'listWaitingSchedules' | 'listScheduledJobs'>
-  clock: Clock
-  /** 0 ≤ n < 1. */
-  random(): number
-  /** Starts a run; the step is stored in the same commit. Rejects when that is impossible now. */
-  start(run: ScheduledRun, step: ScheduleStep): Promise<StartOutcome>
-  /** Stores a step that starts nothing. Returns false when the schedule has changed. Rejects like `start`. */
-  take(step: ScheduleStep): Promise<boolean>
-  /** Called with the owners of schedules that are due soon. */
-  prepare(ownerIds: ReadonlySet<string>): void
-  /** Called for every resolved due time. */
-  onResolved(row: ScheduleRow, dueAt: number, outcome: ScheduleOutcome): void
-  /** Called when schedules cannot proceed. They are retried a second later. */
-  onTrouble(error: unknown): void
-  /** The time of the last record before this start. */
-  lastSeenAt: number
-  /** Maximum number of schedules in memory, earliest first. */
-  windowMax?: number
-}
+import type { SchedulerOptions } from './scheduler-options.ts'
 
 /**
  * Starts workflows when they are due. The schedules that are due first are in memory, the others in the store, and one
@@ -57,6 +30,8 @@ export class Scheduler {
   #again = false
   /** Runs of an earlier process that ended before they were loaded here; undefined once all are loaded. */
   #endedEarly: Set<string> | undefined = new Set()
+  /** Runs that are being started, and may not be in the store yet. */
+  readonly #starting = new Set<string>()
   /** A change could not be read, so everything must be reloaded. */
   #isStale = false
   /** The store has nothing due before this time. */
@@ -73,6 +48,7 @@ export class Scheduler {
 
   /** Loads the registered schedules and handles missed times. Retries while the store cannot be read. */
   async open(): Promise<void> {
+    if (!this.#isLeader) return
     try {
       await this.#begin()
     } catch (error) {
@@ -97,8 +73,31 @@ export class Scheduler {
     this.#wake()
   }
 
+  /** Call when this process has become the leader, or is no longer. A new leader starts like a new process. */
+  leaderChanged(): void {
+    this.#timer?.cancel()
+    if (!this.#isLeader || this.#stopped) return
+    this.#endedEarly = new Set()
+    this.#running.clear()
+    void this.open()
+  }
+
+  /** Call now and then while other processes may run what this one starts: finds out which runs have ended. */
+  async lookForEnded(): Promise<void> {
+    if (this.#running.size === 0 || this.#endedEarly || !this.#isLeader) return
+    const known = [...this.#running].flatMap(([workflowId, ids]) => [...ids].map((id) => [workflowId, id] as const))
+    const onDisk = known.filter(([, id]) => !this.#starting.has(id))
+    const present = new Set((await this.#options.store.listScheduledJobs()).map(({ executionId }) => executionId))
+    for (const [workflowId, id] of onDisk) if (!present.has(id)) this.ended(workflowId, id)
+  }
+
+  get #isLeader(): boolean {
+    return this.#options.isLeader?.() ?? true
+  }
+
   /** Call after a workflow was deployed, undeployed or deleted. */
   changed(workflowId: string): void {
+    if (!this.#isLeader) return
     this.#reload(workflowId)
       .catch((error: unknown) => {
         this.#isStale = true
@@ -126,7 +125,7 @@ export class Scheduler {
 
   /** Calls during a turn make it look once more. */
   #wake(): void {
-    if (this.#stopped || this.#endedEarly) return
+    if (this.#stopped || this.#endedEarly || !this.#isLeader) return
     this.#again = true
     this.#turn ??= this.#takeTurn()
       .catch((error: unknown) => this.#tell(error))
@@ -214,11 +213,13 @@ export class Scheduler {
     const executionId = newExecutionId()
     // Registered before it is on disk, because it may end before `start` returns.
     this.#began(workflowId, executionId)
+    this.#starting.add(executionId)
     let outcome: StartOutcome | undefined
     try {
       outcome = await this.#options.start({ row, dueAt, executionId }, step)
       return outcome
     } finally {
+      this.#starting.delete(executionId)
       if (outcome !== 'started') this.#running.get(workflowId)?.delete(executionId)
       if (this.#running.get(workflowId)?.size === 0) this.#running.delete(workflowId)
     }

@@ -65,6 +65,14 @@ export class DeliveryCommands {
     }
   }
 
+  /** Another process made a change: the delivery is read again, after an attempt in flight. */
+  changedElsewhere(key: DeliveryKey): void {
+    if (!this.#options.findQueue(key.subscription)) return
+    const busy = this.#remove(key)
+    if (busy) busy.isCancelled = true
+    else this.#options.expect(key, 0)
+  }
+
   /**
    * Called before and after each change, because the queue may have read the old state in between. Gives the delivery
    * if it is busy: then it stays in the queue.

@@ -2,31 +2,20 @@ import type { Timer } from '../domain/clock.ts'
 import { isRefusedForNow } from '../domain/errors.ts'
 import type { LogRow } from '../domain/run/log.ts'
 import type { DeliveryKey } from '../domain/webhook/delivery.ts'
-import type { Store } from '../store/store.ts'
-import { Attempts, type AttemptsOptions } from './attempts.ts'
+import { Attempts } from './attempts.ts'
 import { Background } from './background.ts'
-import { DeliveryCommands, type DeliveryCommandsOptions } from './delivery-commands.ts'
+import { DeliveryCommands } from './delivery-commands.ts'
+import type { DispatcherOptions } from './dispatcher-options.ts'
 import { FairScheduler, type Slot } from './fair-scheduler.ts'
-import { type Receiver, Receivers, type ReceiversOptions } from './receivers.ts'
+import { type Receiver, Receivers } from './receivers.ts'
 import { dueMsMax, type QueuedDelivery, SubscriptionQueue, type SubscriptionState } from './subscription-queue.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { Yielding } from './yielding.ts'
 
-export type DispatcherOptions = ReceiversOptions &
-  Omit<AttemptsOptions, 'read'> & {
-    store: OutboxStore
-    /** Attempts in flight at once, in all and to one origin. */
-    concurrency: number
-    hostConcurrency: number
-  }
-
-export type OutboxStore = DeliveryCommandsOptions['store'] &
-  Pick<Store, 'getSubscriptions' | 'pendingSubscriptions' | 'nextDeliveries' | 'readDeliveries'>
-
 /**
  * Sends the deliveries of the outbox. Every delivery is on disk before it comes here, and stays due on disk until the
- * outcome of an attempt is on disk. So the next process continues whenever this one ends. Only one process uses a data
- * folder, so a delivery in memory needs no claim.
+ * outcome of an attempt is on disk. So the next process continues whenever this one ends. A delivery belongs to the
+ * process that recorded its run; when that process is gone, another one adopts it.
  *
  * Each subscription has a queue. A delivery waits there until it is due (the timer queue fires then), and until the
  * scheduler selects the queue. Then the dispatcher makes the body, sends it, and writes the outcome. When runs need the
@@ -49,11 +38,10 @@ export class Dispatcher {
   #isStopping = false
 
   constructor(options: DispatcherOptions) {
-    const { clock, store, concurrency: total, hostConcurrency: perOrigin } = options
     this.#options = options
+    const { clock, store, concurrency: total, hostConcurrency: perOrigin } = options
     const charsOf = ({ queue }: SubscriptionState) => this.#attempts.charsOf(queue.next)
-    const onRoom = () => this.#dispatchSoon()
-    this.#scheduler = new FairScheduler({ total, perOrigin, charsOf, clock, onRoom })
+    this.#scheduler = new FairScheduler({ total, perOrigin, charsOf, clock, onRoom: this.dispatchSoon })
     this.#receivers = new Receivers(options)
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
     this.commands = new DeliveryCommands({
@@ -62,16 +50,14 @@ export class Dispatcher {
       findQueue: (subscription) => this.#states.get(subscription)?.queue,
       expect: (key, dueAt) => this.#expect(key, dueAt),
     })
-    this.#yielding = new Yielding(clock, () => this.#dispatchSoon())
+    this.#yielding = new Yielding(clock, this.dispatchSoon)
     this.#timers = new TimerQueue(clock, (due) => this.#fire(due))
   }
 
-  /** Attempts in flight. */
   get inFlight(): number {
     return this.#scheduler.running
   }
 
-  /** Whether no delivery is due, being read, or in flight. Deliveries that are due later do not count. */
   get isQuiet(): boolean {
     return this.#background.isIdle && this.#states.values().every(({ queue }) => queue.readyCount === 0)
   }
@@ -81,16 +67,29 @@ export class Dispatcher {
     try {
       const pending = await this.#options.store.pendingSubscriptions()
       this.#isOpen = true
-      // Not all at once, because there may be thousands.
-      const spreadMs = Math.min(pending.length * spreadMsEach, spreadMsMax)
-      for (const subscription of pending) {
-        const state = this.#stateOf(subscription)
-        state.queue.rereadAll()
-        this.#wake(state, this.#options.random() * spreadMs)
-      }
+      this.adopt(pending)
     } catch (error) {
       if (!isRefusedForNow(error)) this.#options.onBug(error)
       if (!this.#isStopping) this.#opening = this.#options.clock.setTimer(retryMs, () => void this.open())
+    }
+  }
+
+  /** Continues with deliveries that another process left: those of these subscriptions. */
+  adopt(subscriptions: readonly number[]): void {
+    // Not all at once, because there may be thousands.
+    const spreadMs = Math.min(subscriptions.length * spreadMsEach, spreadMsMax)
+    for (const subscription of subscriptions) {
+      const state = this.#stateOf(subscription)
+      state.queue.rereadAll()
+      this.#wake(state, this.#options.random() * spreadMs)
+    }
+  }
+
+  /** Forgets all deliveries, because this process has lost its claims. */
+  forgetAll(): void {
+    for (const state of [...this.#states.values()]) {
+      state.queue.forgetAll()
+      this.#keepUp(state)
     }
   }
 
@@ -98,8 +97,9 @@ export class Dispatcher {
   take(row: LogRow): void {
     if (!row.webhooks || this.#isStopping) return
     const position = { dueAt: row.endedAt, sequence: row.sequence }
-    const { deliveries } = row.webhooks
-    const accepted = deliveries.filter((each) => !this.#stateOf(each.subscription).queue.leavesOnDisk(position))
+    const accepted = row.webhooks.deliveries.filter(
+      (each) => !this.#stateOf(each.subscription).queue.leavesOnDisk(position),
+    )
     if (accepted.length === 0) return
     const [source, committedAt] = [this.#attempts.sourceOf(row, accepted.length), this.#options.clock.monotonic()]
     for (const { subscription, include } of accepted) {
@@ -147,10 +147,7 @@ export class Dispatcher {
         this.#isOpen,
       ),
       subscription,
-      origin: '',
-      isFinding: false,
-      wakeTimer: -1,
-      wakeAt: 0,
+      ...{ origin: '', isFinding: false, wakeTimer: -1, wakeAt: 0 },
     }
     this.#states.set(subscription, state)
     return state
@@ -223,7 +220,7 @@ export class Dispatcher {
     if (state.origin !== receiver.origin) this.#scheduler.leave(state)
     state.origin = receiver.origin
     this.#scheduler.wait(state)
-    this.#dispatchSoon()
+    this.dispatchSoon()
   }
 
   async #find(state: SubscriptionState, receiver: Promise<Receiver>): Promise<void> {
@@ -234,7 +231,8 @@ export class Dispatcher {
     this.#wake(state, retryMs)
   }
 
-  #dispatchSoon(): void {
+  /** Looks for deliveries to start, also after `mayStart` was false. */
+  readonly dispatchSoon = (): void => {
     if (this.#willDispatch || this.#isStopping) return
     this.#willDispatch = true
     setImmediate(() => {
@@ -245,13 +243,14 @@ export class Dispatcher {
 
   #dispatch(): void {
     const { room } = this.#yielding
+    if (this.#isStopping || this.#options.mayStart?.() === false) return
     for (let started = 0; started < room; started += 1) {
-      const taken = this.#isStopping ? undefined : this.#scheduler.take()
+      const taken = this.#scheduler.take()
       if (!taken) return
       this.#yielding.started()
       this.#begin(taken.queue, taken.slot)
     }
-    if (room > 0) this.#dispatchSoon()
+    if (room > 0) this.dispatchSoon()
   }
 
   #begin(state: SubscriptionState, slot: Slot): void {
@@ -276,25 +275,25 @@ export class Dispatcher {
       return
     }
     slot.release(ended.attempt.failure?.code !== 'TIMEOUT')
-    this.#dispatchSoon()
+    this.dispatchSoon()
     if (!(await this.#attempts.record(item, ended))) return
     const { dueAt } = ended.outcome
     state.queue.settle(item, item.isCancelled ? null : dueAt)
-    // The disk may have refused the cancellation, so it is read again.
+    // The cancellation may not be on disk.
     if (item.isCancelled && dueAt !== null) state.queue.expect({ dueAt, sequence: item.sequence })
     this.#keepUp(state)
   }
 }
 
-/** The purpose of a timer: a delivery, or reading more of a queue from disk. */
+/** For a delivery, or for reading more of a queue from disk. */
 type Due = { state: SubscriptionState; item: QueuedDelivery | undefined }
 
 /** How long before it is due a delivery is read into memory. */
 const lookaheadMs = 2_000
 const wakeMsMin = 100
-/** The queues that exist at start begin within this time: in all, and for each. */
+/** Queues that are taken over begin within this time: in all, and for each. */
 const spreadMsMax = 4_000
 const spreadMsEach = 20
 const retryMs = 1_000
-/** How many deliveries ahead the runs for their bodies are read from the log. */
+/** How many deliveries ahead the runs for their bodies are read. */
 const readAhead = 128

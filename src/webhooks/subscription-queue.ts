@@ -184,6 +184,16 @@ export class SubscriptionQueue {
     this.#moveBack(beginning)
   }
 
+  /** Forgets all deliveries, because this process has lost its claims. Those that it still has are read again. */
+  forgetAll(): void {
+    for (const item of [...this.#items.values()]) {
+      // After the attempt in progress, it is read again.
+      if (item.state === 'busy') item.isCancelled = true
+      else this.#drop(item)
+    }
+    this.rereadAll()
+  }
+
   /** Whether the disk should be read now. `lookaheadMs`: how long before they are due deliveries are in memory. */
   needsRefill(lookaheadMs: number): boolean {
     const cursor = this.#cursor

@@ -29,7 +29,7 @@ export type WorkflowIds = { id: string; workspaceId: string }
 
 /**
  * The webhook subscriptions of workflows. They are checked and sealed when they are saved, and kept in memory for the
- * runs that end. Only this process changes them, so what was read stays valid until `forget`.
+ * runs that end. What was read stays valid until `forget`, which follows each change, also one of another process.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions
@@ -58,6 +58,12 @@ export class Subscriptions {
   readonly forget = (workflowId: string): void => {
     this.#known.delete(workflowId)
     this.#reading.delete(workflowId)
+  }
+
+  /** Call it when any subscription may have changed. */
+  forgetAll(): void {
+    this.#known.clear()
+    this.#reading.clear()
   }
 
   /** Finds problems in the subscriptions of a document, beyond their shape. */

@@ -83,7 +83,7 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     // Give waiting requests a turn first: the next step blocks this thread for about 20 ms.
     await Bun.sleep(2)
     const lock = await lockFolder(config)
-    const opening = openStore(config, logger)
+    const opening = openStore(config, listener.port, logger)
     opening.catch(() => undefined)
     const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
       import('../../app.ts'),
@@ -114,11 +114,11 @@ async function lockFolder(config: Config): Promise<DirectoryLock | undefined> {
   return takeLock(config.data)
 }
 
-async function openStore(config: Config, logger: Logger): Promise<Store> {
+async function openStore(config: Config, port: number, logger: Logger): Promise<Store> {
   const { openStoreForService } = await import('../installation/open-store.ts')
-  return await openStoreForService(config, (lost) =>
-    logger.error('runs in the journal of an earlier version could not be imported', { lost }),
-  )
+  const onLost = (lost: readonly string[]) =>
+    logger.error('runs in the journal of an earlier version could not be imported', { lost })
+  return await openStoreForService(config, { port, onLost })
 }
 
 async function listen({ host, port, data }: Config): Promise<Listener> {

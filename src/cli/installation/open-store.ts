@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { type Config, storeKindOf } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
+import { localHost } from '../../domain/local-address.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/postgres-store.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandError } from '../command.ts'
@@ -18,10 +20,20 @@ export async function openStoreForCommand(config: Config): Promise<Store> {
   return await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'direct' })
 }
 
-/** Opens the installation's store for the service. `onLost`: see `SqliteStoreOptions`. */
-export async function openStoreForService(config: Config, onLost: (lost: readonly string[]) => void): Promise<Store> {
-  if (usesPostgres(config))
-    return await openPostgres(config, { serves: { version: build.version, clock: systemClock } })
+export type ServiceStoreOptions = {
+  /** The port that the service listens on. */
+  port: number
+  /** See `SqliteStoreOptions`. */
+  onLost(lost: readonly string[]): void
+}
+
+/** Opens the installation's store for the service. */
+export async function openStoreForService(config: Config, { port, onLost }: ServiceStoreOptions): Promise<Store> {
+  if (usesPostgres(config)) {
+    const url = config.advertiseUrl ?? ownAddress(config.host, port)
+    const usesFolder = config.s3Bucket === undefined
+    return await openPostgres(config, { serves: { version: build.version, clock: systemClock, url, usesFolder } })
+  }
   const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
   return await openSqliteStore({ directory: config.data, sync: config.sync, mode: 'workers', onLost })
 }
@@ -57,6 +69,14 @@ async function openPostgres(
   }
   const { openPostgresStore } = await import('../../store/postgres/postgres-store.ts')
   return await openPostgresStore({ url, ...options })
+}
+
+/** Where other processes reach this one if no setting says so: the address that it listens on, or its machine's. */
+function ownAddress(host: string, port: number): string {
+  const isAny = host === '0.0.0.0' || host === '::' || host === '[::]'
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const outward = addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
+  return `http://${isAny ? (outward ?? '127.0.0.1') : localHost(host)}:${port}`
 }
 
 function withoutPassword(address: string): string {

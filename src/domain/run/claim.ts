@@ -11,5 +11,8 @@ export type ScheduleClaim = { kind: 'schedule'; step: ScheduleStep }
 
 export const requestClaimMs = 86_400_000
 
-/** A write that changed nothing because another run holds its claim. `executionId` is that run, if one is recorded. */
+/**
+ * A write that changed nothing because another run holds its claim; `executionId` is that run, if one is recorded. Or
+ * because the job that it belongs to is another process's.
+ */
 export type Refusal = { index: number; executionId: string | null }

@@ -33,13 +33,13 @@ export type Job = NewJob & {
   waitingSince: number | null
 }
 
-/** A job without its input. */
-export type JobStatus = Omit<Job, 'input'>
+/** A job without its input. `isElsewhere`: another process has claimed it; absent when there is no other. */
+export type JobStatus = Omit<Job, 'input'> & { isElsewhere?: boolean }
 
 /** The identity of a job, and its times. `inputBytes`: the size of the encrypted input of a job that is to start. */
 export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 'createdAt' | 'startedAt'> & {
   inputBytes?: number
 }
 
-/** Which waiting jobs to read: the first of each workflow, for a number of workflows in a fixed order after `after`. */
+/** Which waiting jobs to claim: the first of each workflow, for a number of workflows in a fixed order. */
 export type JobPage = { perWorkflow: number; workflowsMax: number; after: string | undefined }

@@ -7,10 +7,17 @@ import type { LogRow } from './log.ts'
 export type Write = LogWrite | JobWrite | ChatWrite
 
 /**
- * The log entry of a run that has ended. If the run was a job, this also completes the job. `output` is the encrypted
- * output for the job's caller, if it differs from the log's. `claim` belongs to a synchronous run.
+ * The log entry of a run that has ended. If the run was a job, this also completes the job, and is refused when another
+ * process has the job. `output` is the encrypted output for the job's caller, if it differs from the log's. `claim`
+ * belongs to a synchronous run. `isUnwritten`: the run ended before its job was written, so it has no job.
  */
-export type LogWrite = { kind: 'log'; row: LogRow; output: Uint8Array | null; claim?: RequestClaim }
+export type LogWrite = {
+  kind: 'log'
+  row: LogRow
+  output: Uint8Array | null
+  claim?: RequestClaim
+  isUnwritten?: boolean
+}
 
 export type JobWrite =
   /** Refused, without a job, when its claim is. `chars`: the approximate input size, if it is encrypted later. */
@@ -34,8 +41,12 @@ export type ChatWrite = {
   content: Uint8Array
 }
 
-export function logWrite(row: LogRow, output: Uint8Array | null = null, claim?: RequestClaim): LogWrite {
-  return claim ? { kind: 'log', row, output, claim } : { kind: 'log', row, output }
+export function logWrite(
+  row: LogRow,
+  output: Uint8Array | null = null,
+  { claim, isUnwritten = false }: { claim?: RequestClaim | undefined; isUnwritten?: boolean } = {},
+): LogWrite {
+  return { kind: 'log', row, output, ...(claim && { claim }), ...(isUnwritten && { isUnwritten }) }
 }
 
 /** The size of the long parts of a write, in characters or bytes. */

@@ -1,15 +1,18 @@
 import type { JobFacts, JobPage } from '../../domain/run/job.ts'
 
 export type JobQueueOptions = {
-  /** The oldest waiting jobs of each workflow, from the disk. */
-  list(page: JobPage): Promise<JobFacts[]>
+  /** The oldest waiting jobs of each workflow, from the disk. They belong to this process from then on. */
+  claim(page: JobPage): Promise<JobFacts[]>
   /** Whether a job has left the queue and is not deleted yet. */
   isActive(executionId: string): boolean
-  /** Jobs in memory at most; the others are read from the disk when their turn comes. */
-  rememberedMax?: number
-  /** Workflows in one list at most. */
-  workflowsMax?: number
+  window?: QueueWindow
 }
+
+/**
+ * `remembered`: jobs in memory at most; the others are read from the disk when their turn comes. `perWorkflow`: jobs of
+ * one workflow in memory, and in one read. `workflows`: in one read.
+ */
+export type QueueWindow = { remembered: number; perWorkflow: number; workflows: number }
 
 /**
  * The queue of waiting jobs: first the interrupted ones, then one of each workspace in turn. Within a workspace, its
@@ -22,8 +25,7 @@ export type JobQueueOptions = {
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
-  readonly #rememberedMax: number
-  readonly #workflowsMax: number
+  readonly #window: QueueWindow
   readonly #first: JobFacts[] = []
   /** By workflow, each in the order of acceptance. */
   readonly #byWorkflow = new Map<string, JobFacts[]>()
@@ -49,8 +51,7 @@ export class JobQueue {
 
   constructor(options: JobQueueOptions) {
     this.#options = options
-    this.#rememberedMax = options.rememberedMax ?? 10_000
-    this.#workflowsMax = options.workflowsMax ?? 1_000
+    this.#window = options.window ?? { remembered: 10_000, perWorkflow: 500, workflows: 1_000 }
   }
 
   get size(): number {
@@ -98,6 +99,12 @@ export class JobQueue {
   addOnDisk(count: number): void {
     this.#onDisk += count
     this.#mayAllBeHidden = count > 0
+  }
+
+  /** Any workflow may have jobs on disk that are not counted: another process accepted them, or gave them up. */
+  expectMore(): void {
+    this.#onDisk = Math.max(this.#onDisk, 1)
+    this.#mayAllBeHidden = true
   }
 
   /** Whether the latest `take` passed over a workspace that may not start a job now. */
@@ -176,10 +183,10 @@ export class JobQueue {
     const onDiskBefore = this.#onDisk
     this.#hiddenBefore = this.#hidden
     this.#hidden = new Set()
-    const workflowsMax = this.#workflowsMax
+    const workflowsMax = this.#window.workflows
     const after = this.#listedUpTo
     const perWorkflow = this.#mayAllBeHidden ? this.#shareOf(workflowsMax) : this.#share
-    const listed = await this.#options.list({ perWorkflow, workflowsMax, after })
+    const listed = await this.#options.claim({ perWorkflow, workflowsMax, after })
     const lists = Map.groupBy(listed, ({ workflowId }) => workflowId)
     if (after !== undefined) for (const id of this.#hiddenBefore) if (!lists.has(id)) this.#hidden.add(id)
     this.#hiddenBefore = new Set()
@@ -215,12 +222,13 @@ export class JobQueue {
   }
 
   #shareOf(workflows: number): number {
-    return Math.min(shareMax, Math.max(1, Math.floor(this.#rememberedMax / Math.max(1, workflows))))
+    const { remembered, perWorkflow } = this.#window
+    return Math.min(perWorkflow, Math.max(1, Math.floor(remembered / Math.max(1, workflows))))
   }
 
   #hasRoomFor(workflowId: string, share: number): boolean {
     const { length } = this.#byWorkflow.get(workflowId) ?? []
-    return length === 0 || (length < share && this.#remembered.size < this.#rememberedMax)
+    return length === 0 || (length < share && this.#remembered.size < this.#window.remembered)
   }
 
   #rememberIfRoom(job: JobFacts, share: number): boolean {
@@ -246,6 +254,3 @@ export class JobQueue {
 
 /** `executionId`: set for a job that has started before. */
 type MayStart = (workspaceId: string, executionId?: string) => boolean
-
-/** Jobs of one workflow in memory, and in one read, at most. */
-const shareMax = 500

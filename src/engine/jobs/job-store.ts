@@ -7,9 +7,9 @@ export type JobStore = {
   findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
-  /** Jobs that have not started: the oldest ones of each workflow. */
-  listQueuedJobs(page: JobPage): Promise<JobFacts[]>
-  listInterruptedJobs(): Promise<JobFacts[]>
-  /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+  /** Jobs that have not started, and that no other process has claimed: the oldest ones of each workflow. */
+  claimQueuedJobs(page: JobPage): Promise<JobFacts[]>
+  claimInterruptedJobs(limit: number): Promise<JobFacts[]>
+  /** See `RunStore`. */
   parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
 }

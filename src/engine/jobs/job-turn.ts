@@ -6,6 +6,7 @@ import type { Refusal } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, JobStatus } from '../../domain/run/job.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
+import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, largeBytes } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
@@ -41,7 +42,10 @@ export type TurnOptions = {
   onBug(executionId: string, error: unknown): void
 }
 
-/** `done`: the job's log entry is written. `later`: the job was suspended, or the disk refuses writes at the moment. */
+/**
+ * `done`: the job's log entry is written, or another process has the job. `later`: the job was suspended, or the disk
+ * refuses writes at the moment.
+ */
 export type TurnEnd = 'done' | 'later'
 
 /** A job that has left the queue. */
@@ -99,7 +103,9 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
     writes.push({ kind: 'job-step', executionId, number: texts.length + 1, content: seal(mark, executionId) })
     texts.push(mark)
   }
-  await Promise.all(writes.map(write))
+  const [refusal] = await Promise.all(writes.map(write))
+  // Another process has started it.
+  if (refusal) return 'done'
   const text = open(sealed, executionId)
   return { job: started, input: { input: JSON.parse(text) as TriggerInput, inputBytes: text.length }, steps: texts }
 }
@@ -122,7 +128,8 @@ export async function runJob(
   if (active.isCancelled) return await endJob(turn, job, { code: 'CANCELLED' }, steps)
   if (turn.isStopped()) return 'later'
   const writeStep = async (number: number, text: string) => {
-    await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
+    const refusal = await write({ kind: 'job-step', executionId, number, content: seal(text, executionId) })
+    if (refusal) throw new WorkLost()
   }
   const history = new StepHistory(steps, writeStep, accepted, turn.inSlices, turn.gate)
   active.isRunning = true
@@ -147,7 +154,7 @@ export async function runJob(
   if (cause instanceof CrowdedOut) {
     active.crowdedBytes = cause.bytes
     // So that neither a crash nor the time until it resumes counts.
-    await write({ kind: 'job-wait', executionId, at: clock.now() })
+    if (await write({ kind: 'job-wait', executionId, at: clock.now() })) return 'done'
     // It would have to wait for memory to end.
     if (active.isCancelled) return await endSuspended(turn, executionId)
   }
@@ -163,6 +170,7 @@ async function endSuspended(turn: Turn, executionId: string): Promise<TurnEnd> {
 /** Ends a job whose turn failed, so that it does not stay in the state "processing". Never rejects. */
 export async function failJob(options: TurnOptions, executionId: string, error: unknown): Promise<TurnEnd> {
   if (isRefusedForNow(error)) return 'later'
+  if (error instanceof WorkLost) return 'done'
   const { store, onBug } = options
   onBug(executionId, error)
   try {

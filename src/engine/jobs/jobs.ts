@@ -3,40 +3,14 @@ import type { Timer } from '../../domain/clock.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Claim } from '../../domain/run/claim.ts'
 import type { JobFacts } from '../../domain/run/job.ts'
-import type { RunRequest } from '../run/runner.ts'
+import { WorkLost } from '../../domain/run/work-lost.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptanceOf } from './job-record.ts'
 import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
-import {
-  type ActiveJob,
-  endJob,
-  failJob,
-  resumeJob,
-  runJob,
-  stepsOf,
-  type Turn,
-  type TurnEnd,
-  type TurnOptions,
-} from './job-turn.ts'
+import { type ActiveJob, endJob, failJob, resumeJob, runJob, stepsOf, type Turn, type TurnEnd } from './job-turn.ts'
+import type { JobInFlight, JobRequest, JobsOptions } from './jobs-options.ts'
 import { QueueRefills } from './queue-refills.ts'
-
-/** A run that is to be accepted as a job. */
-export type JobRequest = Pick<
-  RunRequest,
-  'workflowId' | 'workspaceId' | 'version' | 'trigger' | 'input' | 'executionId'
->
-
-export type JobsOptions = TurnOptions & {
-  runner: { cancel(executionId: string): boolean }
-  /** Jobs that run at the same time, at most. */
-  concurrency: number
-  /** Jobs in the queue at most; further ones are refused. */
-  waitingMax: number
-}
-
-/** A job that has not ended. */
-export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
 
 /**
  * Asynchronous runs. A job is on disk before its caller receives the response. Workspaces take turns, and so do the
@@ -66,7 +40,8 @@ export class Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#queue = new JobQueue({
-      list: (page) => options.store.listQueuedJobs(page),
+      claim: (page) => options.store.claimQueuedJobs(page),
+      ...(options.window && { window: options.window }),
       isActive: (executionId) => this.#active.has(executionId),
     })
     const refills = { queue: this.#queue, clock: options.clock, pauseMs: retryMs, refilled: () => this.#dispatch() }
@@ -93,13 +68,26 @@ export class Jobs {
     try {
       const { queued, interrupted } = await store.parkJobs(true)
       // Usually there are none; then the reading thread need not start.
-      if (interrupted > 0) for (const job of await store.listInterruptedJobs()) this.#queue.putFirst(job)
+      if (interrupted > 0) await this.#takeInterrupted()
       this.#queue.addOnDisk(queued)
       this.#pause = undefined
       this.#dispatch()
     } catch {
       if (!this.#stopped) this.#pause = clock.setTimer(retryMs, () => void this.open())
     }
+  }
+
+  /** Takes jobs that no process has claimed, as far as there is room. Rejects with the errors of the store. */
+  async takeOver(unclaimed: { queuedJobs: boolean; interruptedJobs: boolean }): Promise<void> {
+    if (this.#pause || !this.#mayStart || this.#running >= this.#options.concurrency) return
+    if (unclaimed.interruptedJobs) await this.#takeInterrupted()
+    if (unclaimed.queuedJobs) this.#queue.expectMore()
+    this.#dispatch()
+  }
+
+  async #takeInterrupted(): Promise<void> {
+    const limit = this.#options.window?.interrupted ?? 1_000_000
+    for (const job of await this.#options.store.claimInterruptedJobs(limit)) this.#queue.putFirst(job)
   }
 
   /** Throws OVERLOADED when no job can be taken. */
@@ -125,7 +113,7 @@ export class Jobs {
     const { workflowId, workspaceId, version, trigger, input } = request
     const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
-    const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined
+    const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined && this.#mayStart
     const startsNow = isFree && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
     const facts = { executionId, workflowId, workspaceId, createdAt, startedAt, version, trigger }
@@ -158,12 +146,10 @@ export class Jobs {
       await takeBack()
       throw error
     }
-    if (isStarted) return { job }
-    if (startsNow) run()
-    else {
+    if (!startsNow) {
       this.#queue.put(job)
       this.#dispatch()
-    }
+    } else if (!isStarted) run()
     return { job }
   }
 
@@ -176,9 +162,10 @@ export class Jobs {
 
   /**
    * Cancels a job, whether it runs or waits; resolves when its end is on disk. False when there is no such job, or it
-   * has ended. Rejects with STORAGE_UNAVAILABLE when its end could not be written yet; the job is then cancelled later.
+   * has ended; `elsewhere` when another process has it. Rejects with STORAGE_UNAVAILABLE when its end could not be
+   * written yet; the job is then cancelled later.
    */
-  async cancel(executionId: string): Promise<boolean> {
+  async cancel(executionId: string): Promise<boolean | 'elsewhere'> {
     const { runner, store } = this.#options
     const active = this.#active.get(executionId)
     if (active) {
@@ -190,6 +177,7 @@ export class Jobs {
       return true
     }
     const job = await store.findJob(executionId)
+    if (job?.isElsewhere) return 'elsewhere'
     if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
     const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
     this.#active.set(executionId, ending)
@@ -202,6 +190,7 @@ export class Jobs {
       return true
     } catch (error) {
       ending.ended.resolve('later')
+      if (error instanceof WorkLost) return 'elsewhere'
       this.#queue.putFirst(job)
       throw error
     } finally {
@@ -227,8 +216,12 @@ export class Jobs {
     await this.#options.store.parkJobs(false)
   }
 
+  get #mayStart(): boolean {
+    return !this.#stopped && (this.#options.mayStart?.() ?? true)
+  }
+
   #dispatch(): void {
-    while (!this.#stopped && this.#pause === undefined && this.#running < this.#options.concurrency) {
+    while (this.#mayStart && this.#pause === undefined && this.#running < this.#options.concurrency) {
       const job = this.#queue.take(this.#crowded.mayStart)
       this.#refills.whenNeeded(job !== undefined)
       if (!job) return

@@ -14,6 +14,8 @@ export interface Sql {
   all<Row>(text: string, ...values: Value[]): Promise<Row[]>
   /** The number of rows changed. */
   run(text: string, ...values: Value[]): Promise<number>
+  /** The number of this process among those that serve the installation; 0 for commands. */
+  readonly owner: number
 }
 
 export type DatabaseOptions = {
@@ -27,6 +29,8 @@ export type DatabaseOptions = {
  * With several servers, the pool belongs to the one that accepts changes; when it fails, the next call looks for it.
  */
 export class Database implements Sql {
+  /** See `Sql`. A process gets its number when it joins the others (cluster/membership.ts). */
+  owner = 0
   readonly #options: DatabaseOptions
   #pool: Promise<SQL> | undefined
 
@@ -36,15 +40,15 @@ export class Database implements Sql {
 
   // A single statement is a transaction of its own, on any connection.
   get<Row>(text: string, ...values: Value[]): Promise<Row | undefined> {
-    return this.#with((pool) => queriesOn(pool).get<Row>(text, ...values))
+    return this.#with((pool) => queriesOn(pool, this.owner).get<Row>(text, ...values))
   }
 
   all<Row>(text: string, ...values: Value[]): Promise<Row[]> {
-    return this.#with((pool) => queriesOn(pool).all<Row>(text, ...values))
+    return this.#with((pool) => queriesOn(pool, this.owner).all<Row>(text, ...values))
   }
 
   run(text: string, ...values: Value[]): Promise<number> {
-    return this.#with((pool) => queriesOn(pool).run(text, ...values))
+    return this.#with((pool) => queriesOn(pool, this.owner).run(text, ...values))
   }
 
   /**
@@ -53,7 +57,7 @@ export class Database implements Sql {
    * each other, one is repeated, so `work` may run several times.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN', work)))
+    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN', work, this.owner)))
   }
 
   /**
@@ -61,16 +65,22 @@ export class Database implements Sql {
    * contradict each other, and it is repeated, so `work` may run several times.
    */
   change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work)))
+    return this.#with((pool) =>
+      repeated(() => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work, this.owner)),
+    )
   }
 
   /** One transaction that may also run scripts of several statements. */
   script<Result>(work: (sql: Sql, run: (text: string) => Promise<void>) => Promise<Result>): Promise<Result> {
     return this.#with((pool) =>
-      transaction(pool, 'BEGIN', (sql, connection) =>
-        work(sql, async (text) => {
-          await connection.unsafe(text).simple()
-        }),
+      transaction(
+        pool,
+        'BEGIN',
+        (sql, connection) =>
+          work(sql, async (text) => {
+            await connection.unsafe(text).simple()
+          }),
+        this.owner,
       ),
     )
   }
@@ -146,11 +156,12 @@ async function transaction<Result>(
   pool: SQL,
   begin: string,
   work: (sql: Sql, connection: ReservedSQL) => Promise<Result>,
+  owner: number,
 ): Promise<Result> {
   const connection = await pool.reserve()
   try {
     await connection.unsafe(begin)
-    const result = await work(queriesOn(connection), connection)
+    const result = await work(queriesOn(connection, owner), connection)
     // A transaction that failed commits nothing, and PostgreSQL does not call that an error.
     const { command } = (await connection.unsafe('COMMIT')) as { command?: string }
     if (command !== 'COMMIT') throw unavailable('PostgreSQL rolled the transaction back.')
@@ -185,7 +196,7 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-function queriesOn(connection: Pick<SQL, 'unsafe'>): Sql {
+function queriesOn(connection: Pick<SQL, 'unsafe'>, owner: number): Sql {
   const query = async (text: string, values: Value[]) =>
     (await connection.unsafe(text, values.map(acceptable))) as Record<string, unknown>[] & { count: number }
   const all = async <Row>(text: string, values: Value[]) => {
@@ -197,6 +208,7 @@ function queriesOn(connection: Pick<SQL, 'unsafe'>): Sql {
     all: (text, ...values) => all(text, values),
     get: async <Row>(text: string, ...values: Value[]) => (await all<Row>(text, values))[0],
     run: async (text, ...values) => (await query(text, values)).count,
+    owner,
   }
 }
 

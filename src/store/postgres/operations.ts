@@ -1,4 +1,7 @@
 import type { Store } from '../store.ts'
+import { noteWorkflowChange } from './cluster/changes.ts'
+import * as orphans from './cluster/orphans.ts'
+import * as processes from './cluster/processes.ts'
 import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
@@ -31,17 +34,19 @@ import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
 import { listModelUsage } from './writes/model-usage.ts'
 
-/** Calls about the store itself: the store has a method for each. */
-export type OwnCall = 'retain' | 'probe' | 'close'
-/** All other calls of the port. */
-export type OperationName = Exclude<keyof Store, OwnCall>
+/** Members that concern the store itself, or this process. */
+export type OwnMember =
+  | ('retain' | 'probe' | 'close')
+  | ('sequenceShare' | 'jobWindow' | 'checkIn' | 'announceKeys' | 'listGoneFiles')
+/** All calls that read or change rows. */
+export type OperationName = Exclude<keyof Store, OwnMember>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
 export type Result<Name extends OperationName> = Awaited<ReturnType<Store[Name]>>
 
 /**
- * The kind of a call. `read`: its statements see the latest commits, each for itself. `change`: a transaction that
- * behaves as if no other ran at the same time, for everything that people change. `write`: a transaction that locks the
- * rows that it reads and then changes, for what runs and deliveries write all the time.
+ * The kind of a call. `read`: its statements see the latest commits, each for itself; a single one may also write.
+ * `change`: a transaction that behaves as if no other ran at the same time, for everything that people change. `write`:
+ * a transaction that locks the rows that it reads and then changes, for what runs and deliveries write all the time.
  */
 export type Operation<Name extends OperationName> = {
   kind: 'read' | 'change' | 'write'
@@ -102,24 +107,24 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   moveFolder: { kind: 'change', run: workflows.moveFolder },
   listDeletedWorkflows: { kind: 'read', run: deletedWorkflows.listDeletedWorkflows },
   findDeletedWorkflow: { kind: 'read', run: deletedWorkflows.findDeletedWorkflow },
-  restoreWorkflow: { kind: 'change', run: deletedWorkflows.restoreWorkflow },
+  restoreWorkflow: ofWorkflow(deletedWorkflows.restoreWorkflow),
   listModelUsage: { kind: 'read', run: listModelUsage },
 
   createWorkflow: { kind: 'change', run: workflows.createWorkflow },
   updateWorkflow: { kind: 'change', run: workflows.updateWorkflow },
   getWorkflow: { kind: 'read', run: workflows.getWorkflow },
   listWorkflows: { kind: 'read', run: workflows.listWorkflows },
-  deleteWorkflow: { kind: 'change', run: workflows.deleteWorkflow },
+  deleteWorkflow: ofWorkflow(workflows.deleteWorkflow),
 
   listSubscriptions: { kind: 'read', run: subscriptions.listSubscriptions },
   getSubscriptions: { kind: 'read', run: subscriptions.getSubscriptions },
-  createSubscription: { kind: 'change', run: subscriptions.createSubscription },
-  changeSubscription: { kind: 'change', run: subscriptions.changeSubscription },
-  deleteSubscription: { kind: 'change', run: subscriptions.deleteSubscription },
+  createSubscription: ofWorkflow(subscriptions.createSubscription),
+  changeSubscription: ofWorkflow(subscriptions.changeSubscription),
+  deleteSubscription: ofWorkflow(subscriptions.deleteSubscription),
 
-  deploy: { kind: 'change', run: deployments.deploy },
-  undeploy: { kind: 'change', run: deployments.undeploy },
-  activate: { kind: 'change', run: deployments.activate },
+  deploy: ofWorkflow(deployments.deploy),
+  undeploy: ofWorkflow(deployments.undeploy),
+  activate: ofWorkflow(deployments.activate),
   describeDeployment: { kind: 'change', run: deployments.describeDeployment },
   listDeployments: { kind: 'read', run: deployments.listDeployments },
   getDeployment: { kind: 'read', run: deployments.getDeployment },
@@ -153,8 +158,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJob: { kind: 'read', run: jobs.getJob },
   findJob: { kind: 'read', run: jobs.findJob },
   getJobSteps: { kind: 'read', run: jobs.getJobSteps },
-  listQueuedJobs: { kind: 'read', run: jobs.listQueuedJobs },
-  listInterruptedJobs: { kind: 'read', run: jobs.listInterruptedJobs },
+  claimQueuedJobs: { kind: 'read', run: jobs.claimQueuedJobs },
+  claimInterruptedJobs: { kind: 'read', run: jobs.claimInterruptedJobs },
   listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
   parkJobs: { kind: 'write', run: jobs.parkJobs },
   getJobOutput: { kind: 'read', run: jobs.getJobOutput },
@@ -173,7 +178,6 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listTurns: { kind: 'read', run: listTurns },
 
-  listGoneFiles: { kind: 'read', run: runFiles.listGoneFiles },
   forgetGoneFiles: { kind: 'write', run: runFiles.forgetGoneFiles },
   getFileUsage: { kind: 'read', run: runFiles.getFileUsage },
 
@@ -186,4 +190,23 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   readPresence: { kind: 'read', run: presence.readPresence },
 
   measure: { kind: 'read', run: measure },
+
+  listProcesses: { kind: 'read', run: processes.listProcesses },
+  drainProcess: { kind: 'write', run: processes.drainProcess },
+  adoptDeliveries: { kind: 'write', run: orphans.adoptDeliveries },
+  releaseDeliveries: { kind: 'write', run: orphans.releaseDeliveries },
+}
+
+/** A change of a workflow that other processes may have in memory. */
+function ofWorkflow<Rest extends unknown[], Result>(
+  run: (sql: Sql, workflowId: string, ...rest: Rest) => Promise<Result>,
+) {
+  return {
+    kind: 'change' as const,
+    run: async (sql: Sql, workflowId: string, ...rest: Rest) => {
+      const result = await run(sql, workflowId, ...rest)
+      await noteWorkflowChange(sql, workflowId)
+      return result
+    },
+  }
 }

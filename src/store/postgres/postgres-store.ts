@@ -1,14 +1,18 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Store } from '../store.ts'
+import { type OwnWork, onlyProcess } from '../process-store.ts'
+import type { RetentionStep, Store } from '../store.ts'
 import { hostsText, type PostgresAddress, parseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
+import { deleteOldChanges } from './cluster/changes.ts'
+import { CheckIns } from './cluster/check-in.ts'
+import { type Introduction, Membership } from './cluster/membership.ts'
 import { Database } from './connection.ts'
 import { unavailable } from './failures.ts'
 import { continueCommitOrder } from './logs/commit-order.ts'
-import { Membership } from './membership.ts'
 import { migrate } from './migrations/migrations.ts'
-import { type Arguments, type OperationName, type OwnCall, operations, type Result } from './operations.ts'
+import { type Arguments, type OperationName, type OwnMember, operations, type Result } from './operations.ts'
+import { listGoneFiles } from './tables/run-files.ts'
 import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
 import { appendPlain } from './writes/append.ts'
@@ -20,7 +24,7 @@ export type PostgresStoreOptions = {
   /** The most connections; 10 when absent. */
   connectionsMax?: number
   /** For the service, which registers itself; absent for commands. */
-  serves?: { version: string; clock: Pick<Clock, 'now' | 'setTimer'> }
+  serves?: Introduction & { clock: Pick<Clock, 'now' | 'monotonic'> }
 }
 
 /**
@@ -33,11 +37,12 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
   try {
     await checkServer(database)
     await migrate(database)
-    const membership = serves && (await Membership.join(database, serves.version, serves.clock))
+    const membership = serves && (await Membership.join(database, serves))
     const partitions = new PartitionsAhead(database, () => serves?.clock.now() ?? Date.now())
     if (serves) await continueCommitOrder(database)
     await partitions.make()
-    return storeOf(database, partitions, membership)
+    const checkIns = membership && new CheckIns(database, membership, () => serves.clock.monotonic())
+    return storeOf({ database, partitions, membership, checkIns })
   } catch (error) {
     await database.close()
     throw cannotStart(error, address)
@@ -54,7 +59,14 @@ function cannotStart(error: unknown, address: PostgresAddress): unknown {
   )
 }
 
-function storeOf(database: Database, partitions: PartitionsAhead, membership: Membership | undefined): Store {
+type Parts = {
+  database: Database
+  partitions: PartitionsAhead
+  membership: Membership | undefined
+  checkIns: CheckIns | undefined
+}
+
+function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
   const call = <Name extends OperationName>(name: Name, args: Arguments<Name>): Promise<Result<Name>> => {
     const { kind, run } = operations[name]
     if (kind === 'read') return run(database, ...args)
@@ -63,12 +75,18 @@ function storeOf(database: Database, partitions: PartitionsAhead, membership: Me
   const turns = new UsageTurns()
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
-  const own: Pick<Store, OwnCall | 'append' | 'getUsage'> = {
+  // A command is not one of several processes: it does what it was asked to do.
+  const mayLead = () => checkIns === undefined || checkIns.isLeader
+  const own: Pick<Store, OwnMember | 'append' | 'getUsage'> = {
     append: (writes) =>
       turns.append(async () => ((await appendPlain(database, writes)) ? undefined : await call('append', [writes]))),
     getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
+    ...processCalls(membership, checkIns),
+    listGoneFiles: async (limit) => (mayLead() ? await listGoneFiles(database, limit) : []),
     retain: async (bounds) => {
+      if (!mayLead()) return nothingRetained
       await partitions.make()
+      await deleteOldChanges(database)
       return await retainLogs(database, bounds)
     },
     probe: async () => {
@@ -85,4 +103,20 @@ function storeOf(database: Database, partitions: PartitionsAhead, membership: Me
     },
   }
   return { ...(Object.fromEntries(methods) as unknown as Store), ...own }
+}
+
+/** The calls of `ProcessStore` that belong to this process. */
+function processCalls(membership: Membership | undefined, checkIns: CheckIns | undefined) {
+  const { sequenceShare, announceKeys, checkIn } = onlyProcess
+  return {
+    sequenceShare: membership?.sequenceShare ?? sequenceShare,
+    jobWindow: { remembered: 400, perWorkflow: 100, workflows: 100, interrupted: 100 },
+    announceKeys: membership ? (heads: readonly Uint8Array[]) => membership.announceKeys(heads) : announceKeys,
+    checkIn: checkIns ? (own: OwnWork) => checkIns.checkIn(own) : checkIn,
+  }
+}
+
+const nothingRetained: RetentionStep = {
+  ...{ entries: 0, bytesFreed: 0, usedBytes: 0, heldMs: 0, heldTo: 0, leftBytes: 0 },
+  done: true,
 }

@@ -1,4 +1,5 @@
 import type { Write } from '../../domain/run/write.ts'
+import { onlyProcess } from '../process-store.ts'
 import type { Store } from '../store.ts'
 import { LocalPresence } from './local-presence.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
@@ -45,6 +46,7 @@ function directStore(options: OpenOptions, onLost: OnLost): Store {
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
     ...new LocalPresence(),
+    ...onlyProcess,
     retain: (bounds) => Promise.try(() => executor.retain(bounds)),
     probe: async () => executor.probe(),
     close: async () => executor.close(),
@@ -80,6 +82,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
   return {
     ...storeOf(call, {
       ...new LocalPresence(),
+      ...onlyProcess,
       retain: async (bounds) => {
         const { walBytes, ...step } = await writer.retain(bounds)
         checkpoints.countBytes(walBytes)

@@ -92,7 +92,8 @@ test('a reader continues after its cursor when a dump was restored on a server w
     url,
     'SELECT max(commit_order)::text AS last FROM millrace.logs',
   )
-  const restored = await openPostgresStore({ url, serves: { version: '1', clock: new ManualClock(Date.now()) } })
+  const serves = { version: '1', url: 'http://127.0.0.1:1', usesFolder: false, clock: new ManualClock(Date.now()) }
+  const restored = await openPostgresStore({ url, serves })
   await appendLogs(restored, [logRow(home, 3)])
   const following = { order: 'asc', after: [Number(last), 2] } as const
   expect((await restored.queryLogs(logQuery(home.workspaceId, following))).count).toBe(1)

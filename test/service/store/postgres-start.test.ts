@@ -9,9 +9,12 @@ import { allExecutions, deploy, keepCalling, serve } from '../../support/running
 import { PostgresServer } from '../../support/store/postgres.ts'
 import { postgresServer } from '../../support/store/postgres-server.ts'
 import { queryPostgres } from '../../support/store/postgres-store.ts'
+import { rejectionOf } from '../../support/store/rejection.ts'
 
 const certificates = resolve(import.meta.dir, '../../support/certificates')
 const secretKey = 'a secret key with more than 32 characters'
+
+const serves = { version: '1', url: 'http://127.0.0.1:1', usesFolder: false, clock: new ManualClock(0) }
 
 const server = postgresServer({ certificates })
 
@@ -73,30 +76,50 @@ describe('a start on PostgreSQL explains in one sentence', () => {
     expect(await refusalOf(url)).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('schema 999') })
   })
 
-  test('that another process serves the database, until that one stops', async () => {
+  test('that another process keeps files in a folder, until that one stops', async () => {
     const url = await server().createDatabase()
-    const serves = { version: '1', clock: new ManualClock(0) }
-    const first = await openPostgresStore({ url, serves })
-    // A process that cannot be this one's neighbour.
-    await queryPostgres(url, "UPDATE millrace.processes SET host = 'other-machine'")
+    const first = await openPostgresStore({ url, serves: { ...serves, usesFolder: true } })
     const refusal = await refusalOf(url, serves)
-    expect(refusal).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('on other-machine. Stop it') })
+    expect(refusal).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('keeps files in a folder') })
     // Commands work beside a service.
     await (await openPostgresStore({ url })).close()
     await first.close()
     await (await openPostgresStore({ url, serves })).close()
   })
 
-  test('that another process serves the database, until its lease has ended', async () => {
+  test('that another process keeps files in a folder, until its lease has ended', async () => {
     const url = await server().createDatabase()
-    const clock = new ManualClock(0)
-    const suspended = await openPostgresStore({ url, serves: { version: '1', clock } })
-    await queryPostgres(url, "UPDATE millrace.processes SET host = 'other', lease_until = now() - interval '1 second'")
-    const next = await openPostgresStore({ url, serves: { version: '1', clock } })
+    const suspended = await openPostgresStore({ url, serves: { ...serves, usesFolder: true } })
+    await queryPostgres(url, "UPDATE millrace.processes SET lease_until = now() - interval '1 second'")
+    const next = await openPostgresStore({ url, serves })
     await next.close()
     await suspended.close()
   })
+
+  test('that another process encrypts with a key that this one does not have', async () => {
+    const url = await server().createDatabase()
+    const [one, two, three] = [1, 2, 3].map((byte) => new Uint8Array([1, 0, 0, 0, byte])) as [Key, Key, Key]
+    const first = await openPostgresStore({ url, serves })
+    await first.announceKeys([one])
+    // A key is replaced process by process: first all of them learn the new one, then it becomes the current one.
+    const second = await openPostgresStore({ url, serves })
+    await second.announceKeys([one, two])
+    const third = await openPostgresStore({ url, serves })
+    expect(await rejectionOf(third.announceKeys([three]))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('another MILLRACE_SECRET_KEY'),
+    })
+    const fourth = await openPostgresStore({ url, serves })
+    expect(await rejectionOf(fourth.announceKeys([two, one]))).toMatchObject({ code: 'CONFLICT' })
+    await first.close()
+    const fifth = await openPostgresStore({ url, serves })
+    await fifth.announceKeys([two, one])
+    expect(await fifth.listProcesses()).toHaveLength(2)
+    for (const store of [second, third, fourth, fifth]) await store.close()
+  })
 })
+
+type Key = Uint8Array
 
 test('processes that start together on an empty database create its schema once', async () => {
   const url = await server().createDatabase()

@@ -157,7 +157,11 @@ describe('the limits of an account', () => {
     const { usage, clock, sums, hold } = usageWorld()
     const saved: RateWindowRow[] = []
     const users = new Map<string, OwnTier>([['u', { plan: null, numbers: {} }]])
-    const journal = new RateWindowPersistence({ save: async (rows) => void saved.push(...rows), clock })
+    const save = async (rows: readonly RateWindowRow[]) => {
+      saved.push(...rows)
+      return []
+    }
+    const journal = new RateWindowPersistence({ save, clock })
     const limits = new AccountLimits({
       async findUser(id) {
         const own = users.get(id)

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { RateLimiter } from '../../../src/accounts/rate-limit.ts'
 import { RateWindowPersistence } from '../../../src/accounts/rate-window-persistence.ts'
-import type { RateWindowRow } from '../../../src/store/account-store.ts'
+import type { CountedWindow, RateWindowRow } from '../../../src/store/account-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-function world() {
+function world(totals: (rows: readonly CountedWindow[]) => RateWindowRow[] = () => []) {
   const clock = new ManualClock(1_000_000)
-  const saves: RateWindowRow[][] = []
+  const saves: CountedWindow[][] = []
   let gate: PromiseWithResolvers<void> | undefined
   let failure: Error | undefined
   const journal = new RateWindowPersistence({
@@ -18,6 +18,7 @@ function world() {
       saves.push([...rows])
       await gate?.promise
       if (failure) throw failure
+      return totals(rows)
     },
   })
   return {
@@ -48,8 +49,8 @@ test('changed windows are written together, at most once a second', async () => 
   clock.advance(1)
   expect(saves).toEqual([
     [
-      { kind: 'sync', userId: 'a', used: 5, resetAt: 1_060_000 },
-      { kind: 'sync', userId: 'b', used: 1, resetAt: 1_060_000 },
+      { kind: 'sync', userId: 'a', used: 5, added: 5, resetAt: 1_060_000 },
+      { kind: 'sync', userId: 'b', used: 1, added: 1, resetAt: 1_060_000 },
     ],
   ])
   await settled()
@@ -134,4 +135,29 @@ test('a new limiter continues with what was saved, whenever the old one was kill
     }),
     { numRuns: 50 },
   )
+})
+
+test('a window counts what other processes have counted, and adds its own requests only once', async () => {
+  let others = 0
+  let stored = 0
+  const { clock, saves, sync, hold } = world((rows) =>
+    rows.map((row) => {
+      stored += row.added
+      return { ...row, used: stored + others, resetAt: 1_050_000 }
+    }),
+  )
+  const limit = 20
+  for (let n = 0; n < 3; n += 1) sync.take('a', limit)
+  others = 10
+  const release = hold()
+  clock.advance(1_000)
+  // While the window is being stored.
+  sync.take('a', limit)
+  release()
+  await settled()
+  expect(sync.peek('a', limit)).toMatchObject({ remaining: limit - 14, resetAt: 1_050_000 })
+  clock.advance(1_000)
+  await settled()
+  expect(saves.map(([row]) => row?.added)).toEqual([3, 1])
+  expect(sync.peek('a', limit).remaining).toBe(limit - 14)
 })

@@ -18,6 +18,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   events: ['domain', 'type:store', 'type:outbound'],
   webhooks: ['domain', 'type:store', 'type:outbound'],
   triggers: ['domain', 'language', 'type:store', 'type:outbound'],
+  cluster: ['domain', 'type:store'],
   http: [
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
     ...['store', 'events', 'webhooks', 'triggers'],
@@ -67,9 +68,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   'src/store/postgres': {
     migrations: ['connection.ts'],
-    tables: ['type:logs'],
+    cluster: [],
+    tables: ['cluster', 'type:logs'],
     logs: ['tables'],
-    writes: ['tables', 'logs'],
+    writes: ['cluster', 'tables', 'logs'],
     upkeep: ['tables', 'logs', 'writes', 'migrations'],
   },
   'src/store/sqlite': {

@@ -40,7 +40,11 @@ test('every job gets exactly one turn, in the order of its workflow, however few
       async (steps, rememberedMax, workflowsMax) => {
         const disk = new Disk()
         const isActive = (id: string) => disk.active.has(id)
-        const queue = new JobQueue({ list: disk.list, isActive, rememberedMax, workflowsMax })
+        const queue = new JobQueue({
+          claim: disk.list,
+          isActive,
+          window: { remembered: rememberedMax, perWorkflow: 500, workflows: workflowsMax },
+        })
         const taken: JobFacts[] = []
         const cancelled = new Set<string>()
         let made = 0
@@ -87,7 +91,11 @@ test('every job gets exactly one turn, in the order of its workflow, however few
 
 test('a single job gets its turn soon, however many jobs of other workflows wait in memory and on disk', async () => {
   const disk = new Disk()
-  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100 })
+  const queue = new JobQueue({
+    claim: disk.list,
+    isActive: () => false,
+    window: { remembered: 100, perWorkflow: 500, workflows: 1_000 },
+  })
   const put = (job: JobFacts) => {
     disk.jobs.push(job)
     queue.put(job)
@@ -111,7 +119,11 @@ test('jobs of an earlier process get their turns among new jobs', async () => {
   const disk = new Disk()
   for (let n = 0; n < 5_000; n += 1) disk.jobs.push(jobOf(n, n % 10))
   disk.jobs.push(jobOf(5_000, 99))
-  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 20 })
+  const queue = new JobQueue({
+    claim: disk.list,
+    isActive: () => false,
+    window: { remembered: 20, perWorkflow: 500, workflows: 1_000 },
+  })
   queue.addOnDisk(disk.jobs.length)
   await queue.refill()
   const first: string[] = []
@@ -123,7 +135,11 @@ test('a single job gets its turn soon when more workflows have jobs than fit in 
   const disk = new Disk()
   for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 10 + (n % 20)))
   disk.jobs.push(jobOf(5_000, 99))
-  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 200, workflowsMax: 3 })
+  const queue = new JobQueue({
+    claim: disk.list,
+    isActive: () => false,
+    window: { remembered: 200, perWorkflow: 500, workflows: 3 },
+  })
   queue.addOnDisk(disk.jobs.length)
   const order: string[] = []
   while (disk.jobs.length > 0) {
@@ -142,7 +158,7 @@ test('a single job gets its turn soon when more workflows have jobs than fit in 
 })
 
 test('workspaces take turns first, so that one with many workflows does not crowd out another one', () => {
-  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  const queue = new JobQueue({ claim: async () => [], isActive: () => false })
   let made = 0
   for (let n = 0; n < 1_000; n += 1) queue.put(jobOf(made++, n % 200, 'crowded'))
   for (let n = 0; n < 6; n += 1) queue.put(jobOf(made++, 900 + (n % 2), 'quiet'))
@@ -162,7 +178,11 @@ test('a workspace gets its turn after a restart, although another one has more w
   const disk = new Disk()
   for (let n = 0; n < 400; n += 1) disk.jobs.push(jobOf(n, 100 + (n % 40), 'crowded'))
   for (let n = 0; n < 5; n += 1) disk.jobs.push(jobOf(1_000 + n, 999, 'quiet'))
-  const queue = new JobQueue({ list: disk.list, isActive: () => false, rememberedMax: 100, workflowsMax: 5 })
+  const queue = new JobQueue({
+    claim: disk.list,
+    isActive: () => false,
+    window: { remembered: 100, perWorkflow: 500, workflows: 5 },
+  })
   queue.addOnDisk(disk.jobs.length)
   const order: string[] = []
   while (order.length < 60) {
@@ -179,7 +199,7 @@ test('a workspace gets its turn after a restart, although another one has more w
 })
 
 test('workflows take turns, and interrupted jobs go first', () => {
-  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  const queue = new JobQueue({ claim: async () => [], isActive: () => false })
   for (const [n, workflow] of [0, 0, 0, 1, 1, 2].entries()) queue.put(jobOf(n, workflow))
   queue.putFirst(jobOf(9, 0))
   const order: number[] = []
@@ -195,7 +215,11 @@ test('while a workspace is held back, the jobs of others are read from the disk 
     reads += 1
     return disk.list(page)
   }
-  const queue = new JobQueue({ list, isActive: (id) => disk.active.has(id), rememberedMax: 1 })
+  const queue = new JobQueue({
+    claim: list,
+    isActive: (id) => disk.active.has(id),
+    window: { remembered: 1, perWorkflow: 500, workflows: 1_000 },
+  })
   const taken: string[] = []
   const refilled = Promise.withResolvers<void>()
   const refills = new QueueRefills({
@@ -231,7 +255,7 @@ test('while a workspace is held back, the jobs of others are read from the disk 
 })
 
 test('a job that resumes and has no room is not overtaken by jobs of its workflow', () => {
-  const queue = new JobQueue({ list: async () => [], isActive: () => false })
+  const queue = new JobQueue({ claim: async () => [], isActive: () => false })
   const large = jobOf(1, 1)
   queue.putFirst(large)
   queue.putFirst(jobOf(2, 1))

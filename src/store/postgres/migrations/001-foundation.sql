@@ -237,10 +237,11 @@ CREATE TABLE millrace.deliveries (
   attempts integer NOT NULL,
   attempts_before integer NOT NULL,           -- how many of them precede the last resend
   due_at bigint,                              -- of the next attempt
+  owner integer NOT NULL,                     -- the process that attempts it; 0: none
   PRIMARY KEY (sequence, subscription),
   CHECK ((state = 0) = (due_at IS NOT NULL))  -- a pending delivery has a due time
 );
-CREATE INDEX deliveries_due ON millrace.deliveries (subscription, due_at, sequence) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_due ON millrace.deliveries (owner, subscription, due_at, sequence) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_by_workflow ON millrace.deliveries (workflow, sequence, subscription);
 CREATE INDEX deliveries_failed ON millrace.deliveries (workflow, sequence, subscription) WHERE state = 2;
 
@@ -273,6 +274,7 @@ CREATE TABLE millrace.jobs (
   version integer NOT NULL,
   trigger smallint NOT NULL,                  -- as in logs
   state smallint NOT NULL,                    -- 0 queued, 1 running, 2 interrupted
+  owner integer NOT NULL DEFAULT 0,           -- the process that has claimed it; 0: none
   cuts integer NOT NULL DEFAULT 0,            -- how many times the process crashed while it ran
   created_at bigint NOT NULL,
   started_at bigint,
@@ -281,7 +283,8 @@ CREATE TABLE millrace.jobs (
   input bytea NOT NULL
 );
 CREATE INDEX jobs_queued ON millrace.jobs (workflow, number) WHERE state = 0;
-CREATE INDEX jobs_started ON millrace.jobs (state, number) WHERE state > 0;
+CREATE INDEX jobs_interrupted ON millrace.jobs (owner, number) WHERE state = 2;
+CREATE INDEX jobs_claimed ON millrace.jobs (owner) WHERE owner > 0;
 CREATE INDEX jobs_scheduled ON millrace.jobs (workflow) WHERE trigger = 2;
 
 -- Idempotency keys of accepted requests, so that a repeated request starts nothing. Kept for a day; each new claim
@@ -377,12 +380,34 @@ CREATE TABLE millrace.marks (
 -- commit order goes on rising (upkeep/commit-order.ts).
 INSERT INTO millrace.marks (name, value) VALUES ('transactions', 0);
 
--- The processes that serve this installation. A process whose lease has ended is gone, or was suspended.
+-- The processes that serve this installation. All times are by the clock of the database. A process whose lease has
+-- ended is gone, or was suspended: another process deletes its row and gives up its claims. A process that comes back
+-- gets a new number, so the numbers in `owner` columns say who may write.
 CREATE TABLE millrace.processes (
-  id text COLLATE "C" PRIMARY KEY,
+  number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  slot integer NOT NULL UNIQUE,               -- which sequences of log entries it uses
   host text NOT NULL,
+  place text NOT NULL,                        -- where `pid` has its meaning: a boot of a machine, and a container in it
   pid integer NOT NULL,
+  pid_start text NOT NULL,                    -- when it started, by its machine's kernel
   version text NOT NULL,
+  url text NOT NULL,                          -- where other processes reach it
+  uses_folder boolean NOT NULL,               -- it keeps files in its data folder
+  key_heads text[] NOT NULL DEFAULT '{}',     -- of its keys, hexadecimal; it encrypts with the first
+  draining boolean NOT NULL DEFAULT false,
+  runs integer NOT NULL DEFAULT 0,            -- in flight at the heartbeat
   started_at timestamptz NOT NULL DEFAULT now(),
-  lease_until timestamptz NOT NULL            -- by the clock of the database
+  heartbeat_at timestamptz NOT NULL DEFAULT now(),
+  lease_until timestamptz NOT NULL
 );
+
+-- What processes tell one another. Each of them reads the rows of the last minute again and again.
+CREATE TABLE millrace.changes (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now(),
+  process integer NOT NULL,                   -- that made the change; 0: a command
+  kind text NOT NULL,                         -- workflow, delivery
+  id text NOT NULL                            -- of the workflow; sequence and subscription of the delivery
+);
+CREATE INDEX changes_by_time ON millrace.changes (at);

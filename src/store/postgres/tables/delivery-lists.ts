@@ -62,7 +62,7 @@ export async function listRunWebhooks(sql: Sql, sequence: number): Promise<RunDe
 /** Makes the next failed deliveries of a workflow due again, oldest first. */
 export async function resendFailed(sql: Sql, { workflowId, since, after, at, limit }: FailedDeliveries) {
   const { sequence, subscription } = after ?? { sequence: since - 1, subscription: maxInt }
-  const keys = await sql.all<DeliveryKey>(updateFailed, workflowId, sequence, subscription, limit, at)
+  const keys = await sql.all<DeliveryKey>(updateFailed, workflowId, sequence, subscription, limit, at, sql.owner)
   keys.sort((one, other) => one.sequence - other.sequence || one.subscription - other.subscription)
   return { keys, position: keys.length < limit ? null : keys.at(-1)! }
 }
@@ -181,7 +181,7 @@ const updateFailed = `
       AND (SELECT true FROM millrace.logs l WHERE l.sequence = d.sequence LIMIT 1)
     ORDER BY sequence, subscription LIMIT $4 FOR UPDATE
   )
-  UPDATE millrace.deliveries d SET state = 0, due_at = $5, attempts_before = d.attempts
+  UPDATE millrace.deliveries d SET state = 0, due_at = $5, owner = $6, attempts_before = d.attempts
   FROM failed f WHERE d.sequence = f.sequence AND d.subscription = f.subscription
   RETURNING d.sequence, d.subscription`
 

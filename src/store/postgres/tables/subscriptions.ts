@@ -14,6 +14,7 @@ import {
   tooManySubscriptions,
   workflowNotFound,
 } from '../../workflow-errors.ts'
+import { noteWorkflowChange } from '../cluster/changes.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 
 const selectSubscriptions = `
@@ -109,6 +110,7 @@ export async function replaceSubscriptions(
   )
   await put(sql, workflow, subscriptions, at)
   await assertWithinBounds(sql, workflow)
+  await noteWorkflowChange(sql, workflowId)
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Refusal } from '../../../domain/run/claim.ts'
+import type { LogRow } from '../../../domain/run/log.ts'
 import type { LogWrite, Write } from '../../../domain/run/write.ts'
-import type { Sql } from '../connection.ts'
+import { rowsOf, type Sql } from '../connection.ts'
 import { keepTurns } from './chats.ts'
 import { makeClaims } from './claims.ts'
-import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs } from './jobs.ts'
+import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed } from './jobs.ts'
 import { appendLogs, appendNewLogs } from './logs.ts'
 
 /**
@@ -19,21 +20,61 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
   const refused = new Set(refusals.map(({ index }) => index))
   const ended = new Set(logs.map(({ row }) => row.executionId))
   // A run that ends in the group that accepts it need not become a job.
-  const jobs = writes.flatMap((write, index) =>
-    write.kind === 'job' && !refused.has(index) && !ended.has(write.row.executionId) ? [write.row] : [],
-  )
-  await insertJobs(sql, jobs)
-  await moveJobs(
+  const accepted = writes.flatMap((write, index) => (write.kind === 'job' && !refused.has(index) ? [write.row] : []))
+  await insertJobs(
     sql,
-    writes.filter((write) => write.kind === 'job-start' || write.kind === 'job-wait'),
+    accepted.filter(({ executionId }) => !ended.has(executionId)),
   )
-  await insertSteps(sql, ofKind(writes, 'job-step'))
-  const fromJobs = logs.filter(({ row }) => row.createdAt !== null)
-  await endJobs(sql, fromJobs)
-  await insertOutputs(sql, fromJobs)
+  refusals.push(...(await moveJobs(sql, [...placed(writes, 'job-start'), ...placed(writes, 'job-wait')].sort(byIndex))))
+  refusals.push(...(await insertSteps(sql, placed(writes, 'job-step'))))
+  const lost = await refuseLost(sql, placed(writes, 'log'), accepted)
+  refusals.push(...lost)
+  const lostAt = new Set(lost.map(({ index }) => index))
+  const kept = lost.length === 0 ? logs : ofKind(writes, 'log', lostAt)
+  await insertOutputs(sql, kept.filter(isOfJob))
   await keepTurns(sql, ofKind(writes, 'chat'))
-  await appendLogs(sql, logs)
-  return refusals.length > 0 ? refusals : undefined
+  await appendLogs(sql, kept)
+  return refusals.length > 0 ? refusals.sort(byIndex) : undefined
+}
+
+/** Completes the jobs of entries. Refuses the entries of jobs that another process has or has completed. */
+async function refuseLost(
+  sql: Sql,
+  entries: readonly Placed<LogWrite>[],
+  accepted: readonly { executionId: string }[],
+): Promise<Refusal[]> {
+  const acceptedHere = new Set(accepted.map(({ executionId }) => executionId))
+  const ofJobs = entries.filter(({ write }) => isOfJob(write))
+  const completed = await endJobs(
+    sql,
+    ofJobs.map(({ write }) => write),
+  )
+  const isOwn = ({ write: { isUnwritten, row } }: Placed<LogWrite>) =>
+    isUnwritten || acceptedHere.has(row.executionId) || completed.has(row.executionId)
+  const others = ofJobs.filter((entry) => !isOwn(entry))
+  if (others.length === 0) return []
+  const taken = await takenByOthers(
+    sql,
+    others.map(({ write }) => write.row),
+  )
+  return others.flatMap(({ index, write }) => (taken.has(write.row.executionId) ? [{ index, executionId: null }] : []))
+}
+
+/**
+ * The executions whose job another process has, or has ended. An entry that is there already with the same sequence is
+ * not another's: after a lost connection, a group may be written again.
+ */
+async function takenByOthers(
+  sql: Sql,
+  rows: readonly Pick<LogRow, 'sequence' | 'executionId'>[],
+): Promise<ReadonlySet<string>> {
+  const taken = await sql.all<{ executionId: string }>(
+    `SELECT r."executionId" FROM json_to_recordset($1::text::json) AS r (sequence bigint, "executionId" text)
+     WHERE EXISTS (SELECT 1 FROM millrace.jobs j WHERE j.execution_id = r."executionId")
+       OR EXISTS (SELECT 1 FROM millrace.logs l WHERE l.execution_id = r."executionId" AND l.sequence <> r.sequence)`,
+    rowsOf(rows.map(({ sequence, executionId }) => ({ sequence, executionId }))),
+  )
+  return new Set(taken.map(({ executionId }) => executionId))
 }
 
 /** Writes a group of synchronous runs the fastest way. False when it cannot: then nothing was written. */
@@ -44,9 +85,20 @@ export async function appendPlain(database: Sql, writes: readonly Write[]): Prom
 }
 
 const isPlain = ({ row, claim }: LogWrite) => row.createdAt === null && !claim
+const isOfJob = ({ row }: LogWrite) => row.createdAt !== null
 
 type WriteOf<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>
 
-function ofKind<Kind extends Write['kind']>(writes: readonly Write[], kind: Kind): WriteOf<Kind>[] {
-  return writes.filter((write): write is WriteOf<Kind> => write.kind === kind)
+function ofKind<Kind extends Write['kind']>(
+  writes: readonly Write[],
+  kind: Kind,
+  without?: ReadonlySet<number>,
+): WriteOf<Kind>[] {
+  return writes.filter((write, index): write is WriteOf<Kind> => write.kind === kind && !without?.has(index))
 }
+
+function placed<Kind extends Write['kind']>(writes: readonly Write[], kind: Kind): Placed<WriteOf<Kind>>[] {
+  return writes.flatMap((write, index) => (write.kind === kind ? [{ index, write: write as WriteOf<Kind> }] : []))
+}
+
+const byIndex = (one: { index: number }, other: { index: number }) => one.index - other.index

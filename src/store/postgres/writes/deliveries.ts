@@ -3,6 +3,7 @@ import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
 import { levels, stateNumbers, triggers } from '../../stored-values.ts'
+import { noteDeliveryChanges } from '../cluster/changes.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
 // The outbox for runs and the dispatcher. The lists for the dashboard and the API are in delivery-lists.ts.
@@ -17,12 +18,15 @@ export async function insertWebhooks(sql: Sql, runs: readonly RunDeliveries[]): 
     skipped: JSON.stringify(skipped.map(({ subscription, reason }) => [subscription, reason])),
     isNoted: skipped.length > 0 || facts !== null,
   }))
-  await sql.run(insertAll, rowsOf(rows))
+  await sql.run(insertAll, rowsOf(rows), sql.owner)
 }
 
-/** Ignores attempts that are recorded already, so that a caller may repeat them after an unknown outcome. */
+/**
+ * Ignores attempts that are recorded already, so that a caller may repeat them after an unknown outcome, and those of
+ * deliveries that another process has.
+ */
 export async function endAttempts(sql: Sql, attempts: readonly EndedAttempt[]): Promise<void> {
-  for (const round of roundsOf(attempts)) await sql.run(endRound, rowsOf(round.map(attemptRow)))
+  for (const round of roundsOf(attempts)) await sql.run(endRound, rowsOf(round.map(attemptRow)), sql.owner)
 }
 
 /** One round, unless a group has several attempts of one delivery: a statement changes each row only once. */
@@ -53,9 +57,9 @@ function attemptRow({ delivery, attempt, outcome }: EndedAttempt) {
   }
 }
 
-/** Subscriptions with pending deliveries. */
+/** Subscriptions with pending deliveries of this process. */
 export async function pendingSubscriptions(sql: Sql): Promise<number[]> {
-  const rows = await sql.all<{ subscription: number }>(selectSubscriptions)
+  const rows = await sql.all<{ subscription: number }>(selectSubscriptions, sql.owner)
   return rows.map(({ subscription }) => subscription)
 }
 
@@ -65,7 +69,7 @@ export async function measureDeliveries(sql: Sql): Promise<{ pending: number; ol
   return row ?? { pending: 0, oldestDueAt: null }
 }
 
-/** Pending deliveries of a subscription after `after`, in order of due time. */
+/** Pending deliveries of a subscription after `after` that this process has, in order of due time. */
 export function nextDeliveries(
   sql: Sql,
   subscription: number,
@@ -73,7 +77,7 @@ export function nextDeliveries(
   limit: number,
 ): Promise<DueDelivery[]> {
   const { dueAt, sequence } = after ?? { dueAt: -1, sequence: -1 }
-  return sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit)
+  return sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit, sql.owner)
 }
 
 /** The contents of webhook bodies, in order of sequence. Omits entries that were deleted. */
@@ -99,11 +103,15 @@ function sourceOf({ bits, level, trigger, finalOutput, traceSpans, ...row }: Sql
 
 /** Makes a delivery due now, with a full set of attempts. A pending delivery keeps the attempts it has left. */
 export async function sendAgain(sql: Sql, { sequence, subscription }: DeliveryKey, at: number): Promise<boolean> {
-  return (await sql.run(updateToPending, at, sequence, subscription)) > 0
+  const isMade = (await sql.run(updateToPending, at, sequence, subscription, sql.owner)) > 0
+  if (isMade) await noteDeliveryChanges(sql, [{ sequence, subscription }])
+  return isMade
 }
 
 export async function cancelDelivery(sql: Sql, { sequence, subscription }: DeliveryKey): Promise<boolean> {
-  return (await sql.run(cancel, sequence, subscription)) > 0
+  const isCancelled = (await sql.run(cancel, sequence, subscription)) > 0
+  if (isCancelled) await noteDeliveryChanges(sql, [{ sequence, subscription }])
+  return isCancelled
 }
 
 const insertAll = `
@@ -112,8 +120,8 @@ const insertAll = `
       (sequence bigint, workflow integer, at bigint, deliveries json, skipped text, facts text, "isNoted" boolean)
   ), sent AS (
     INSERT INTO millrace.deliveries
-      (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at)
-    SELECT run.sequence, d.subscription, run.workflow, d.include, 0, 0, 0, run.at
+      (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at, owner)
+    SELECT run.sequence, d.subscription, run.workflow, d.include, 0, 0, 0, run.at, $2
     FROM run, json_to_recordset(run.deliveries) AS d (subscription integer, include integer)
   )
   INSERT INTO millrace.run_webhooks (sequence, skipped, facts)
@@ -136,7 +144,7 @@ const endRound = `
       state = CASE WHEN d.state = 0 OR e.state = 1 THEN e.state ELSE d.state END,
       due_at = CASE WHEN d.state = 0 THEN e."dueAt" END
     FROM ended e JOIN locked USING (sequence, subscription)
-    WHERE d.sequence = e.sequence AND d.subscription = e.subscription AND d.attempts < e.number
+    WHERE d.sequence = e.sequence AND d.subscription = e.subscription AND d.attempts < e.number AND d.owner = $2
     RETURNING d.sequence, d.subscription
   )
   INSERT INTO millrace.delivery_attempts (sequence, subscription, number, started_at, duration_ms, status,
@@ -147,9 +155,10 @@ const endRound = `
 /** Goes from one subscription to the next, however many deliveries each has. */
 const selectSubscriptions = `
   WITH RECURSIVE found (subscription) AS (
-    (SELECT subscription FROM millrace.deliveries WHERE due_at IS NOT NULL ORDER BY subscription LIMIT 1)
+    (SELECT subscription FROM millrace.deliveries WHERE due_at IS NOT NULL AND owner = $1
+     ORDER BY subscription LIMIT 1)
     UNION ALL
-    SELECT (SELECT d.subscription FROM millrace.deliveries d WHERE d.due_at IS NOT NULL
+    SELECT (SELECT d.subscription FROM millrace.deliveries d WHERE d.due_at IS NOT NULL AND d.owner = $1
       AND d.subscription > f.subscription ORDER BY d.subscription LIMIT 1)
     FROM found f WHERE f.subscription IS NOT NULL
   )
@@ -161,7 +170,7 @@ const countPending = `
 const selectNext = `
   SELECT sequence, subscription, include, attempts, attempts_before AS "attemptsBefore", due_at AS "dueAt"
   FROM millrace.deliveries
-  WHERE subscription = $1 AND due_at IS NOT NULL AND (due_at, sequence) > ($2::bigint, $3::bigint)
+  WHERE owner = $5 AND subscription = $1 AND due_at IS NOT NULL AND (due_at, sequence) > ($2::bigint, $3::bigint)
   ORDER BY due_at, sequence LIMIT $4`
 
 // The entries are found one by one, through the index of the one partition that each is in: with a plain join, the
@@ -181,7 +190,7 @@ const selectSources = `
 
 // Not when retention has just deleted the entry (upkeep/retention.ts): its delivery is about to be deleted too.
 const updateToPending = `
-  UPDATE millrace.deliveries SET state = 0, due_at = $1,
+  UPDATE millrace.deliveries SET state = 0, due_at = $1, owner = $4,
     attempts_before = CASE WHEN state = 0 THEN attempts_before ELSE attempts END
   WHERE sequence = $2 AND subscription = $3 AND EXISTS (SELECT 1 FROM millrace.logs WHERE sequence = $2)`
 

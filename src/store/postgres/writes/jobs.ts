@@ -1,15 +1,23 @@
+import type { Refusal } from '../../../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite, LogWrite } from '../../../domain/run/write.ts'
 import { jobStates, triggers } from '../../stored-values.ts'
 import { unknownWorkflow } from '../../unknown-workflow.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 
-/** Throws NOT_FOUND when a workflow never existed. */
+// A process claims a job when it starts it, or when it takes it from the queue into its memory. `owner` is its number;
+// only that process may write for the job, and the writes of others are refused.
+
+/** A write and its place in the group. */
+export type Placed<W> = { index: number; write: W }
+
+/** Throws NOT_FOUND when a workflow never existed. A job that starts at once belongs to this process. */
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
   const rows = jobs.map((job, index) => ({
     ...{ ...job, index, trigger: triggers.indexOf(job.trigger) },
     state: jobStates.indexOf(job.startedAt === null ? 'queued' : 'running'),
+    owner: job.startedAt === null ? 0 : sql.owner,
   }))
   const inserted = await sql.all<{ executionId: string }>(insertRows, rowsOf(rows))
   if (inserted.length === jobs.length) return
@@ -19,12 +27,12 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<voi
 
 const insertRows = `
   INSERT INTO millrace.jobs
-    (execution_id, workspace, workflow, version, trigger, state, created_at, started_at, input)
-  SELECT r."executionId", w.number, f.number, r.version, r.trigger, r.state, r."createdAt", r."startedAt",
+    (execution_id, workspace, workflow, version, trigger, state, owner, created_at, started_at, input)
+  SELECT r."executionId", w.number, f.number, r.version, r.trigger, r.state, r.owner, r."createdAt", r."startedAt",
     decode(r.input, 'base64')
   FROM json_to_recordset($1::text::json) AS r (index integer, "executionId" text, "workflowId" text,
-      "workspaceId" text, version integer, trigger smallint, state smallint, "createdAt" bigint, "startedAt" bigint,
-      input text)
+      "workspaceId" text, version integer, trigger smallint, state smallint, owner integer, "createdAt" bigint,
+      "startedAt" bigint, input text)
     JOIN millrace.workflows f ON f.id = r."workflowId"
     JOIN millrace.workspaces w ON w.number = f.workspace AND w.id = r."workspaceId"
   ORDER BY r.index
@@ -33,48 +41,95 @@ const insertRows = `
 type MoveWrite = Extract<JobWrite, { kind: 'job-start' | 'job-wait' }>
 type StepWrite = Extract<JobWrite, { kind: 'job-step' }>
 
-/** Starts jobs and lets jobs wait, in the order of the writes: a group may contain both for one job. */
-export async function moveJobs(sql: Sql, moves: readonly MoveWrite[]): Promise<void> {
+/**
+ * Starts jobs and lets jobs wait, in the order of the writes: a group may contain both for one job. Refuses those of
+ * other processes.
+ */
+export async function moveJobs(sql: Sql, moves: readonly Placed<MoveWrite>[]): Promise<Refusal[]> {
+  const refusals: Refusal[] = []
   for (let at = 0; at < moves.length; ) {
-    const { kind } = moves[at]!
-    const end = moves.findIndex((move, index) => index > at && move.kind !== kind)
+    const { kind } = moves[at]!.write
+    const end = moves.findIndex(({ write }, index) => index > at && write.kind !== kind)
     const alike = moves.slice(at, end === -1 ? undefined : end)
-    await sql.run(kind === 'job-start' ? startJobs : suspendJobs, rowsOf(alike))
+    const rows = rowsOf(alike.map(({ write }) => write))
+    const moved = await sql.all<{ executionId: string }>(
+      kind === 'job-start' ? startJobs : suspendJobs,
+      rows,
+      sql.owner,
+    )
+    refusals.push(...refusalsOf(alike, moved))
     at += alike.length
   }
+  return refusals
 }
 
+/** The writes whose jobs are not among those that were changed. */
+function refusalsOf(
+  placed: readonly Placed<{ executionId: string }>[],
+  changed: readonly { executionId: string }[],
+): Refusal[] {
+  const ids = new Set(changed.map(({ executionId }) => executionId))
+  return placed.flatMap(({ index, write }) => (ids.has(write.executionId) ? [] : [{ index, executionId: null }]))
+}
+
+// When two processes start the same job, the second one waits here, and then finds its new owner.
 const startJobs = `
-  UPDATE millrace.jobs j SET state = 1, started_at = coalesce(j.started_at, r.at),
+  UPDATE millrace.jobs j SET state = 1, owner = $2, started_at = coalesce(j.started_at, r.at),
     waited_ms = j.waited_ms + greatest(0, r.at - coalesce(j.waiting_since, r.at)), waiting_since = NULL
   FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
-  WHERE j.execution_id = r."executionId"`
+  WHERE j.execution_id = r."executionId" AND j.owner IN (0, $2)
+  RETURNING j.execution_id AS "executionId"`
 
 /** From then on, a crash does not count as an interruption of the job. */
 const suspendJobs = `
   UPDATE millrace.jobs j SET state = 2, waiting_since = r.at
   FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
-  WHERE j.execution_id = r."executionId" AND j.state = 1`
+  WHERE j.execution_id = r."executionId" AND j.state = 1 AND j.owner = $2
+  RETURNING j.execution_id AS "executionId"`
 
-export async function insertSteps(sql: Sql, steps: readonly StepWrite[]): Promise<void> {
-  if (steps.length === 0) return
-  await sql.run(
-    `INSERT INTO millrace.job_steps (job, number, content)
-     SELECT j.number, r.number, decode(r.content, 'base64')
-     FROM json_to_recordset($1::text::json) AS r ("executionId" text, number integer, content text)
-       JOIN millrace.jobs j ON j.execution_id = r."executionId"`,
-    rowsOf(steps),
+/** Refuses the steps of jobs that another process has. */
+export async function insertSteps(sql: Sql, steps: readonly Placed<StepWrite>[]): Promise<Refusal[]> {
+  if (steps.length === 0) return []
+  const owned = await sql.all<{ executionId: string }>(
+    insertOwnSteps,
+    rowsOf(steps.map(({ write }) => write)),
+    sql.owner,
   )
+  return refusalsOf(steps, owned)
 }
 
-/** Deletes jobs that ended. Their log entries remain. */
-export async function endJobs(sql: Sql, logs: readonly LogWrite[]): Promise<void> {
-  if (logs.length === 0) return
-  await sql.run(
-    `WITH ended AS (DELETE FROM millrace.jobs WHERE execution_id = ANY($1::text[]) RETURNING number)
-     DELETE FROM millrace.job_steps s USING ended WHERE s.job = ended.number`,
-    listOf(logs.map(({ row }) => row.executionId)),
+// Locks the jobs: a process that is burying this one waits, or this one finds that the jobs are no longer its own.
+const insertOwnSteps = `
+  WITH step AS (
+    SELECT * FROM json_to_recordset($1::text::json) AS r ("executionId" text, number integer, content text)
+  ), job AS MATERIALIZED (
+    SELECT number, execution_id FROM millrace.jobs
+    WHERE execution_id IN (SELECT "executionId" FROM step) AND owner = $2 ORDER BY number FOR SHARE
+  ), written AS (
+    INSERT INTO millrace.job_steps (job, number, content)
+    SELECT job.number, step.number, decode(step.content, 'base64')
+    FROM step JOIN job ON job.execution_id = step."executionId"
   )
+  SELECT execution_id AS "executionId" FROM job`
+
+/**
+ * Deletes jobs that ended. Their log entries remain. Returns the ended jobs; the others never were on disk, have ended
+ * before, or belong to another process.
+ */
+export async function endJobs(sql: Sql, logs: readonly LogWrite[]): Promise<ReadonlySet<string>> {
+  if (logs.length === 0) return new Set()
+  const ended = await sql.all<{ executionId: string }>(
+    `WITH ended AS (
+       DELETE FROM millrace.jobs WHERE execution_id = ANY($1::text[]) AND owner IN (0, $2)
+       RETURNING number, execution_id
+     ), steps AS (
+       DELETE FROM millrace.job_steps s USING ended WHERE s.job = ended.number
+     )
+     SELECT execution_id AS "executionId" FROM ended`,
+    listOf(logs.map(({ row }) => row.executionId)),
+    sql.owner,
+  )
+  return new Set(ended.map(({ executionId }) => executionId))
 }
 
 /** Keeps the outputs that the log entries do not show completely. */
@@ -100,14 +155,20 @@ export async function getJob(sql: Sql, executionId: string): Promise<Job | undef
 
 /** The job without its input. */
 export async function findJob(sql: Sql, executionId: string): Promise<JobStatus | undefined> {
-  const row = await sql.get<SqlJobStatus>(
-    `${selectStatus} ${fromJobs} WHERE j.execution_id = $1`,
+  const row = await sql.get<SqlJobStatus & { isElsewhere: boolean }>(
+    `${selectStatus}, j.owner NOT IN (0, $2) AS "isElsewhere" ${fromJobs} WHERE j.execution_id = $1`,
     storable(executionId),
+    sql.owner,
   )
-  return row && { ...row, ...textsOf(row) }
+  if (!row) return undefined
+  const { isElsewhere, ...job } = row
+  return { ...job, ...textsOf(row), ...(isElsewhere && { isElsewhere }) }
 }
 
-const textsOf = ({ trigger, state }: SqlJobStatus) => ({ trigger: triggers[trigger]!, state: jobStates[state]! })
+const textsOf = ({ trigger, state }: Pick<SqlJobStatus, 'trigger' | 'state'>) => ({
+  trigger: triggers[trigger]!,
+  state: jobStates[state]!,
+})
 
 /** The recorded steps of a job, ordered by number. */
 export async function getJobSteps(sql: Sql, executionId: string): Promise<Uint8Array[]> {
@@ -119,14 +180,14 @@ export async function getJobSteps(sql: Sql, executionId: string): Promise<Uint8A
   return steps.map(({ content }) => content)
 }
 
-/** The oldest jobs of each workflow that have not started. */
-export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): Promise<JobFacts[]> {
-  return sql.all<JobFacts>(selectQueued, after ?? null, workflowsMax, perWorkflow)
+/** The oldest jobs of each workflow that have not started and that no other process has claimed. */
+export function claimQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): Promise<JobFacts[]> {
+  return sql.all<JobFacts>(claimQueued, after ?? null, workflowsMax, perWorkflow, sql.owner)
 }
 
-/** Interrupted jobs, oldest first. Each of them has started, so they are far fewer than the jobs in the queue. */
-export function listInterruptedJobs(sql: Sql): Promise<JobFacts[]> {
-  return sql.all<JobFacts>(`${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`)
+/** Interrupted jobs that no process has claimed, oldest first. */
+export function claimInterruptedJobs(sql: Sql, limit: number): Promise<JobFacts[]> {
+  return sql.all<JobFacts>(claimInterrupted, limit, sql.owner)
 }
 
 export function listScheduledJobs(sql: Sql): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]> {
@@ -136,12 +197,21 @@ export function listScheduledJobs(sql: Sql): Promise<Pick<JobFacts, 'executionId
   )
 }
 
-/** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
+/**
+ * Gives up the claims of this process, marks its running jobs as interrupted, and counts a crash for each if `crashed`.
+ * Returns how many jobs no process has claimed. The jobs of a process that died are given up when it is buried.
+ */
 export async function parkJobs(sql: Sql, crashed: boolean): Promise<{ queued: number; interrupted: number }> {
-  await sql.run('UPDATE millrace.jobs SET state = 2, cuts = cuts + $1::integer WHERE state = 1', crashed ? 1 : 0)
+  await sql.run(
+    `UPDATE millrace.jobs SET owner = 0, cuts = cuts + CASE WHEN state = 1 THEN $1::integer ELSE 0 END,
+       state = CASE WHEN state = 1 THEN 2 ELSE state END
+     WHERE owner = $2 AND (state = 1 OR owner > 0)`,
+    crashed ? 1 : 0,
+    sql.owner,
+  )
   const counts = await sql.get<{ queued: number; interrupted: number }>(
     `SELECT count(*) FILTER (WHERE state = 0) AS queued, count(*) FILTER (WHERE state = 2) AS interrupted
-     FROM millrace.jobs`,
+     FROM millrace.jobs WHERE owner = 0`,
   )
   return counts!
 }
@@ -167,7 +237,8 @@ const joins = 'JOIN millrace.workflows f ON f.number = j.workflow JOIN millrace.
 const fromJobs = `FROM millrace.jobs j ${joins}`
 
 // Each step of the recursion finds the next workflow with one look at the index, however many jobs the others have.
-const selectQueued = `
+// Jobs that another process is claiming at the moment are skipped.
+const claimQueued = `
   WITH RECURSIVE queues (workflow, position) AS (
     (SELECT workflow, 1 FROM millrace.jobs
      WHERE state = 0 AND workflow > coalesce((SELECT number FROM millrace.workflows WHERE id = $1), -1)
@@ -177,10 +248,30 @@ const selectQueued = `
             ORDER BY n.workflow LIMIT 1), q.position + 1
     FROM queues q WHERE q.workflow IS NOT NULL AND q.position < $2::integer
   )
+  , found AS (
+    SELECT q.position, j.number
+    FROM queues q
+      CROSS JOIN LATERAL (
+        SELECT number FROM millrace.jobs WHERE state = 0 AND workflow = q.workflow AND owner IN (0, $4)
+        ORDER BY number LIMIT $3::integer
+      ) j
+  ), locked AS MATERIALIZED (
+    SELECT number FROM millrace.jobs
+    WHERE number IN (SELECT number FROM found) AND state = 0 AND owner IN (0, $4)
+    ORDER BY number FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE millrace.jobs SET owner = $4 WHERE owner = 0 AND number IN (SELECT number FROM locked)
+  )
   ${selectWaiting}
-  FROM queues q
-    CROSS JOIN LATERAL (
-      SELECT * FROM millrace.jobs WHERE state = 0 AND workflow = q.workflow ORDER BY number LIMIT $3::integer
-    ) j
-    ${joins}
-  ORDER BY q.position, j.number`
+  FROM found JOIN locked USING (number) JOIN millrace.jobs j USING (number) ${joins}
+  ORDER BY found.position, j.number`
+
+const claimInterrupted = `
+  WITH locked AS MATERIALIZED (
+    SELECT number FROM millrace.jobs WHERE state = 2 AND owner = 0 ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE millrace.jobs SET owner = $2 WHERE number IN (SELECT number FROM locked)
+  )
+  ${selectWaiting}
+  FROM locked JOIN millrace.jobs j USING (number) ${joins}
+  ORDER BY j.number`

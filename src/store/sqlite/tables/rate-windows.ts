@@ -1,7 +1,7 @@
-import type { RateWindowRow } from '../../account-store.ts'
+import type { CountedWindow, RateWindowRow } from '../../account-store.ts'
 import type { Sql } from '../connection.ts'
 
-export function saveRateWindows(sql: Sql, windows: readonly RateWindowRow[], at: number): void {
+export function saveRateWindows(sql: Sql, windows: readonly CountedWindow[], at: number): RateWindowRow[] {
   // Needs no index on the time: there are only rows for the accounts that sent requests in the last minute or so.
   sql.run('DELETE FROM rate_windows WHERE reset_at <= ?', at)
   for (const { kind, userId, used, resetAt } of windows) {
@@ -14,6 +14,7 @@ export function saveRateWindows(sql: Sql, windows: readonly RateWindowRow[], at:
       resetAt,
     )
   }
+  return []
 }
 
 export function listRateWindows(sql: Sql, at: number): RateWindowRow[] {

@@ -1,4 +1,5 @@
 import type { PresenceStore } from '../../presence-store.ts'
+import type { ProcessStore } from '../../process-store.ts'
 import type { Store } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { countLogs } from '../logs/log-counts.ts'
@@ -31,8 +32,11 @@ import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
 
-/** Calls about the store itself: the executor has a method for each. Presence is not in the database. */
-export type OwnCall = 'retain' | 'probe' | 'close' | keyof PresenceStore
+/**
+ * Calls about the store itself: the executor has a method for each. Presence is not in the database, and only one
+ * process serves it.
+ */
+export type OwnCall = 'retain' | 'probe' | 'close' | keyof PresenceStore | keyof ProcessStore
 /** All other calls of the port. */
 export type OperationName = Exclude<keyof Store, OwnCall>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
@@ -155,8 +159,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJob: { writes: false, run: jobs.getJob },
   findJob: { writes: false, run: jobs.findJob },
   getJobSteps: { writes: false, run: jobs.getJobSteps },
-  listQueuedJobs: { writes: false, run: jobs.listQueuedJobs },
-  listInterruptedJobs: { writes: false, run: jobs.listInterruptedJobs },
+  claimQueuedJobs: { writes: false, run: jobs.claimQueuedJobs },
+  claimInterruptedJobs: { writes: false, run: jobs.claimInterruptedJobs },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },

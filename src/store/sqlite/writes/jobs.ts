@@ -95,8 +95,8 @@ export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
     .map(({ content }) => content)
 }
 
-/** The oldest jobs of each workflow that have not started. */
-export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): JobFacts[] {
+/** The oldest jobs of each workflow that have not started. The only process need not claim them. */
+export function claimQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: JobPage): JobFacts[] {
   const jobs: JobFacts[] = []
   const previous =
     after === undefined ? undefined : sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', after)
@@ -118,9 +118,10 @@ export function listQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: J
   return jobs
 }
 
-/** Interrupted jobs, oldest first. Each of them has started, so they are far fewer than the jobs in the queue. */
-export function listInterruptedJobs(sql: Sql): JobFacts[] {
-  return sql.all<SqlJobFacts>(`${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number`).map(factsOf)
+/** Interrupted jobs, oldest first. */
+export function claimInterruptedJobs(sql: Sql, limit: number): JobFacts[] {
+  const text = `${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number LIMIT ?`
+  return sql.all<SqlJobFacts>(text, limit).map(factsOf)
 }
 
 export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {

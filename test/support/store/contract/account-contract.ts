@@ -176,13 +176,16 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     expect(await store.getUsage(home.userId, billingPeriodOf(Date.UTC(2025, 6, 1)))).toBe(0)
   })
 
-  test('rate windows are replaced by kind and account, and deleted when they have ended', async () => {
+  test('rate windows are counted by kind and account, and deleted when they have ended', async () => {
     const { store } = world()
     const window = (kind: 'external' | 'sync', userId: string, used: number, resetAt: number) => {
       return { kind, userId, used, resetAt }
     }
-    await store.saveRateWindows([window('sync', 'a', 1, 200), window('external', 'a', 2, 300)], 100)
-    await store.saveRateWindows([window('sync', 'a', 3, 260), window('sync', 'b', 4, 250)], 150)
+    await store.saveRateWindows(
+      [counted(window('sync', 'a', 1, 260), 1), counted(window('external', 'a', 2, 300), 2)],
+      100,
+    )
+    await store.saveRateWindows([counted(window('sync', 'a', 3, 260), 2), counted(window('sync', 'b', 4, 250), 4)], 150)
     const rows = await store.listRateWindows(250)
     expect(rows).toHaveLength(2)
     expect(rows).toContainEqual(window('sync', 'a', 3, 260))
@@ -191,3 +194,5 @@ export function accountContract(world: () => { store: Store; home: Installed }):
     expect(await store.listRateWindows(0)).toEqual([window('external', 'a', 2, 300)])
   })
 }
+
+const counted = <Window>(window: Window, added: number) => ({ ...window, added })

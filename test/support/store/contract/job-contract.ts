@@ -80,7 +80,9 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       ])
       expect(await store.parkJobs(true)).toEqual({ queued: 1, interrupted: 1 })
       expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
-      expect((await store.listInterruptedJobs()).map(({ executionId }) => executionId)).toEqual([running.executionId])
+      expect((await store.claimInterruptedJobs(100)).map(({ executionId }) => executionId)).toEqual([
+        running.executionId,
+      ])
       // A second crash does not count for a job that has not resumed.
       await store.parkJobs(true)
       expect(await store.getJob(running.executionId)).toMatchObject({ state: 'interrupted', interruptions: 1 })
@@ -126,11 +128,11 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       // Jobs of a workflow that was deleted in the meantime are not lost.
       await store.deleteWorkflow(id, 2)
       const listed = async (perWorkflow: number, workflowsMax = 10, after?: string) => {
-        const jobs = await store.listQueuedJobs({ perWorkflow, workflowsMax, after })
+        const jobs = await store.claimQueuedJobs({ perWorkflow, workflowsMax, after })
         return new Set(jobs.map(({ executionId }) => executionId))
       }
       const page = { perWorkflow: 1, workflowsMax: 1, after: undefined }
-      expect(await store.listQueuedJobs(page)).toMatchObject([{ inputBytes: 3, startedAt: null }])
+      expect(await store.claimQueuedJobs(page)).toMatchObject([{ inputBytes: 3, startedAt: null }])
       const idsOf = (rows: readonly NewJob[]) => rows.map(({ executionId }) => executionId)
       expect(await listed(3)).toEqual(new Set([...idsOf(first.slice(0, 3)), ...idsOf(second)]))
       expect(await listed(1)).toEqual(new Set([first[0]!.executionId, second[0]!.executionId]))

@@ -161,7 +161,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
       await store.undeploy(home.workflowId)
       const latest = { ...claim, step: { ...claim.step, version: 2 } }
       expect(await store.append([{ kind: 'job', row: jobOf(home), claim: latest }])).toHaveLength(1)
-      expect(await store.listQueuedJobs({ perWorkflow: 10, workflowsMax: 10, after: undefined })).toEqual([])
+      expect(await store.claimQueuedJobs({ perWorkflow: 10, workflowsMax: 10, after: undefined })).toEqual([])
     })
   })
 
@@ -199,7 +199,7 @@ export function registrationContract(here: () => { store: Store; home: Installed
     test('is claimed together with the log entry of its run', async () => {
       const { store, home } = here()
       const row = logRow(home, 1)
-      await store.append([logWrite(row, null, claimAt(1_000))])
+      await store.append([logWrite(row, null, { claim: claimAt(1_000) })])
       expect(await store.findRequestClaim(home.workflowId, 'k', 2_000)).toBe(row.executionId)
       const refusals = await store.append([{ kind: 'job', row: jobOf(home), claim: claimAt(3_000) }])
       expect(refusals).toEqual([{ index: 0, executionId: row.executionId }])
