@@ -17,6 +17,15 @@ export function pinsQuery(workflowId: string) {
   })
 }
 
+/** The version that ran. */
+export function executionQuery(executionId: string) {
+  return queryOptions({
+    queryKey: ['execution', executionId],
+    queryFn: ({ signal }) => call('GET /api/editor/logs/executions/:executionId', { params: { executionId }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
 /** The workflow that an editor starts with. */
 export function workflowQuery(id: string) {
   return queryOptions({

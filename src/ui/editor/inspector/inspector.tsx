@@ -11,12 +11,13 @@ import { ChatSection } from '../listen/chat-section.tsx'
 import { ListenSection } from '../listen/listen-section.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { LastField, LastFieldContext } from '../values/last-field.ts'
+import { useRanParams } from '../values/use-ran-params.ts'
 import { ShownRunData, useBlockRunData } from '../values/use-run-values.ts'
 import { BlockFindings, BlockForm } from './block-form.tsx'
 import { InspectorHeader } from './inspector-header.tsx'
 import { FoldedInput, InputColumn } from './sides/input-side.tsx'
 import { OutputList } from './sides/output-list.tsx'
-import { PlacedErrorContext, placedError, RunError } from './sides/run-error.tsx'
+import { codeChanged, hasOtherCode, PlacedErrorContext, placedError, RunError } from './sides/run-error.tsx'
 import { Inspected } from './sides/use-inspected.ts'
 import { TriggerSection } from './trigger-section.tsx'
 import { useInspectorSize } from './use-inspector-size.ts'
@@ -40,6 +41,7 @@ export function Inspector({
   const { types } = useEditing()
   const block = useDraft(({ document }) => document.blocks[blockId])
   const data = useBlockRunData(blockId)
+  const ran = useRanParams(data.pass?.span?.error && data.executionId, blockId)
   const suggestions = useBlockSuggestions(blockId, data.values)
   const [lastField] = useState(() => new LastField())
   const { isWide, isNarrow, setWide } = useInspectorSize()
@@ -47,8 +49,10 @@ export function Inspector({
   if (!block) return null
   const type = types.get(block.type)
   const span = data.pass?.span
-  const placed = placedError(span, block.params ?? {})
-  const error = span?.error && !placed ? <RunError span={span} /> : null
+  const params = block.params ?? {}
+  const placed = ran === undefined ? undefined : placedError(span, params, ran)
+  const note = span && ran && hasOtherCode(span, params, ran) ? codeChanged : undefined
+  const error = span?.error && ran !== undefined && !placed ? <RunError span={span} note={note} /> : null
   const settings = <Settings block={block} runs={runs} />
   return (
     <aside

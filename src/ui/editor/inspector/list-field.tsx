@@ -144,7 +144,10 @@ function Member({ name, failure, schema, mode, value, label, onChange, readOnly 
   return (
     <div className="flex min-w-0 flex-1 flex-col gap-1">
       {field}
-      <p role="alert" className="rounded-md bg-error-soft px-2 py-1 text-xs break-words text-error-text">
+      <p
+        role="alert"
+        className="rounded-md bg-error-soft px-2 py-1 text-xs break-words whitespace-pre-wrap text-error-text"
+      >
         {failure}
       </p>
     </div>

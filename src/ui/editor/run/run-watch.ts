@@ -1,5 +1,6 @@
 import { ApiError } from '../../api/api-error.ts'
 import { call } from '../../api/call.ts'
+import type { Document } from '../document/document.ts'
 import { pastRun } from './past-run.ts'
 import { eventsAddress, readEvents } from './read-events.ts'
 import type { RememberedRun } from './remembered-runs.ts'
@@ -25,6 +26,8 @@ export class RunWatch {
   readonly #workflowId: string
   #state: RunState = idle
   #reading: AbortController | undefined
+  /** The drafts of the latest runs that were started here. */
+  readonly #documents = new Map<string, Document>()
   readonly #watchers = new Set<() => void>()
   #isReported = false
 
@@ -50,11 +53,16 @@ export class RunWatch {
     return this.#state.phase === 'starting' || this.#state.phase === 'running'
   }
 
+  /** The draft that a run used, if the run was started here. */
+  documentOf(executionId: string): Document | undefined {
+    return this.#documents.get(executionId)
+  }
+
   /**
    * Runs the saved draft. Rejects when the run cannot start, and then keeps the state of the previous run. The outcome
    * of a started run is in the state.
    */
-  async start(request: RunRequest, onStarted?: () => void): Promise<void> {
+  async start(request: RunRequest, document: Document, onStarted?: () => void): Promise<void> {
     this.#reading?.abort()
     const reading = new AbortController()
     this.#reading = reading
@@ -66,6 +74,9 @@ export class RunWatch {
         body: request,
         signal: reading.signal,
       })
+      this.#documents.set(executionId, document)
+      const [oldest] = this.#documents.keys()
+      if (this.#documents.size > documentsMax && oldest !== undefined) this.#documents.delete(oldest)
       this.#become({
         ...{ ...idle, phase: 'running', executionId, startedAt: Date.now() },
         ...(request.only ? triedOn(before) : { wholeId: executionId }),
@@ -169,6 +180,8 @@ async function ended(executionId: string, signal: AbortSignal): Promise<RunState
     throw error
   }
 }
+
+const documentsMax = 20
 
 const lostText = 'The connection was lost, so this run can no longer be followed. Look for its result in the logs.'
 

@@ -37,7 +37,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void, onL
           toast.show({ text, tone: 'error', key: refusal })
           return
         }
-        await run.start(request)
+        await run.start(request, draft.state().document)
       } catch (error) {
         if (onRefused?.(error)) return
         toast.show({ ...startErrorToast(startErrorOf(error, draft.state().document), onGo), key: refusal })
@@ -80,7 +80,7 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void, onL
         }
         let started = false
         run
-          .start(request, () => {
+          .start(request, draft.state().document, () => {
             started = true
             resolve(undefined)
           })

@@ -55,15 +55,6 @@ export function logQuery(id: string) {
   })
 }
 
-/** The version that ran. */
-export function executionQuery(executionId: string) {
-  return queryOptions({
-    queryKey: ['execution', executionId],
-    queryFn: ({ signal }) => call('GET /api/editor/logs/executions/:executionId', { params: { executionId }, signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-}
-
 /** The names of a workspace's workflows, by id. */
 export function workflowNamesQuery(workspaceId: string) {
   return queryOptions({

@@ -11,6 +11,7 @@ afterEach(() => {
   Object.assign(globalThis, own)
 })
 
+const draft = { name: 'Draft', blocks: {}, edges: [] }
 const started = { event: 'run.started', workflowId: 'w', startedAt: '2025-06-01T00:00:00.000Z', earlier: 0 }
 const begun = {
   event: 'block.started',
@@ -107,7 +108,7 @@ describe('restoring a run', () => {
     const watch = new RunWatch('w')
     const resumed = watch.resume(latest)
     await tell(started)
-    const running = watch.start({})
+    const running = watch.start({}, draft)
     await until(async () => watch.state().executionId === 'new')
     expect(await resumed).toBe(true)
     await tell(started, ended, null)
@@ -124,11 +125,11 @@ describe('starting a run', () => {
     ]
     const tell = service(() => responses.shift()!)
     const watch = new RunWatch('w')
-    const running = watch.start({})
+    const running = watch.start({}, draft)
     await tell(started, ended, null)
     await running
     const before = watch.state()
-    const rejected = watch.start({})
+    const rejected = watch.start({}, draft)
     expect(watch.state()).toMatchObject({ phase: 'starting', entries: before.entries })
     await rejected.then(
       () => expect.unreachable(),
@@ -140,7 +141,7 @@ describe('starting a run', () => {
   test('is possible again after the connection was lost', async () => {
     const tell = service()
     const watch = new RunWatch('w')
-    const running = watch.start({})
+    const running = watch.start({}, draft)
     await tell(started, begun, null)
     await running
     expect([watch.isRunning, watch.state().error?.message]).toEqual([false, expect.stringContaining('lost')])

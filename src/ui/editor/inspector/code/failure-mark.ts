@@ -16,7 +16,11 @@ export const failureMark = StateField.define<DecorationSet>({
       const { line, message } = effect.value
       const { doc } = transaction.state
       const at = doc.line(Math.min(line, doc.lines))
-      const widget = Decoration.widget({ widget: new ErrorBelow(message), side: 1, block: true })
+      const widget = Decoration.widget({
+        widget: new ErrorBelow(message),
+        side: 1,
+        block: true,
+      })
       return Decoration.set([Decoration.line({ class: 'cm-failed-line' }).range(at.from), widget.range(at.to)])
     }
     return marks.map(transaction.changes)
@@ -24,11 +28,12 @@ export const failureMark = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 })
 
-/** Shows the mark, scrolled into view, or removes it. */
+/** Shows the mark, or removes it. It is scrolled into view, except when its line is marked already. */
 export function markFailure(view: EditorView, failure: Failure | undefined): void {
   const { doc } = view.state
   const at = failure && doc.line(Math.min(failure.line, doc.lines)).from
-  const scroll = at === undefined ? [] : [EditorView.scrollIntoView(at, { y: 'nearest', yMargin: 48 })]
+  const isMarked = at === view.state.field(failureMark).iter().from
+  const scroll = at === undefined || isMarked ? [] : [EditorView.scrollIntoView(at, { y: 'nearest', yMargin: 48 })]
   view.dispatch({ effects: [setFailure.of(failure), ...scroll] })
 }
 

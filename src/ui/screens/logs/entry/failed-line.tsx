@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import { executionQuery } from '../../../editor/editor-queries.ts'
 import { classes } from '../../../parts/class-names.ts'
-import { executionQuery } from '../log-queries.ts'
 
 /** The code around the line that an error names, as it ran, with that line marked. Nothing for other errors. */
 export function FailedLine({
