@@ -1,10 +1,12 @@
 import { PostgresServer } from '../test/support/store/postgres.ts'
-import { deploy, load, median, startMillrace } from './support/service.ts'
+import type { LoadResult } from './support/load.ts'
+import { deploy, load, type Millrace, median, startMillrace } from './support/service.ts'
 
 /**
  * How much of the speed on SQLite remains on PostgreSQL? `bun bench/stores.ts [rounds] [ms]` runs both services and a
  * PostgreSQL server with its defaults on this machine, and sends load in turns: runs that are answered with 32 callers
- * and with one, and asynchronous runs. Ratios are of the medians.
+ * and with one, and asynchronous runs with 32 callers and with 256, which wait in the queue. `recorded`: asynchronous
+ * runs per second, until the log entry of the last one is on disk. Ratios are of the medians.
  */
 const [rounds = 5, ms = 3000] = process.argv.slice(2).map(Number)
 
@@ -31,47 +33,55 @@ const targets = Object.fromEntries(
   await Promise.all(
     Object.entries(services).map(async ([name, service]) => {
       const url = await deploy(service, condition)
-      return [name, { url, headers: [`X-API-Key: ${service.apiKey}`] }] as const
+      return [name, { service, url, headers: [`X-API-Key: ${service.apiKey}`] }] as const
     }),
   ),
 )
 const kinds = [
   { name: 'runs, 32 callers', connections: 32, mode: 'sync' },
   { name: 'runs, 1 caller', connections: 1, mode: 'sync' },
-  { name: 'asynchronous runs accepted, 32 callers', connections: 32, mode: 'async' },
-]
+  { name: 'asynchronous runs, 32 callers', connections: 32, mode: 'async' },
+  { name: 'asynchronous runs, 256 callers', connections: 256, mode: 'async' },
+] as const
+const syncMembers = ['perSecond', 'p50', 'p99'] as const
+const asyncMembers = ['perSecond', 'recorded', 'p50', 'p99'] as const
 const body = '{"n":5}'
 const warmUpMs = 5_000
 
 console.log(`${rounds} rounds of ${ms} ms in turns, medians`)
 for (const { name, connections, mode } of kinds) {
-  const options = { connections, body }
-  const loaded = (target: Target, ms: number) =>
-    load({ ...options, ms, url: target.url, headers: [...target.headers, `X-Execution-Mode: ${mode}`] })
-  const results = new Map<string, { perSecond: number[]; p50: number[]; p99: number[] }>()
+  const loaded = async ({ service, url, headers }: Target, ms: number) => {
+    const options = { connections, body, ms, url, headers: [...headers, `X-Execution-Mode: ${mode}`] }
+    const result = await load(options)
+    return mode === 'sync' ? result : { ...result, recorded: await recordedPerSecond(service, result) }
+  }
+  const results = new Map<string, Result[]>(Object.keys(targets).map((store) => [store, []]))
   for (const target of Object.values(targets)) await loaded(target, warmUpMs)
   for (let round = 0; round < rounds; round += 1) {
-    for (const [store, target] of Object.entries(targets)) {
-      const { perSecond, p50, p99 } = await loaded(target, ms)
-      const row = results.get(store) ?? { perSecond: [], p50: [], p99: [] }
-      results.set(store, row)
-      row.perSecond.push(perSecond)
-      row.p50.push(p50)
-      row.p99.push(p99)
-    }
+    for (const [store, target] of Object.entries(targets)) results.get(store)!.push(await loaded(target, ms))
   }
-  const [sqlite, postgres] = ['SQLite', 'PostgreSQL'].map((store) => {
-    const { perSecond, p50, p99 } = results.get(store)!
-    return { perSecond: median(perSecond), p50: median(p50), p99: median(p99) }
-  }) as [Summary, Summary]
   console.log(`\n${name}`)
-  for (const member of ['perSecond', 'p50', 'p99'] as const) {
-    const [one, other] = [sqlite[member], postgres[member]]
+  for (const member of mode === 'sync' ? syncMembers : asyncMembers) {
+    const [one, other] = ['SQLite', 'PostgreSQL'].map((store) =>
+      median(results.get(store)!.map((result) => result[member] ?? Number.NaN)),
+    ) as [number, number]
     const ratio = (other / one).toFixed(2)
     console.log(`  ${member.padEnd(10)} SQLite ${one.toFixed(2)}, PostgreSQL ${other.toFixed(2)}, ratio ${ratio}`)
   }
 }
 for (const service of Object.values(services)) await service.stop()
 
-type Target = { url: string; headers: readonly string[] }
-type Summary = { perSecond: number; p50: number; p99: number }
+/** Waits until all accepted runs are recorded. Returns how many were, per second since the load began. */
+async function recordedPerSecond({ url, apiKey }: Millrace, { requests, perSecond }: LoadResult): Promise<number> {
+  const endedAt = performance.now()
+  const isDone = async () => {
+    const response = await fetch(`${url}/metrics`, { headers: { 'x-api-key': apiKey } })
+    const left = (await response.text()).matchAll(/^millrace_jobs\{.*\} (\d+)$/gm).map(([, count]) => Number(count))
+    return left.reduce((sum, count) => sum + count, 0) === 0
+  }
+  while (!(await isDone())) await Bun.sleep(10)
+  return requests / (requests / perSecond + (performance.now() - endedAt) / 1_000)
+}
+
+type Target = { service: Millrace; url: string; headers: readonly string[] }
+type Result = LoadResult & { recorded?: number }
