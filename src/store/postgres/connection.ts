@@ -57,7 +57,7 @@ export class Database implements Sql {
    * each other, one is repeated, so `work` may run several times.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => repeated(() => transaction(pool, 'BEGIN', work, this.owner)))
+    return this.#with((pool) => transaction(pool, 'BEGIN', work, this.owner))
   }
 
   /**
@@ -65,9 +65,7 @@ export class Database implements Sql {
    * contradict each other, and it is repeated, so `work` may run several times.
    */
   change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) =>
-      repeated(() => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work, this.owner)),
-    )
+    return this.#with((pool) => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work, this.owner))
   }
 
   /** One transaction that may also run scripts of several statements. */
@@ -94,7 +92,8 @@ export class Database implements Sql {
     this.#pool ??= findPrimary(this.#options)
     const used = this.#pool
     try {
-      return await work(await used)
+      const pool = await used
+      return await repeated(() => work(pool))
     } catch (error) {
       if (this.#pool === used && this.#options.address.hosts.length > 1 && isLost(error)) this.#abandon(used)
       throw storageError(error) ?? error
@@ -139,7 +138,7 @@ function openPool(
   return new SQL(address, { adapter: 'postgres', ...parts, ...options })
 }
 
-/** Repeats a transaction that PostgreSQL rolled back because of a concurrent one. */
+/** Repeats a transaction, or a single statement, that PostgreSQL rolled back because of a concurrent one. */
 async function repeated<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -13,6 +13,7 @@ import * as drafts from './tables/drafts.ts'
 import * as environment from './tables/environment.ts'
 import * as installation from './tables/installation.ts'
 import * as keys from './tables/keys.ts'
+import { listModelUsage } from './tables/model-usage.ts'
 import * as pins from './tables/pins.ts'
 import * as presence from './tables/presence.ts'
 import * as rateWindows from './tables/rate-windows.ts'
@@ -32,7 +33,6 @@ import * as claims from './writes/claims.ts'
 import * as deliveries from './writes/deliveries.ts'
 import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
-import { listModelUsage } from './writes/model-usage.ts'
 
 /** Members that concern the store itself, or this process. */
 export type OwnMember =

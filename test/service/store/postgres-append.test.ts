@@ -11,24 +11,29 @@ import { postgresServer } from '../../support/store/postgres-server.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
 const server = postgresServer()
+let url: string
 let store: Store
 let home: Installed
 let sequence = 0
 
 beforeAll(async () => {
-  store = await openPostgresStore({ url: await server().createDatabase() })
+  url = await server().createDatabase()
+  store = await openPostgresStore({ url })
   home = await install(store)
 })
 afterAll(() => store.close())
 
 const tokens = { prompt: 10, completion: 5, total: 15 }
-const cost: Cost = { total: 1, tokens, models: { model: { input: 1, output: 0, total: 1, tokens } } }
+const costOf = (...models: string[]): Cost => {
+  const spent = { input: 1, output: 0, total: 1, tokens }
+  return { total: models.length, tokens, models: Object.fromEntries(models.map((model) => [model, spent])) }
+}
 const endedAt = Date.UTC(2025, 5, 20)
 
 /** The parts of an entry that the store writes besides its row, or that few rows have. */
 const extras = {
   nothing: {},
-  cost: { costTotal: 1, models: ['model'], cost: JSON.stringify(cost) },
+  cost: { costTotal: 1, models: ['model'], cost: JSON.stringify(costOf('model')) },
   files: { files: { text: JSON.stringify([{ key: 'k', file: { size: 3 } }]), folder: 'w/f/e' } },
   webhooks: { webhooks: { deliveries: [{ subscription: 1, include: 0 }], skipped: [], facts: '{}' } },
   failure: {
@@ -45,7 +50,7 @@ const newRow = (kind: keyof typeof extras = 'nothing') => {
 }
 
 async function totals() {
-  const [usage] = await store.listModelUsage(home.userId, 0)
+  const usage = (await store.listModelUsage(home.userId, 0)).find(({ model }) => model === 'model')
   return {
     entries: (await store.queryLogs(logQuery(home.workspaceId, { limit: 1_000_000 }))).count,
     cost: await store.getUsage(home.userId, billingPeriodOf(endedAt)),
@@ -101,4 +106,23 @@ test('nothing of a group is written when one of its entries is refused, and the 
       expect(await totals()).toEqual(before)
     }
   }
+}, 60_000)
+
+test('groups of several processes that add to the same costs at the same time are all counted', async () => {
+  const stores = [store, await openPostgresStore({ url }), await openPostgresStore({ url })]
+  const before = await totals()
+  const models = ['x', 'y', 'z']
+  const add = async (each: Store, order: readonly string[]) => {
+    for (let group = 0; group < 30; group += 1) {
+      const rows = order.map((model) => {
+        return { ...newRow(), costTotal: 1, models: [model], cost: JSON.stringify(costOf(model)) }
+      })
+      await appendLogs(each, rows)
+    }
+  }
+  await Promise.all(stores.map((each, n) => add(each, [...models.slice(n), ...models.slice(0, n)])))
+  expect((await totals()).cost).toBe(before.cost + 270)
+  const usage = await store.listModelUsage(home.userId, 0)
+  expect(models.map((model) => usage.find((each) => each.model === model)?.runs)).toEqual([90, 90, 90])
+  for (const each of stores.slice(1)) await each.close()
 }, 60_000)

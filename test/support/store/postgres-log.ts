@@ -1,6 +1,4 @@
-import type { RunWebhooks } from '../../../src/domain/run/log.ts'
 import { type Database, rowsOf } from '../../../src/store/postgres/connection.ts'
-import { insertWebhooks } from '../../../src/store/postgres/writes/deliveries.ts'
 import type { RetentionBounds, RetentionStep } from '../../../src/store/store.ts'
 
 /** Makes an account with a workspace, a workflow and two subscriptions, each with the number 1 or 2. */
@@ -34,12 +32,16 @@ export async function recordEntries(database: Database, sequences: readonly numb
 
 /** Adds everything that can belong to an entry: deliveries to the subscriptions, stored files and an output. */
 export async function addBelongings(database: Database, sequence: number, subscriptions: readonly number[] = [1]) {
-  const webhooks: RunWebhooks = {
-    deliveries: subscriptions.map((subscription) => ({ subscription, include: 0 })),
-    skipped: [{ subscription: 2, reason: 'level' }],
-    facts: null,
+  for (const subscription of subscriptions) {
+    await database.run(
+      `INSERT INTO millrace.deliveries
+         (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at, owner)
+       VALUES ($1, $2, 1, 0, 0, 0, 0, 1, 0)`,
+      sequence,
+      subscription,
+    )
   }
-  await database.write((sql) => insertWebhooks(sql, [{ sequence, workflow: 1, webhooks, at: 1 }]))
+  await database.run(`INSERT INTO millrace.run_webhooks (sequence, skipped) VALUES ($1, '[[2, "level"]]')`, sequence)
   await database.run(
     "INSERT INTO millrace.run_files (sequence, workspace, folder, files) VALUES ($1, 1, 'f' || $1::bigint, '[]')",
     sequence,

@@ -1,13 +1,4 @@
-import type { LogRow } from '../../../domain/run/log.ts'
-import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
-
-/** The files of those runs that have any. */
-export async function insertRunFiles(sql: Sql, rows: readonly LogRow[]): Promise<void> {
-  const files = rows.flatMap(({ sequence, workspaceId, files }) =>
-    files ? [{ sequence, workspaceId, folder: files.folder, files: files.text }] : [],
-  )
-  if (files.length > 0) await sql.run(insert, rowsOf(files))
-}
+import { listOf, type Sql, storable } from '../connection.ts'
 
 /** The stored files of a workspace: those with a key. */
 export async function getFileUsage(sql: Sql, workspaceId: string): Promise<{ files: number; bytes: number }> {
@@ -32,12 +23,6 @@ export async function forgetGoneFiles(sql: Sql, folders: readonly string[]): Pro
   )
 }
 
-const insert = `
-  INSERT INTO millrace.run_files (sequence, workspace, folder, files)
-  SELECT r.sequence, w.number, r.folder, r.files
-  FROM json_to_recordset($1::text::json) AS r (sequence bigint, "workspaceId" text, folder text, files text)
-    JOIN millrace.workspaces w ON w.id = r."workspaceId"
-  ON CONFLICT (sequence) DO NOTHING`
 const selectUsage = `
   SELECT count(*) AS files, coalesce(sum((f.value -> 'file' ->> 'size')::double precision), 0) AS bytes
   FROM millrace.workspaces w

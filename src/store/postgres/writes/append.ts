@@ -80,7 +80,7 @@ async function takenByOthers(
 /** Writes a group of synchronous runs the fastest way. False when it cannot: then nothing was written. */
 export async function appendPlain(database: Sql, writes: readonly Write[]): Promise<boolean> {
   const logs = ofKind(writes, 'log')
-  if (logs.length < writes.length || !logs.every(isPlain)) return false
+  if (logs.length === 0 || logs.length < writes.length || !logs.every(isPlain)) return false
   return await appendNewLogs(database, logs)
 }
 

@@ -1,4 +1,3 @@
-import type { RunWebhooks } from '../../../domain/run/log.ts'
 import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
@@ -6,20 +5,8 @@ import { levels, stateNumbers, triggers } from '../../stored-values.ts'
 import { noteDeliveryChanges } from '../cluster/changes.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
-// The outbox for runs and the dispatcher. The lists for the dashboard and the API are in delivery-lists.ts.
-
-/** The webhooks of a run that ended at `at`. */
-export type RunDeliveries = { sequence: number; workflow: number; webhooks: RunWebhooks; at: number }
-
-/** Part of the transaction that records the runs. The deliveries are due at once. */
-export async function insertWebhooks(sql: Sql, runs: readonly RunDeliveries[]): Promise<void> {
-  const rows = runs.map(({ sequence, workflow, webhooks: { deliveries, skipped, facts }, at }) => ({
-    ...{ sequence, workflow, at, deliveries, facts },
-    skipped: JSON.stringify(skipped.map(({ subscription, reason }) => [subscription, reason])),
-    isNoted: skipped.length > 0 || facts !== null,
-  }))
-  await sql.run(insertAll, rowsOf(rows), sql.owner)
-}
+// The outbox for the dispatcher. The statement that records runs fills it (log-inserts.ts). The lists for the dashboard
+// and the API are in delivery-lists.ts.
 
 /**
  * Ignores attempts that are recorded already, so that a caller may repeat them after an unknown outcome, and those of
@@ -113,19 +100,6 @@ export async function cancelDelivery(sql: Sql, { sequence, subscription }: Deliv
   if (isCancelled) await noteDeliveryChanges(sql, [{ sequence, subscription }])
   return isCancelled
 }
-
-const insertAll = `
-  WITH run AS (
-    SELECT * FROM json_to_recordset($1::text::json) AS r
-      (sequence bigint, workflow integer, at bigint, deliveries json, skipped text, facts text, "isNoted" boolean)
-  ), sent AS (
-    INSERT INTO millrace.deliveries
-      (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at, owner)
-    SELECT run.sequence, d.subscription, run.workflow, d.include, 0, 0, 0, run.at, $2
-    FROM run, json_to_recordset(run.deliveries) AS d (subscription integer, include integer)
-  )
-  INSERT INTO millrace.run_webhooks (sequence, skipped, facts)
-  SELECT sequence, skipped, facts FROM run WHERE "isNoted"`
 
 /**
  * An attempt in progress when its delivery was cancelled counts if it succeeded; otherwise it is only listed. Rows are
