@@ -32,6 +32,7 @@ export class TestCluster implements AsyncDisposable {
       MILLRACE_STORE: await server.createDatabase(),
       MILLRACE_SECRET_KEY: 'a secret key with more than 32 characters',
       MILLRACE_S3_BUCKET: 'unused',
+      MILLRACE_S3_REGION: 'unused',
       AWS_ACCESS_KEY_ID: 'unused',
       AWS_SECRET_ACCESS_KEY: 'unused',
       ...more,

@@ -19,7 +19,7 @@ export class PostgresServer implements AsyncDisposable {
    * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem`
    * and `service.key`, for a server that offers TLS.
    */
-  static async start({ isDurable = false, certificates }: StartOptions = {}): Promise<PostgresServer> {
+  static async start({ isDurable = false, certificates, settings = [] }: StartOptions = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
     const server = new PostgresServer(folder, freePort())
     mkdirSync(join(folder, 'data'), { mode: 0o700 })
@@ -42,7 +42,11 @@ export class PostgresServer implements AsyncDisposable {
     )
     if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr}`)
     const fast = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
-    await server.run([...fast, ...(certificates === undefined ? [] : server.#copyCertificates(certificates))])
+    await server.run([
+      ...settings,
+      ...fast,
+      ...(certificates === undefined ? [] : server.#copyCertificates(certificates)),
+    ])
     return server
   }
 
@@ -82,6 +86,11 @@ export class PostgresServer implements AsyncDisposable {
     }
   }
 
+  /** The process ID of the server, whose children do the work. */
+  get pid(): number {
+    return this.#process!.pid
+  }
+
   /** The address of a database. */
   url(database: string): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
@@ -117,7 +126,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-export type StartOptions = { isDurable?: boolean; certificates?: string }
+export type StartOptions = { isDurable?: boolean; certificates?: string; settings?: readonly string[] }
 
 const isRoot = process.getuid?.() === 0
 
