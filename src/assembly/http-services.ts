@@ -169,6 +169,8 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['
       ...addressed,
       accept: (request: JobRequest, claim: RequestClaim | undefined) => jobs.acceptOnce(request, claim),
       findClaim: (workflowId, key, at) => store.findRequestClaim(workflowId, key, at),
+      beginRequest: (request) => store.beginRequest(request),
+      endRequest: (request) => store.endRequest(request),
       storeFile: files.power.store,
       removeFiles,
     },

@@ -12,6 +12,7 @@ import type { JobRequest } from '../engine/jobs/jobs-options.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
 import type { RunRequest } from '../engine/run/runner.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
+import type { RequestUnderWay } from '../store/process-store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
@@ -87,6 +88,9 @@ export type WebhookServices = {
   accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
   /** The run that holds a request's claim. */
   findClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
+  /** See `ProcessStore`. */
+  beginRequest(request: RequestUnderWay): Promise<boolean>
+  endRequest(request: RequestUnderWay): Promise<void>
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. `visitor`: see `RunRequest`. */
   assertAccepting(workspaceId: string, visitor: string | undefined): void
   /** The same for asynchronous runs. */

@@ -31,7 +31,16 @@ export interface ProcessStore {
   adoptDeliveries(): Promise<number[]>
   /** Gives up the pending deliveries of this process, so that others claim them. */
   releaseDeliveries(): Promise<void>
+  /**
+   * Announces a synchronous run of a request with an idempotency key, until `endRequest`. False while another process
+   * has announced one with the same key.
+   */
+  beginRequest(request: RequestUnderWay): Promise<boolean>
+  endRequest(request: RequestUnderWay): Promise<void>
 }
+
+/** `key`: as in `RequestClaim`. */
+export type RequestUnderWay = { workflowId: string; key: string; executionId: string }
 
 export type SequenceShare = { count: number; own(): number }
 
@@ -89,4 +98,6 @@ export const onlyProcess: ProcessStore = {
   drainProcess: () => Promise.resolve(false),
   adoptDeliveries: () => Promise.resolve([]),
   releaseDeliveries: () => Promise.resolve(),
+  beginRequest: () => Promise.resolve(true),
+  endRequest: () => Promise.resolve(),
 }

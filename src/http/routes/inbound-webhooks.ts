@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { sleep } from '../../domain/clock.ts'
 import { AppError, isRefusedForNow } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
@@ -22,6 +23,8 @@ import { runResponse, sandboxed } from '../responses/run-response.ts'
 import type { WebhookServices } from '../run-services.ts'
 
 const webhookPath = '/api/webhooks/trigger/:path'
+/** How often to look whether a request in another process has ended. */
+const elsewhereMs = 250
 
 type Context = { request: Request; params: { path: string }; server: ServerPort | null; set: ResponseSet }
 
@@ -152,9 +155,22 @@ class Receiver {
   }
 
   async #lead(call: KnownCall, executionId: string, claim: RequestClaim): Promise<Outcome> {
-    const claimedBy = await this.#services.findClaim(call.deployment.workflowId, claim.key, claim.at)
-    if (claimedBy !== undefined) return { claimedBy, end: undefined }
-    return { claimedBy: executionId, end: await this.#execute(call, executionId, claim) }
+    const { findClaim, beginRequest, endRequest, clock } = this.#services
+    const { workflowId } = call.deployment
+    const request = { workflowId, key: claim.key, executionId }
+    while (!(await beginRequest(request))) {
+      // Another process has a request with this key. Its claim is on disk before it ends the request.
+      allowSilence(call.request, call.server)
+      await sleep(clock, elsewhereMs, call.request.signal)
+    }
+    try {
+      const claimedBy = await findClaim(workflowId, claim.key, claim.at)
+      if (claimedBy !== undefined) return { claimedBy, end: undefined }
+      return { claimedBy: executionId, end: await this.#execute(call, executionId, claim) }
+    } finally {
+      // If that fails, the key is free when this process has ended.
+      await endRequest(request).catch(() => undefined)
+    }
   }
 
   async #execute(call: KnownCall, executionId: string, claim?: RequestClaim): Promise<RunEnd> {

@@ -2,6 +2,7 @@ import type { Store } from '../store.ts'
 import { noteWorkflowChange } from './cluster/changes.ts'
 import * as orphans from './cluster/orphans.ts'
 import * as processes from './cluster/processes.ts'
+import * as requests from './cluster/requests.ts'
 import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
@@ -195,6 +196,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   drainProcess: { kind: 'write', run: processes.drainProcess },
   adoptDeliveries: { kind: 'write', run: orphans.adoptDeliveries },
   releaseDeliveries: { kind: 'write', run: orphans.releaseDeliveries },
+  beginRequest: { kind: 'read', run: requests.beginRequest },
+  endRequest: { kind: 'read', run: requests.endRequest },
 }
 
 /** A change of a workflow that other processes may have in memory. */

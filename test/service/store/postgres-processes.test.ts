@@ -252,6 +252,26 @@ test('two processes never use the same sequence for a log entry', async () => {
   expect(Math.max(...slots)).toBeLessThan(stores[0].sequenceShare.count)
 })
 
+test('a request with an idempotency key runs in one process, until that one ends it or is gone', async () => {
+  const { stores, home, pass, expire } = await world(3)
+  const [first, second, third] = stores
+  const { workflowId } = home
+  const of = (executionId: string, key = 'k') => ({ workflowId, key, executionId })
+  const begun = await Promise.all(stores.map((store, index) => store.beginRequest(of(String(index)))))
+  expect(begun.filter(Boolean)).toHaveLength(1)
+  const winner = begun.indexOf(true)
+  await stores[(winner + 1) % 3]!.endRequest(of('another run'))
+  expect(await stores[(winner + 1) % 3]!.beginRequest(of('x'))).toBe(false)
+  await stores[winner]!.endRequest(of(String(winner)))
+  expect(await first.beginRequest(of('y'))).toBe(true)
+  expect(await second.beginRequest(of('z'))).toBe(false)
+  await pass(16_000, [second, third!])
+  await expire(0)
+  await pass(2_000, [second, third!])
+  const taken = await Promise.all([second.beginRequest(of('a')), third!.beginRequest(of('b'))])
+  expect(taken.filter(Boolean)).toHaveLength(1)
+})
+
 test('the requests of an account are counted together', async () => {
   const { stores } = await world(2)
   const window = { kind: 'sync', userId: 'a', used: 3, added: 3, resetAt: 60_000 } as const

@@ -402,6 +402,16 @@ CREATE TABLE millrace.processes (
   lease_until timestamptz NOT NULL
 );
 
+-- Synchronous runs of requests with idempotency keys, while they run. When such a run ends, its claim is in
+-- `request_claims`. A row whose owner is gone counts for nothing.
+CREATE TABLE millrace.requests_under_way (
+  workflow integer NOT NULL,
+  key text COLLATE "C" NOT NULL,              -- as in request_claims
+  execution_id text NOT NULL,
+  owner integer NOT NULL,
+  PRIMARY KEY (workflow, key)
+);
+
 -- What processes tell one another. Each of them reads the rows of the last minute again and again.
 CREATE TABLE millrace.changes (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
