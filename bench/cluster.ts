@@ -7,7 +7,7 @@ import type { LoadResult } from './support/load.ts'
 import { deploy, initMillrace, load, type Millrace, median, serveMillrace } from './support/service.ts'
 
 /**
- * What do several processes on one PostgreSQL gain and cost? `bun bench/cluster.ts [rounds] [ms]` runs PostgreSQL,
+ * Several processes on one PostgreSQL: gains and costs. `bun bench/cluster.ts [rounds] [ms]` runs PostgreSQL,
  * nginx, the processes and the load on this machine, so only ratios and the processor time of each part mean anything.
  *
  * - one process, and two behind nginx, in turns, with 32 callers; a single process is behind nginx, too
