@@ -1,6 +1,8 @@
-import { type ReservedSQL, SQL } from 'bun'
+import type { AppError } from '../../domain/errors.ts'
 import type { PostgresAddress } from './address.ts'
-import { isConflict, isLost, storageError, unavailable } from './failures.ts'
+import { isConflict, isLost, isReadOnly, silent, storageError, unavailable } from './failures.ts'
+import { findPrimary, type Server } from './server.ts'
+import { type Connection, Use } from './use.ts'
 
 export type Value = string | number | boolean | null | Uint8Array
 
@@ -27,12 +29,15 @@ export type DatabaseOptions = {
 /**
  * A pool of connections to one database. Every method rejects with `AppError` `STORAGE_UNAVAILABLE` when it is down.
  * With several servers, the pool belongs to the one that accepts changes; when it fails, the next call looks for it.
+ *
+ * A server that hangs reports nothing. So when a call takes long, a question on another connection finds out whether
+ * the server still commits. If it does, the call may take its time. If it is silent, the call is given up.
  */
 export class Database implements Sql {
   /** See `Sql`. A process gets its number when it joins the others (cluster/membership.ts). */
   owner = 0
   readonly #options: DatabaseOptions
-  #pool: Promise<SQL> | undefined
+  #server: Promise<Server> | undefined
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -40,15 +45,15 @@ export class Database implements Sql {
 
   // A single statement is a transaction of its own, on any connection.
   get<Row>(text: string, ...values: Value[]): Promise<Row | undefined> {
-    return this.#with((pool) => queriesOn(pool, this.owner).get<Row>(text, ...values))
+    return this.#with((connection) => this.#on(connection).get<Row>(text, ...values))
   }
 
   all<Row>(text: string, ...values: Value[]): Promise<Row[]> {
-    return this.#with((pool) => queriesOn(pool, this.owner).all<Row>(text, ...values))
+    return this.#with((connection) => this.#on(connection).all<Row>(text, ...values))
   }
 
   run(text: string, ...values: Value[]): Promise<number> {
-    return this.#with((pool) => queriesOn(pool, this.owner).run(text, ...values))
+    return this.#with((connection) => this.#on(connection).run(text, ...values))
   }
 
   /**
@@ -57,7 +62,7 @@ export class Database implements Sql {
    * each other, one is repeated, so `work` may run several times.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => transaction(pool, 'BEGIN', work, this.owner))
+    return this.#with((connection) => transaction(connection, 'BEGIN', () => work(this.#on(connection))))
   }
 
   /**
@@ -65,77 +70,94 @@ export class Database implements Sql {
    * contradict each other, and it is repeated, so `work` may run several times.
    */
   change<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) => transaction(pool, 'BEGIN ISOLATION LEVEL SERIALIZABLE', work, this.owner))
-  }
-
-  /** One transaction that may also run scripts of several statements. */
-  script<Result>(work: (sql: Sql, run: (text: string) => Promise<void>) => Promise<Result>): Promise<Result> {
-    return this.#with((pool) =>
-      transaction(
-        pool,
-        'BEGIN',
-        (sql, connection) =>
-          work(sql, async (text) => {
-            await connection.unsafe(text).simple()
-          }),
-        this.owner,
-      ),
+    return this.#with((connection) =>
+      transaction(connection, 'BEGIN ISOLATION LEVEL SERIALIZABLE', () => work(this.#on(connection))),
     )
   }
 
+  /**
+   * One transaction of the upkeep: it may also run scripts of several statements, and take as long as it needs. `work`
+   * may run several times.
+   */
+  maintain<Result>(work: (sql: Sql, run: (text: string) => Promise<void>) => Promise<Result>): Promise<Result> {
+    return this.#with(
+      (connection) =>
+        transaction(connection, 'BEGIN', () => work(this.#on(connection), (text) => connection.script(text))),
+      Number.POSITIVE_INFINITY,
+    )
+  }
+
+  /** Whether a commit works now; never rejects. */
+  async commits(): Promise<boolean> {
+    try {
+      return (await (await this.#find()).askWhetherCommits()) === 'commits'
+    } catch {
+      return false
+    }
+  }
+
   async close(): Promise<void> {
-    const pool = await this.#pool?.catch(() => undefined)
-    await pool?.close({ timeout: closeSecondsMax })
+    const server = await this.#server?.catch(() => undefined)
+    await server?.close(closeSecondsMax)
   }
 
-  async #with<Result>(work: (pool: SQL) => Promise<Result>): Promise<Result> {
-    this.#pool ??= findPrimary(this.#options)
-    const used = this.#pool
+  #on(connection: Connection): Sql {
+    return queriesOn(connection, this.owner)
+  }
+
+  async #with<Result>(work: (connection: Connection) => Promise<Result>, callMs = callMsMax): Promise<Result> {
+    const found = this.#find()
+    const use = new Use()
+    let unwatch: (() => void) | undefined
     try {
-      const pool = await used
-      return await repeated(() => work(pool))
+      const server = await found
+      unwatch = watch(use, server, callMs)
+      return await server.use(use, (connection) => repeated(() => work(connection)))
     } catch (error) {
-      if (this.#pool === used && this.#options.address.hosts.length > 1 && isLost(error)) this.#abandon(used)
-      throw storageError(error) ?? error
+      if (this.#mustMove(error, use)) this.#abandon(found)
+      throw use.reason ?? storageError(error) ?? error
+    } finally {
+      unwatch?.()
     }
   }
 
-  /** The next call looks for another server. Calls that still use this one end by themselves. */
-  #abandon(pool: Promise<SQL>): void {
-    this.#pool = undefined
-    void pool.then((lost) => lost.close({ timeout: closeSecondsMax })).catch(() => undefined)
+  #find(): Promise<Server> {
+    if (this.#server) return this.#server
+    const found = findPrimary(this.#options.address, this.#options.connectionsMax)
+    this.#server = found
+    found.catch(() => this.#abandon(found))
+    return found
+  }
+
+  /** Whether another server may have taken over, or this address leads to another server now. */
+  #mustMove(error: unknown, use: Use): boolean {
+    return isReadOnly(error) || (this.#options.address.hosts.length > 1 && (use.reason !== undefined || isLost(error)))
+  }
+
+  /** The next call looks for the primary again. Calls that still use this server end by themselves. */
+  #abandon(found: Promise<Server>): void {
+    if (this.#server !== found) return
+    this.#server = undefined
+    void found.then((server) => server.close(closeSecondsMax)).catch(() => undefined)
   }
 }
 
-/** Opens a pool. Of several servers, that of the first one that accepts changes. */
-async function findPrimary({ address, connectionsMax }: DatabaseOptions): Promise<SQL> {
-  const [only, ...others] = address.hosts.map((host) => openPool(address, host, connectionsMax))
-  if (only && others.length === 0) return only
-  let problem: unknown
-  for (const pool of [only!, ...others]) {
-    try {
-      const [row] = (await pool.unsafe('SELECT pg_is_in_recovery() AS "isStandby"')) as { isStandby: boolean }[]
-      if (row && !row.isStandby) return pool
-      problem ??= unavailable('All PostgreSQL servers that answer are standby servers, which accept no changes.')
-    } catch (error) {
-      problem ??= error
-    }
-    await pool.close().catch(() => undefined)
+/** Asks again and again while a use takes long, and gives it up when the server is silent. Returns what ends it. */
+function watch(use: Use, server: Server, callMs: number): () => void {
+  const startedAt = performance.now()
+  let isOver = false
+  let timer = setTimeout(doubt, patienceMs)
+  async function doubt() {
+    const answer = await server.askWhetherCommits()
+    if (isOver) return
+    if (answer === 'silent') use.giveUp(silent())
+    else if (performance.now() - startedAt > callMs) use.giveUp(tooLong(callMs))
+    else timer = setTimeout(doubt, patienceMs)
   }
-  throw problem
-}
-
-function openPool(
-  { database, username, password, tls, prepares }: PostgresAddress,
-  { hostname, port }: PostgresAddress['hosts'][number],
-  connectionsMax: number,
-): SQL {
-  const parts = { hostname, port, database, username, password }
-  const options = { max: connectionsMax, bigint: true, prepare: prepares, connectionTimeout: connectSecondsMax }
-  if (typeof tls === 'object') return new SQL({ adapter: 'postgres', ...parts, ...options, tls })
-  // Only an address can say that TLS is used if the server offers it.
-  const address = new URL(`postgres://host/?sslmode=${tls === 'never' ? 'disable' : 'prefer'}`)
-  return new SQL(address, { adapter: 'postgres', ...parts, ...options })
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
 }
 
 /** Repeats a transaction, or a single statement, that PostgreSQL rolled back because of a concurrent one. */
@@ -151,27 +173,21 @@ async function repeated<Result>(run: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function transaction<Result>(
-  pool: SQL,
-  begin: string,
-  work: (sql: Sql, connection: ReservedSQL) => Promise<Result>,
-  owner: number,
-): Promise<Result> {
-  const connection = await pool.reserve()
-  try {
-    await connection.unsafe(begin)
-    const result = await work(queriesOn(connection, owner), connection)
-    // A transaction that failed commits nothing, and PostgreSQL does not call that an error.
-    const { command } = (await connection.unsafe('COMMIT')) as { command?: string }
-    if (command !== 'COMMIT') throw unavailable('PostgreSQL rolled the transaction back.')
-    return result
-  } catch (error) {
-    // On a lost connection there is nothing to roll back.
-    await connection.unsafe('ROLLBACK').catch(() => undefined)
-    throw error
-  } finally {
-    connection.release()
-  }
+function transaction<Result>(connection: Connection, begin: string, work: () => Promise<Result>): Promise<Result> {
+  return connection.hold(async () => {
+    try {
+      await connection.script(`${begin}; ${limitIdleTime}`)
+      const result = await work()
+      // A transaction that failed commits nothing, and PostgreSQL does not call that an error.
+      const { command } = await connection.query('COMMIT')
+      if (command !== 'COMMIT') throw unavailable('PostgreSQL rolled the transaction back.')
+      return result
+    } catch (error) {
+      // On a lost connection there is nothing to roll back.
+      await connection.query('ROLLBACK').catch(() => undefined)
+      throw error
+    }
+  })
 }
 
 /** A list for `= ANY($1::bigint[])` or `= ANY($1::text[])`. */
@@ -195,9 +211,8 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-function queriesOn(connection: Pick<SQL, 'unsafe'>, owner: number): Sql {
-  const query = async (text: string, values: Value[]) =>
-    (await connection.unsafe(text, values.map(acceptable))) as Record<string, unknown>[] & { count: number }
+function queriesOn(connection: Connection, owner: number): Sql {
+  const query = async (text: string, values: Value[]) => await connection.query(text, values.map(acceptable))
   const all = async <Row>(text: string, values: Value[]) => {
     const rows = await query(text, values)
     for (const row of rows) toPlainValues(row)
@@ -225,7 +240,20 @@ function toPlainValues(row: Record<string, unknown>): void {
   }
 }
 
-const connectSecondsMax = 2
+function tooLong(callMs: number): AppError {
+  return unavailable(`PostgreSQL did not finish a call within ${callMs / 1000} seconds.`)
+}
+
+/**
+ * If this process is suspended or cut off in the middle of a transaction, the rows that the transaction has locked are
+ * free again after this time. `SET LOCAL` works behind PgBouncer, too.
+ */
+const limitIdleTime = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
+
+/** How long a call may take before it is doubted. */
+const patienceMs = 900
+/** The longest time of a call, for example while somebody else locks a table. */
+const callMsMax = 30_000
 const closeSecondsMax = 5
 const attemptsMax = 10
 const repeatMs = 10

@@ -7,6 +7,10 @@ export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('STORAGE_UNAVAILABLE', message, { retryAfterS, cause })
 }
 
+export function silent(): AppError {
+  return unavailable('PostgreSQL does not answer. The service continues by itself.')
+}
+
 /** The error that callers of the store get; undefined when neither the database nor its input caused it. */
 export function storageError(error: unknown): AppError | undefined {
   const { state, code } = codesOf(error)
@@ -22,7 +26,7 @@ export function storageError(error: unknown): AppError | undefined {
       error,
     )
   }
-  if (state === '25006') {
+  if (isReadOnly(error)) {
     return unavailable(
       `The PostgreSQL server accepts no changes ${says}. Name all servers in MILLRACE_STORE: the service uses the primary.`,
       error,
@@ -50,11 +54,21 @@ export function isConflict(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
+/** Whether the server accepts no changes: it is a standby server. */
+export function isReadOnly(error: unknown): boolean {
+  return codesOf(error).state === '25006'
+}
+
+/** Whether the error comes from the server, and not from a connection that does not work. */
+export function isAnswer(error: unknown): boolean {
+  return codesOf(error).state !== undefined
+}
+
 /** Whether the server is gone or has become a standby server, so that another one may have taken over. */
 export function isLost(error: unknown): boolean {
   const { state, code } = codesOf(error)
   if (state === undefined) return code?.startsWith('ERR_POSTGRES_') ?? false
-  return state === '25006' || state.startsWith('57P') || state.startsWith('08')
+  return isReadOnly(error) || state.startsWith('57P') || state.startsWith('08')
 }
 
 /** Whether a lock was not available within `lock_timeout`. */
@@ -83,8 +97,8 @@ const accessProblems: Readonly<Record<string, string>> = {
 /** Codes about certificates, such as `DEPTH_ZERO_SELF_SIGNED_CERT`, and about servers without TLS. */
 const tlsProblem = /TLS|CERT|ISSUER|SIGNATURE/
 
-/** Connections, resources, shutdowns and the server's disk. */
-const unavailableStates = /^(08|53|57P|58|XX)/
+/** Connections, resources, shutdowns, the server's disk, and what an administrator or a time limit ended. */
+const unavailableStates = /^(08|25P03|53|57014|57P|58|XX)/
 
 function codesOf(error: unknown): { state?: string; code?: string } {
   if (!(error instanceof Error) || error instanceof AppError) return {}

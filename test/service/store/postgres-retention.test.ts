@@ -50,7 +50,7 @@ describe('partitions', () => {
     const made = await attached()
     expect(made.map(({ first }) => first)).toEqual([0, -1, -2, -3].map((days) => daysAgo(days)))
     expect(made.map(({ end }) => end)).toEqual([-1, -2, -3, -4].map((days) => daysAgo(days)))
-  })
+  }, 20_000)
 
   test('receive the entries of their day that were recorded before', async () => {
     const sequences = [daysAgo(2), daysAgo(0), daysAgo(0, 1), daysAgo(-1), daysAgo(-9)]
@@ -59,7 +59,7 @@ describe('partitions', () => {
     await recordEntries(database, [daysAgo(0, 2)])
     expect(await sequencesIn(database, 'logs_default')).toEqual([daysAgo(2), daysAgo(-9)])
     expect(await entries()).toEqual([...sequences, daysAgo(0, 2)].toSorted((one, other) => one - other))
-  })
+  }, 20_000)
 
   test('are made while entries are read and recorded', async () => {
     let isDone = false
@@ -80,7 +80,7 @@ describe('partitions', () => {
     const recorded = await recording
     expect(await entries()).toHaveLength(recorded)
     expect(await sequencesIn(database, 'logs_default')).toEqual([])
-  })
+  }, 20_000)
 })
 
 describe('entries that are too old', () => {
@@ -120,7 +120,7 @@ describe('entries that are too old', () => {
     expect((await listPartitions(database))[0]).toMatchObject({ first: daysAgo(1), isAttached: true })
     expect(await entries()).toEqual([daysAgo(1), daysAgo(0)])
     for (const table of belongings) expect(await sequencesIn(database, table)).toEqual([daysAgo(1)])
-  })
+  }, 20_000)
 
   test('stay while one of their deliveries is pending; the others of the same day go', async () => {
     await makeAll()
@@ -211,7 +211,7 @@ describe('a log that is too large', () => {
     const later = await entries()
     expect(Math.abs(later.length - left)).toBeLessThan(left / 10)
     expect(later.at(-1)).toBe(daysAgo(0, 4_999))
-  })
+  }, 20_000)
 
   test('loses whole partitions first, and no more of them than necessary', async () => {
     await makeAll()
@@ -225,7 +225,7 @@ describe('a log that is too large', () => {
     expect(left.length).toBeGreaterThan(1_500)
     expect(left.length).toBeLessThan(2_500)
     expect(left.at(-1)).toBe(daysAgo(1, 999))
-  })
+  }, 20_000)
 
   test('keeps entries with pending deliveries', async () => {
     await makeAll()

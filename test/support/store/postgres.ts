@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -118,7 +118,27 @@ export class PostgresServer implements AsyncDisposable {
     await server.exited
   }
 
+  /** The server hangs: its connections stay open, and nothing answers. */
+  suspend(): void {
+    // The postmaster first, so that it starts no other process.
+    for (const pid of this.#processes()) process.kill(pid, 'SIGSTOP')
+  }
+
+  resume(): void {
+    for (const pid of [...this.#processes()].toReversed()) process.kill(pid, 'SIGCONT')
+  }
+
+  /** The postmaster and its children. */
+  *#processes(): Generator<number> {
+    const { pid } = this.#process!
+    yield pid
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    for (const child of children.trim().split(' ')) yield Number(child)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    // A test may have failed while the server was suspended.
+    if (this.#process?.exitCode === null) this.resume()
     // SIGINT: disconnects everybody and stops.
     this.#process?.kill('SIGINT')
     await this.#process?.exited

@@ -15,7 +15,7 @@ export const migrations: readonly string[] = [foundation]
  */
 export async function migrate(database: Database, list: readonly string[] = migrations): Promise<void> {
   if ((await schemaVersionOf(database)) === list.length) return
-  await database.script(async (sql, run) => {
+  await database.maintain(async (sql, run) => {
     await sql.get('SELECT pg_advisory_xact_lock($1)', migrationLock)
     const version = await schemaVersionOf(sql)
     if (version > list.length) throw newerSchema(version, list.length)

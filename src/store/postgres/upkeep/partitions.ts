@@ -55,7 +55,7 @@ export const setLockTimeout = "SET LOCAL lock_timeout = '100ms'"
 async function make(database: Database, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await database.write((sql) => attach(sql, name))
+      return await database.maintain((sql) => attach(sql, name))
     } catch (error) {
       if (!isLockTimeout(error)) throw error
       if (attempt === attemptsMax) {

@@ -30,7 +30,7 @@ export async function retainLogs(
   let mayDetach = true
   do {
     try {
-      const piece = await database.write((sql) =>
+      const piece = await database.maintain((sql) =>
         retainPiece(sql, { ...bounds, heldTo: step.heldTo, goneTo, mayDetach }),
       )
       step.entries += piece.entries
