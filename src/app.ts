@@ -82,13 +82,14 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   const metrics = new ServiceMetrics({ clock, build })
   const slices = new SliceQueue(clock)
   const garbage = new Garbage(clock, () => Bun.gc(true))
-  const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, delivery, engine, triggers }))
+  const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, files, delivery, engine, triggers }))
   const base = { ...options, limits: limitsOf(config), store, cluster, metrics, slices, garbage, port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
   const [accounts, lastSequence] = await Promise.all([assembleAccounts(base), store.lastSequence()])
   const urlKeys = (make: boolean) => accounts.box.derive('millrace file urls', make)
-  const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, logger })
+  const isLeader = () => cluster.isLeader
+  const files = openFiles({ settings: config, keys: urlKeys, baseUrl, store, clock, isLeader, logger })
   const delivery = assembleDelivery({
     ...base,
     accounts,

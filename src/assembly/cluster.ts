@@ -1,5 +1,6 @@
 import { Cluster } from '../cluster/cluster.ts'
 import { messageOf } from '../domain/errors.ts'
+import type { OpenFiles } from '../files/open.ts'
 import type { Change } from '../store/process-store.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
@@ -8,7 +9,13 @@ import type { Engine } from './engine.ts'
 import type { Triggers } from './triggers.ts'
 
 /** The parts that other processes concern. */
-export type SharedParts = { accounts: Accounts; delivery: Delivery; engine: Engine; triggers: Triggers }
+export type SharedParts = {
+  accounts: Accounts
+  files: OpenFiles
+  delivery: Delivery
+  engine: Engine
+  triggers: Triggers
+}
 
 /** `parts` is called only after `open`, when all of them exist. */
 export function assembleCluster(
@@ -39,15 +46,16 @@ export function assembleCluster(
     },
     async onDrain() {
       logger.info('draining: other processes take over')
-      await store.releaseDeliveries()
+      await store.releaseWork()
       parts().delivery.dispatcher.forgetAll()
     },
     takeJobs: (unclaimed) => parts().engine.jobs.takeOver(unclaimed),
     adopted: (subscriptions) => parts().delivery.dispatcher.adopt(subscriptions),
     async withOthers() {
-      const { accounts, triggers } = parts()
+      const { accounts, files, triggers } = parts()
       accounts.usage.refresh()
       accounts.chatBudget.refresh()
+      files.refreshQuota()
       await triggers.scheduler.lookForEnded()
     },
     resume: () => parts().delivery.dispatcher.dispatchSoon(),

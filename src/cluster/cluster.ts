@@ -3,7 +3,7 @@ import type { Change, CheckIn, OwnWork, Peer } from '../store/process-store.ts'
 import type { Store } from '../store/store.ts'
 
 export type ClusterOptions = {
-  store: Pick<Store, 'checkIn' | 'adoptDeliveries' | 'releaseDeliveries'>
+  store: Pick<Store, 'checkIn' | 'adoptDeliveries'>
   clock: Clock
   /** 0 ≤ n < 1. */
   random(): number

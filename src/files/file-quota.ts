@@ -70,6 +70,12 @@ export class FileQuota {
     if (!this.#forget(workspace, executionId)) outdate(workspace)
   }
 
+  /** Other processes may store and delete files, too: sums become outdated sooner. Call it every second. */
+  refresh(): void {
+    const until = this.#options.clock.now() + freshWithOthersMs
+    for (const workspace of this.#workspaces.values()) workspace.freshUntil = Math.min(workspace.freshUntil, until)
+  }
+
   #of(workspaceId: string): Workspace {
     let workspace = this.#workspaces.get(workspaceId)
     if (!workspace) {
@@ -119,6 +125,7 @@ type Workspace = {
 }
 
 const freshMs = 3_600_000
+const freshWithOthersMs = 30_000
 
 function add(usage: FileUsage, { files, bytes }: FileUsage): void {
   usage.files += files

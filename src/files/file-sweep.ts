@@ -8,6 +8,8 @@ export type FileSweepOptions = {
   /** Called for each folder that was deleted. */
   onDeleted(folder: string): void
   clock: Clock
+  /** Whether this process does it: one of several is enough. */
+  isLeader(): boolean
   /** Called when a round failed. The next round tries again. */
   onFailure(error: unknown): void
 }
@@ -44,6 +46,7 @@ export class FileSweep {
   }
 
   async #sweep(): Promise<void> {
+    if (!this.#options.isLeader()) return this.#wait(roundMs)
     try {
       await this.#deleteGone()
       if (this.#count % roundsPerSearch === 0) await this.#deleteUnrecorded()

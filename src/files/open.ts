@@ -36,11 +36,13 @@ export type FilesOptions = {
   baseUrl(): string
   store: FileSweepOptions['store'] & Pick<Store, 'getFileUsage'>
   clock: Clock
+  /** See `FileSweep`. */
+  isLeader(): boolean
   logger: { error(message: string, facts: Record<string, unknown>): void }
 }
 
 /** Opens everything that concerns files. Removes partial uploads of an earlier process. */
-export function openFiles({ settings, keys, baseUrl, store, clock, logger }: FilesOptions) {
+export function openFiles({ settings, keys, baseUrl, store, clock, isLeader, logger }: FilesOptions) {
   const { data, sync, fileUrlTtlS } = settings
   const isDurable = sync === 'full'
   const root = join(data, 'files')
@@ -61,7 +63,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
     const [workspaceId = '', , executionId = ''] = folder.split('/')
     quota.deleted({ workspaceId, executionId })
   }
-  const sweep = new FileSweep({ store, storage, onDeleted, clock, onFailure })
+  const sweep = new FileSweep({ store, storage, onDeleted, clock, isLeader, onFailure })
   const served = { verify: (parts: SignedParts) => signer.verify(parts, clock.now()), read: storage.read }
   return {
     receive: files.receive,
@@ -70,6 +72,8 @@ export function openFiles({ settings, keys, baseUrl, store, clock, logger }: Fil
     recorded(run: RunRecord): void {
       if (run.files?.some(({ key }) => key !== null)) quota.recorded(run)
     },
+    /** Other processes store files, too: see `FileQuota`. */
+    refreshQuota: () => quota.refresh(),
     freshen: files.freshen,
     freshenAt: files.freshenAt,
     /** The capabilities for runs. */

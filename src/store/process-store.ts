@@ -29,8 +29,8 @@ export interface ProcessStore {
   drainProcess(id: string): Promise<boolean>
   /** Claims pending deliveries of processes that are gone. Returns their subscriptions. */
   adoptDeliveries(): Promise<number[]>
-  /** Gives up the pending deliveries of this process, so that others claim them. */
-  releaseDeliveries(): Promise<void>
+  /** Gives up the deliveries and the waiting jobs of this process, so that others claim them. Running jobs go on. */
+  releaseWork(): Promise<void>
   /**
    * Announces a synchronous run of a request with an idempotency key, until `endRequest`. False while another process
    * has announced one with the same key.
@@ -97,7 +97,7 @@ export const onlyProcess: ProcessStore = {
   listProcesses: () => Promise.resolve([]),
   drainProcess: () => Promise.resolve(false),
   adoptDeliveries: () => Promise.resolve([]),
-  releaseDeliveries: () => Promise.resolve(),
+  releaseWork: () => Promise.resolve(),
   beginRequest: () => Promise.resolve(true),
   endRequest: () => Promise.resolve(),
 }

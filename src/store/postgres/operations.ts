@@ -36,9 +36,7 @@ import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
 
 /** Members that concern the store itself, or this process. */
-export type OwnMember =
-  | ('retain' | 'probe' | 'close')
-  | ('sequenceShare' | 'jobWindow' | 'checkIn' | 'announceKeys' | 'listGoneFiles')
+export type OwnMember = ('retain' | 'probe' | 'close') | ('sequenceShare' | 'jobWindow' | 'checkIn' | 'announceKeys')
 /** All calls that read or change rows. */
 export type OperationName = Exclude<keyof Store, OwnMember>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
@@ -179,6 +177,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listTurns: { kind: 'read', run: listTurns },
 
+  listGoneFiles: { kind: 'read', run: runFiles.listGoneFiles },
   forgetGoneFiles: { kind: 'write', run: runFiles.forgetGoneFiles },
   getFileUsage: { kind: 'read', run: runFiles.getFileUsage },
 
@@ -195,7 +194,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listProcesses: { kind: 'read', run: processes.listProcesses },
   drainProcess: { kind: 'write', run: processes.drainProcess },
   adoptDeliveries: { kind: 'write', run: orphans.adoptDeliveries },
-  releaseDeliveries: { kind: 'write', run: orphans.releaseDeliveries },
+  releaseWork: { kind: 'write', run: orphans.releaseWork },
   beginRequest: { kind: 'read', run: requests.beginRequest },
   endRequest: { kind: 'read', run: requests.endRequest },
 }

@@ -12,7 +12,6 @@ import { unavailable } from './failures.ts'
 import { continueCommitOrder } from './logs/commit-order.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnMember, operations, type Result } from './operations.ts'
-import { listGoneFiles } from './tables/run-files.ts'
 import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
 import { appendPlain } from './writes/append.ts'
@@ -75,16 +74,14 @@ function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
   const turns = new UsageTurns()
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
-  // A command is not one of several processes: it does what it was asked to do.
-  const mayLead = () => checkIns === undefined || checkIns.isLeader
   const own: Pick<Store, OwnMember | 'append' | 'getUsage'> = {
     append: (writes) =>
       turns.append(async () => ((await appendPlain(database, writes)) ? undefined : await call('append', [writes]))),
     getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
     ...processCalls(membership, checkIns),
-    listGoneFiles: async (limit) => (mayLead() ? await listGoneFiles(database, limit) : []),
     retain: async (bounds) => {
-      if (!mayLead()) return nothingRetained
+      // A command is not one of several processes: it does what it was asked to do.
+      if (checkIns && !checkIns.isLeader) return nothingRetained
       await partitions.make()
       await deleteOldChanges(database)
       return await retainLogs(database, bounds)

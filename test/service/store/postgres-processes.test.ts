@@ -94,6 +94,18 @@ describe('a queued job', () => {
   })
 })
 
+test('a process that is drained gives up the jobs that wait in its memory, and keeps those that run', async () => {
+  const { stores, home } = await world(2)
+  const [first, second] = stores
+  const [waiting, running] = [jobOf(home), jobOf(home, 1)]
+  await first.append([waiting.write, running.write])
+  expect(idsOf(await first.claimQueuedJobs(page))).toEqual([waiting.executionId])
+  expect(await second.claimQueuedJobs(page)).toEqual([])
+  await first.releaseWork()
+  expect(idsOf(await second.claimQueuedJobs(page))).toEqual([waiting.executionId])
+  expect(await second.findJob(running.executionId)).toMatchObject({ state: 'running', isElsewhere: true })
+})
+
 describe('the job of a process that does not check in any more', () => {
   test('is resumed by another one, with one more crash, and the first one writes nothing for it', async () => {
     const { stores, home, pass, expire, checkIn } = await world(2)
@@ -198,7 +210,7 @@ describe('the deliveries of a process', () => {
     expect(await second.drainProcess(processes[0]!.id)).toBe(true)
     expect(await second.drainProcess('unknown')).toBe(false)
     expect(await checkIn(first)).toMatchObject({ isDraining: true, isLeader: false })
-    await first.releaseDeliveries()
+    await first.releaseWork()
     expect(await second.adoptDeliveries()).toEqual([subscription])
     expect(await pendingOf(second)).toEqual([1, 2, 3])
   })

@@ -72,6 +72,7 @@ test('files are deleted with their log entry and not before, even after an outag
   sweep = new FileSweep({
     store,
     clock,
+    isLeader: () => true,
     storage: {
       ...storage,
       removeFolder: (path) => (isDown ? Promise.reject(new Error('down')) : storage.removeFolder(path)),
@@ -95,12 +96,18 @@ test('files of unrecorded runs are deleted after eight days, and all other files
   clock.advance(Math.max(0, Date.now() - now) + 7 * dayMs)
   const deleted: string[] = []
   const onDeleted = (path: string) => deleted.push(path)
-  sweep = new FileSweep({ store, storage, clock, onDeleted, onFailure: (error) => expect.unreachable(String(error)) })
+  let isLeader = false
+  const onFailure = (error: unknown) => expect.unreachable(String(error))
+  sweep = new FileSweep({ store, storage, clock, isLeader: () => isLeader, onDeleted, onFailure })
   clock.advance(5_000)
   // After a round, the sweep waits for the next one.
   await clock.whenPending()
   expect(await folders()).toEqual([lostPath, recordedPath].toSorted())
   clock.advance(2 * dayMs)
+  await clock.whenPending()
+  // Another process deletes them while this one is not the leader.
+  expect(deleted).toEqual([])
+  isLeader = true
   await until(async () => deleted.length > 0)
   expect(await folders()).toEqual([recordedPath])
   expect(deleted).toEqual([lostPath])

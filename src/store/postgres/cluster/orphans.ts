@@ -12,9 +12,10 @@ export async function adoptDeliveries(sql: Sql): Promise<number[]> {
   return [...subscriptions]
 }
 
-/** Gives up the pending deliveries of this process: nobody has the number 0. */
-export async function releaseDeliveries(sql: Sql): Promise<void> {
+/** Gives up the deliveries and the waiting jobs of this process: nobody has the number 0. */
+export async function releaseWork(sql: Sql): Promise<void> {
   if (sql.owner === 0) return
+  await sql.run('UPDATE millrace.jobs SET owner = 0 WHERE owner = $1 AND state <> 1', sql.owner)
   await sql.run('UPDATE millrace.deliveries SET owner = 0 WHERE owner = $1 AND due_at IS NOT NULL', sql.owner)
 }
 
