@@ -86,6 +86,10 @@ describe('the command palette', () => {
     const docs = await opened
     await docs.waitForURL((url) => url.href.startsWith(`${serving.url}/docs/`))
     await docs.close()
+    // No title has the word, but a text does.
+    const again = context.waitForEvent('page')
+    await pick('cron', 'Documentation', /Schedule|Triggers/)
+    await (await again).close()
   }, 60_000)
 
   test('creates a workflow from the logs', async () => {

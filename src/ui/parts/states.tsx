@@ -63,7 +63,7 @@ export function Failed({
 
 /** The message of a failed action, inside its form. Null: nothing failed. */
 export function ErrorNote({ error }: { error: unknown }) {
-  if (error === null) return null
+  if (error === null || error === undefined) return null
   return (
     <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
       {messageOf(error)}

@@ -3,7 +3,10 @@ import type { DocsSearch, SearchEntry } from '../../docs/search.ts'
 
 export type FoundDoc = { address: string; page: string; heading: string }
 
-/** Sections of the documentation whose title has the words. The index is loaded when something is typed. */
+/**
+ * Sections of the documentation whose title has the words, or else the first ones whose text has them. The index is
+ * loaded when something is typed.
+ */
 export function useFoundDocs(typed: string): readonly FoundDoc[] {
   const [search, setSearch] = useState<DocsSearch>()
   const isWanted = typed.trim().length >= 2
@@ -21,11 +24,14 @@ export function useFoundDocs(typed: string): readonly FoundDoc[] {
   }, [isWanted, search])
   if (!isWanted || !search) return []
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
-  const hasWords = ({ heading, page }: FoundDoc) => {
-    const title = `${heading} ${page}`.toLowerCase()
-    return words.every((word) => title.includes(word))
-  }
-  return search.find(typed).filter(hasWords).slice(0, 4)
+  const hasWords = (text: string) => words.every((word) => text.toLowerCase().includes(word))
+  const titleOf = ({ heading, page }: FoundDoc) => `${heading} ${page}`
+  const found = search.find(typed)
+  const titled = found.filter((doc) => hasWords(titleOf(doc)))
+  if (titled.length > 0) return titled.slice(0, 4)
+  return found
+    .filter((doc) => hasWords(`${titleOf(doc)} ${doc.excerpt.map(({ text }) => text).join('')}`))
+    .slice(0, 2)
 }
 
 async function loadSearch(): Promise<DocsSearch> {
