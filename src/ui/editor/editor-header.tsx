@@ -45,7 +45,7 @@ export function EditorHeader({
   const isNew = useIsNew()
   const list = `/w/${workspace.id}/workflows`
   return (
-    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 border-b border-line bg-bg px-3 py-1.5">
+    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 border-b border-line bg-bg px-3 py-1.5 max-md:gap-x-1">
       <Crumbs
         crumbs={[{ label: 'Workflows', href: list }, ...(folder ? [{ label: folder }] : [])]}
         title={

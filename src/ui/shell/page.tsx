@@ -48,7 +48,7 @@ export function PageBody({ children, label }: { children: ReactNode; label?: str
 
 export function Crumbs({ crumbs, title }: { crumbs: readonly Crumb[]; title: ReactNode }) {
   return (
-    <nav aria-label="Breadcrumbs" className="flex min-w-24 flex-1 items-center gap-1 text-sm">
+    <nav aria-label="Breadcrumbs" className="flex min-w-24 flex-1 max-md:min-w-16 items-center gap-1 text-sm">
       {crumbs.map(({ label, href }) => (
         <Fragment key={label}>
           {href ? (

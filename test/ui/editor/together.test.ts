@@ -101,6 +101,18 @@ test('everyone sees who else is here and where, until they leave', async () => {
   ).toBe(0)
 }, 60_000)
 
+test('the header stays one row on a narrow page, and says how many are here', async () => {
+  await open('Narrow', [ada, bob, vera])
+  await here(ada).getByRole('listitem').nth(1).waitFor()
+  await ada.setViewportSize({ width: 390, height: 844 })
+  await here(ada).getByText('+1').waitFor()
+  await until(async () => ((await here(ada).locator('..').boundingBox())?.height ?? 99) < 60)
+  expect(await accessibilityFaults(ada)).toEqual([])
+  await ada.setViewportSize({ width: 1440, height: 900 })
+  await here(ada).getByText('+1').waitFor({ state: 'hidden' })
+  await Promise.all([bob, vera].map((page) => page.goto(`${serving.url}/`)))
+}, 60_000)
+
 test('the same account in other tabs is one person, who is gone when they are closed or in the background', async () => {
   const id = await open('Tabs', [ada])
   const [second, third] = [await visited.context.newPage(), await visited.context.newPage()]

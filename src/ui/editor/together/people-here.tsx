@@ -1,9 +1,10 @@
+import { classes } from '../../parts/class-names.ts'
 import { useDraft } from '../editing.tsx'
 import { nameOf, PersonMark } from './person-mark.tsx'
 import type { Person } from './together.ts'
 import { useTogether } from './together-context.tsx'
 
-/** Who else has the workflow open. A click goes to the block where they are. */
+/** Who else has the workflow open. A click goes to the block where they are. On a narrow page only one has a mark. */
 export function PeopleHere({ onGo }: { onGo: (blockId: string) => void }) {
   const people = useTogether((state) => state.people)
   const blocks = useDraft(({ document }) => document.blocks)
@@ -15,7 +16,7 @@ export function PeopleHere({ onGo }: { onGo: (blockId: string) => void }) {
         const at = person.blockIds.find((id) => blocks[id])
         const text = placeOf(person, at && blocks[at]?.name)
         return (
-          <li key={person.userId}>
+          <li key={person.userId} className="max-md:not-first:hidden">
             <button
               type="button"
               title={text}
@@ -33,22 +34,23 @@ export function PeopleHere({ onGo }: { onGo: (blockId: string) => void }) {
           </li>
         )
       })}
-      {people.length > shownMax && (
-        <li className="pl-2 text-2xs text-muted" title={namesOf(people.slice(shownMax))}>
-          +{people.length - shownMax}
-        </li>
-      )}
+      {people.length > shownMax && <Others people={people.slice(shownMax)} className="max-md:hidden" />}
+      {people.length > 1 && <Others people={people.slice(1)} className="md:hidden" />}
     </ul>
+  )
+}
+
+function Others({ people, className }: { people: readonly Person[]; className: string }) {
+  return (
+    <li className={classes('text-2xs text-muted', className)} title={people.map(nameOf).join(', ')}>
+      +{people.length}
+    </li>
   )
 }
 
 function placeOf({ email, isMe }: Person, block: string | undefined): string {
   if (isMe) return block ? `You are at “${block}” in another tab` : 'You have this workflow open in another tab'
   return block ? `${email} is at “${block}”` : `${email} has this workflow open`
-}
-
-function namesOf(people: readonly Person[]): string {
-  return people.map(nameOf).join(', ')
 }
 
 const shownMax = 4

@@ -29,9 +29,7 @@ export function useFoundDocs(typed: string): readonly FoundDoc[] {
   const found = search.find(typed)
   const titled = found.filter((doc) => hasWords(titleOf(doc)))
   if (titled.length > 0) return titled.slice(0, 4)
-  return found
-    .filter((doc) => hasWords(`${titleOf(doc)} ${doc.excerpt.map(({ text }) => text).join('')}`))
-    .slice(0, 2)
+  return found.filter((doc) => hasWords(`${titleOf(doc)} ${doc.excerpt.map(({ text }) => text).join('')}`)).slice(0, 2)
 }
 
 async function loadSearch(): Promise<DocsSearch> {
