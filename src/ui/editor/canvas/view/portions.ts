@@ -44,4 +44,4 @@ export class Portions {
 }
 
 /** The number of blocks that a frame draws. A small card with its line takes 1 to 2 ms. */
-const portion = 24
+const portion = 16
