@@ -77,14 +77,15 @@ async function takenByOthers(
   return new Set(taken.map(({ executionId }) => executionId))
 }
 
-/** Writes a group of synchronous runs the fastest way. False when it cannot: then nothing was written. */
+/** Writes a group of runs without jobs the fastest way. False when it cannot: then nothing was written. */
 export async function appendPlain(database: Sql, writes: readonly Write[]): Promise<boolean> {
   const logs = ofKind(writes, 'log')
   if (logs.length === 0 || logs.length < writes.length || !logs.every(isPlain)) return false
   return await appendNewLogs(database, logs)
 }
 
-const isPlain = ({ row, claim }: LogWrite) => row.createdAt === null && !claim
+const isPlain = ({ row, claim, output, isUnwritten }: LogWrite) =>
+  (row.createdAt === null || isUnwritten) && output === null && !claim
 const isOfJob = ({ row }: LogWrite) => row.createdAt !== null
 
 type WriteOf<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>
