@@ -61,9 +61,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, listener, logger, isProxy } = options
   const { store, services, keyId, open, stop } = await assembleApp(options)
   const { app, door, editor } = createServer(services)
-  const seen = isProxy && ((socket: Server<unknown>) => behindProxies(socket, isProxy))
+  // With SQLite there are no others, and no request is looked at.
+  const peers = services.settings.store === 'postgres' ? services.peers : undefined
+  const seen = (socket: Server<unknown>) => {
+    const server = isProxy ? behindProxies(socket, isProxy) : socket
+    return peers?.seenThrough(server) ?? server
+  }
   const { note } = options
-  listener.open(app as unknown as RequestHandler, (thrown) => door.onFatal(thrown), { seen, note })
+  const admit = peers && ((request: Request) => peers.admit(request))
+  listener.open(app as unknown as RequestHandler, (thrown) => door.onFatal(thrown), { seen, note, admit })
   open()
   logger.info('listening', { host: config.host, port: listener.port })
   return {
@@ -130,7 +136,11 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
 }
 
 /** Lets the metrics read what is simply there. */
-function watch({ metrics, limits, store }: Base, { writer, dispatcher, retention }: Delivery, engine: Engine): void {
+function watch(
+  { metrics, limits, store, cluster }: Base,
+  { writer, dispatcher, retention }: Delivery,
+  engine: Engine,
+): void {
   const { runner, jobs, outbound, sandbox, bus } = engine
   metrics.watch({
     runsInFlight: () => runner.inFlight,
@@ -144,5 +154,9 @@ function watch({ metrics, limits, store }: Base, { writer, dispatcher, retention
     webhooks: () => dispatcher,
     retention: () => retention.counters,
     store: () => store.measure(),
+    cluster: () => {
+      const { isLeader, isDraining, peers, counters } = cluster
+      return { isLeader, isDraining, peers: peers.length, counters }
+    },
   })
 }

@@ -13,6 +13,7 @@ import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { RunRequest } from '../engine/run/runner.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { OpenFiles } from '../files/open.ts'
+import { type HeldThing, Peers } from '../http/peers/peers.ts'
 import type { InterfaceFiles } from '../http/responses/interface-files.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import type { Accounts } from './accounts.ts'
@@ -75,6 +76,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     pins: engine.pins,
     listeners: triggers.listeners,
     reruns: engine.reruns,
+    peers: peersOf(options),
     runs: runServicesOf(options, bodies),
     async outputOf(executionId) {
       const sealed = await store.getJobOutput(executionId)
@@ -95,6 +97,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     deliveries: delivery.dispatcher.commands,
     sendTestDelivery: delivery.testDeliveries.run,
     interfaceFiles: base.interfaceFiles,
+    isDraining: () => options.cluster.isDraining,
     writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),
     settings: {
       body: bodies.body,
@@ -107,6 +110,35 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       version: build.version,
     },
   }
+}
+
+function peersOf({ accounts, cluster, clock, engine, logger, triggers }: HttpServicesOptions): Peers {
+  const { bus, editors, jobs, manualRuns, reruns, runner } = engine
+  const holds = async ({ kind, id }: HeldThing): Promise<boolean> => {
+    switch (kind) {
+      case 'run': {
+        if (bus.find(id) ?? runner.find(id)) return true
+        const job = await jobs.find(id)
+        return job !== undefined && !job.isElsewhere
+      }
+      case 'recent-run':
+        return manualRuns.find(id) !== undefined
+      case 'rerun':
+        return reruns.find(id) !== undefined
+      case 'rerun-of-workspace':
+        return reruns.findRunning(id) !== undefined
+      case 'listener':
+        return triggers.listeners.find(id) !== undefined
+      case 'editor': {
+        const [workflowId = '', editorId = ''] = id.split(':')
+        return editors.has(workflowId, editorId)
+      }
+    }
+    // A later version may ask for other kinds.
+    return false
+  }
+  const keys = () => accounts.box.derive('millrace peers', false)
+  return new Peers({ others: () => cluster.peers, keys, holds, clock, logger })
 }
 
 function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOptions): ManualServices {

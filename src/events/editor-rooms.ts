@@ -75,6 +75,11 @@ export class EditorRooms {
     return this.#rooms.get(workflowId)?.place(editorId, userId, blockId) ?? false
   }
 
+  /** Whether an editor has its stream open in this process. */
+  has(workflowId: string, editorId: string): boolean {
+    return this.#rooms.get(workflowId)?.has(editorId) ?? false
+  }
+
   /** Call after a draft was saved. */
   async saved({ id, revision, updatedAt, updatedBy }: SavedRow): Promise<void> {
     try {
@@ -142,6 +147,10 @@ class Room {
       if (this.#members.size === 0) this.#stop()
       this.#then(this.#options.store.withdrawEditor(workflowId, editorId))
     }
+  }
+
+  has(editorId: string): boolean {
+    return this.#members.has(editorId)
   }
 
   place(editorId: string, userId: string, blockId: string | null): boolean {

@@ -40,7 +40,7 @@ export class Listener {
    * Passes all requests to the app. `error` responds when the app itself fails. `seen` wraps the server that handlers
    * see, for example behind proxies; it is a function so that the code for it loads after the socket listens.
    */
-  open(app: RequestHandler, error: (thrown: Error) => Response, { seen, note }: OpenOptions = {}): void {
+  open(app: RequestHandler, error: (thrown: Error) => Response, { seen, note, admit }: OpenOptions = {}): void {
     const server = seen ? seen(this.#server) : this.#server
     app.server = server
     // On Elysia this getter compiles the router. It is read at the start, so that the first request does not wait for
@@ -52,7 +52,8 @@ export class Listener {
       const host = given.headers.get('host')
       if (host !== usual && isUsable(host)) usual = host
       note?.(`${given.method} ${withoutQuery(given.url)}`)
-      return fetch(host === usual ? given : withHost(given))
+      const request = host === usual ? given : withHost(given)
+      return admit?.(request) ?? fetch(request)
     }
     this.#server.reload({ ...options, fetch: handle, error })
     this.#opened.resolve(handle)
@@ -82,6 +83,8 @@ type OpenOptions = {
   seen?: ((server: Server<unknown>) => Server<unknown>) | undefined
   /** Called with each request, before it is handled. */
   note?(text: string): void
+  /** Called with each request after `note`. It is not handled if this responds. */
+  admit?: ((request: Request) => Response | undefined) | undefined
 }
 
 /** For responses that are already written. */

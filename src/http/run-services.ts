@@ -62,6 +62,7 @@ export type ChatServices = {
     | 'take'
     | 'assertWithinUsage'
     | 'takeRefused'
+    | 'peekRefused'
     | 'takeWrongPassword'
     | 'peekWrongPassword'
     | 'takeChatVisitor'
@@ -98,7 +99,10 @@ export type WebhookServices = {
   storeFile: FileStore['store']
   removeFiles(owner: FileOwner): Promise<void>
   /** Limits of the workspace's owner, and of addresses that try to guess. */
-  limits: Pick<AccountLimits, 'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'takeWebhookVisitor'>
+  limits: Pick<
+    AccountLimits,
+    'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'peekRefused' | 'takeWebhookVisitor'
+  >
   logger: Pick<Logger, 'error'>
   settings: Pick<RunSettings, 'body' | 'anonymousBody' | 'anonymousBodyWithFiles'>
 }

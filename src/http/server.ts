@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { accessLog } from './access/access-log.ts'
 import { Door } from './access/door.ts'
+import { peerRoutes } from './peers/peer-routes.ts'
 import { accountRoutes } from './routes/account.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { chatPageRoutes } from './routes/chat-page.ts'
@@ -51,6 +52,7 @@ export function createServer(services: Services): HttpServer {
     .use(accessLog(door))
     .use(executeRoutes(services.runs.execute, door))
     .use(webhookRoutes(services.runs.webhooks, door))
+    .use(peerRoutes(services, door))
     .use(testWebhookRoutes(services, door))
     .use(testChatRoutes(services, door))
     .use(chatRoutes(services.runs.chats, door))

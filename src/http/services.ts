@@ -28,6 +28,7 @@ import type { TestListeners } from '../triggers/test-listeners.ts'
 import type { DeliveryCommands } from '../webhooks/delivery-commands.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { TestDeliveries } from '../webhooks/test-delivery.ts'
+import type { Peers } from './peers/peers.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { TakenRequest } from './requests/taken-request.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
@@ -65,17 +66,22 @@ export type Services = {
   jobs: {
     /** An asynchronous run that has not ended. */
     find(executionId: string): Promise<JobInFlight | undefined>
-    /** Cancels a running or queued run; resolves when that is on disk. False when there is none, or it has ended. */
+    /**
+     * Cancels a running or queued run; resolves when that is on disk. False when there is none, or it has ended;
+     * `elsewhere` when another process has it.
+     */
     cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
   manual: ManualServices
+  /** The other processes of the installation. */
+  peers: Peers
   /** Outputs that manual runs of drafts use instead of running blocks. */
   pins: Pick<Pins, 'of' | 'shown' | 'set' | 'delete'>
   /** People who wait for a test request at a webhook trigger of a draft. */
   listeners: TestListeners<TakenRequest>
-  reruns: Pick<Reruns, 'start' | 'find' | 'cancel'>
+  reruns: Pick<Reruns, 'start' | 'find' | 'findRunning' | 'cancel'>
   /** Open editors. A route that saves a draft calls `saved`, so that everyone who has it open gets it. */
-  editors: Pick<EditorRooms, 'join' | 'place' | 'saved'>
+  editors: Pick<EditorRooms, 'join' | 'has' | 'place' | 'saved'>
   /** The routes that start runs. */
   runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
   /** The output of an asynchronous run as JSON text, when its log entry shows the output redacted or shortened. */
@@ -107,6 +113,8 @@ export type Services = {
     'account' | 'take' | 'takeRefused' | 'peekRefused' | 'takeUnknownEmail' | 'peekUnknownEmail' | 'report'
   >
   /** Whether runs can be recorded, and how many wait for it. */
+  /** Whether this process is to take no more work. */
+  isDraining(): boolean
   writerHealth(): { healthy: boolean; waiting: number }
   /** The metrics for Prometheus. */
   metrics: { requests: RequestMetrics; text(): Promise<string> }
@@ -217,8 +225,12 @@ export type ServedFiles = {
   read(key: string): Promise<Blob | undefined>
 }
 
-/** `startedAt` is null while the run is queued. */
-export type JobInFlight = Omit<RunInFlight, 'startedAt'> & { createdAt: number; startedAt: number | null }
+/** `startedAt` is null while the run is queued. `isElsewhere`: another process has claimed it. */
+export type JobInFlight = Omit<RunInFlight, 'startedAt'> & {
+  createdAt: number
+  startedAt: number | null
+  isElsewhere?: boolean
+}
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }
 

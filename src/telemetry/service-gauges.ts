@@ -1,3 +1,4 @@
+import { addClusterMetrics, type ClusterFacts } from './cluster-metrics.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The sources of current values. */
@@ -18,6 +19,7 @@ export type Watched = {
   /** Counted since the start. The time of the last round is undefined before the first. */
   retention(): { entries: number; bytesFreed: number; heldMsMax: number; lastRoundAt: number | undefined }
   store(): Promise<StoreSizes>
+  cluster(): ClusterFacts
 }
 
 export type StoreSizes = {
@@ -70,6 +72,7 @@ export function addServiceGauges(metrics: Metrics, watched: Watched): void {
     'Executions of user code that wait for a thread.',
     () => sandbox().waiting,
   )
+  addClusterMetrics(metrics, watched.cluster)
 }
 
 export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>): void {

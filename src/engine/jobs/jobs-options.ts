@@ -21,5 +21,5 @@ export type JobsOptions = TurnOptions & {
   mayStart?(): boolean
 }
 
-/** A job that has not ended. */
-export type JobInFlight = JobFacts & { status: 'queued' | 'processing' }
+/** A job that has not ended. `isElsewhere`: another process has claimed it. */
+export type JobInFlight = JobFacts & { status: 'queued' | 'processing'; isElsewhere?: boolean }

@@ -63,9 +63,9 @@ export class Reruns {
   /** Throws CONFLICT when the workspace has a re-run that has not ended. */
   start(task: RerunTask): Rerun {
     const { workspaceId, version, perSecond } = task
-    const other = [...this.#jobs.values()].find(({ job }) => job.workspaceId === workspaceId && job.endedAt === null)
+    const other = this.findRunning(workspaceId)
     if (other) {
-      throw new AppError('CONFLICT', `Another re-run of this workspace is in progress: ${other.job.id}. Stop it first.`)
+      throw new AppError('CONFLICT', `Another re-run of this workspace is in progress: ${other.id}. Stop it first.`)
     }
     const createdAt = this.#options.clock.now()
     const counts = { total: null, started: 0, refused: 0, problems: [], error: null, endedAt: null }
@@ -79,6 +79,11 @@ export class Reruns {
 
   find(id: string): Rerun | undefined {
     return this.#jobs.get(id)?.job
+  }
+
+  /** The re-run of a workspace that has not ended. */
+  findRunning(workspaceId: string): Rerun | undefined {
+    return this.#jobs.values().find(({ job }) => job.workspaceId === workspaceId && job.endedAt === null)?.job
   }
 
   /** Starts nothing more. False when the re-run has ended. */

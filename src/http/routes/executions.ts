@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { assertMay, type Caller, type Need } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
+import type { PeerCall } from '../peers/peers.ts'
 import { findJob, type Job } from '../responses/jobs.ts'
 import { respondWith } from '../responses/json-text.ts'
 import { CancelResponse, JobResponse } from '../responses/run-schemas.ts'
@@ -10,14 +11,16 @@ import type { Services } from '../services.ts'
 
 /** The outcome of runs, and cancelling them. */
 export function executionRoutes(services: Services, door: Door) {
+  const { peers } = services
   return new Elysia()
     .get(
       '/api/workflows/:id/executions/:executionId',
-      async ({ request, set, params }) => {
+      async ({ request, set, params, server }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: params.id, executionId: params.executionId })
-        const { text } = await find(key, params.executionId, 'read', params.id)
-        return respondWith<JobResponse>(set, text)
+        const found = await find({ request, server, set }, key, params.executionId, 'read', params.id)
+        if (found instanceof Response) return found as never
+        return respondWith<JobResponse>(set, found.text)
       },
       route({
         name: 'getExecution',
@@ -32,13 +35,21 @@ export function executionRoutes(services: Services, door: Door) {
     )
     .post(
       '/api/workflows/:id/executions/:executionId/cancel',
-      async ({ request, set, params: { id, executionId } }) => {
+      async ({ request, set, params: { id, executionId }, server }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id, executionId })
-        const { ended } = await find(key, executionId, 'write', id)
+        const call = { request, server, set }
+        const found = await find(call, key, executionId, 'write', id)
+        if (found instanceof Response) return found as never
         // The run may have ended since it was found.
         const cancelled =
-          !ended && ((await services.jobs.cancel(executionId)) || services.runner.cancel(executionId, 'CANCELLED'))
+          !found.ended &&
+          ((await services.jobs.cancel(executionId)) || services.runner.cancel(executionId, 'CANCELLED'))
+        if (cancelled === 'elsewhere') {
+          const elsewhere = await peers.forward(call, { kind: 'run', id: executionId })
+          if (elsewhere) return elsewhere as never
+          throw new AppError('OVERLOADED', 'Another process is about to take over this run. Try again in a moment.')
+        }
         if (!cancelled) {
           throw new AppError('CONFLICT', 'This run has ended; there is nothing left to cancel.')
         }
@@ -50,16 +61,17 @@ export function executionRoutes(services: Services, door: Door) {
         description: 'Stops its blocks; the run fails with `CANCELLED`. A queued asynchronous run never starts.',
         tag: 'Executions',
         responses: { 200: CancelResponse },
-        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
       }),
     )
     .get(
       '/api/jobs/:id',
-      async ({ request, set, params: { id } }) => {
+      async ({ request, set, params: { id }, server }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { executionId: id })
-        const { text } = await find(key, id, 'read')
-        return respondWith<JobResponse>(set, text)
+        const found = await find({ request, server, set }, key, id, 'read')
+        if (found instanceof Response) return found as never
+        return respondWith<JobResponse>(set, found.text)
       },
       route({
         name: 'getJob',
@@ -71,8 +83,19 @@ export function executionRoutes(services: Services, door: Door) {
       }),
     )
 
-  async function find(key: Caller, executionId: string, need: Need, workflowId?: string): Promise<Job> {
-    const job = await findJob(services, executionId)
+  /** A run in flight in another process: what that one responds. */
+  async function find(
+    call: PeerCall,
+    key: Caller,
+    executionId: string,
+    need: Need,
+    workflowId?: string,
+  ): Promise<Job | Response> {
+    const first = await findJob(services, executionId)
+    const elsewhere = first ? undefined : await peers.forward(call, { kind: 'run', id: executionId })
+    if (elsewhere) return elsewhere
+    // It may have ended while the others were asked.
+    const job = first ?? (peers.exist ? await findJob(services, executionId) : undefined)
     const isOther = workflowId !== undefined && job?.workflowId !== workflowId
     assertMay(key, isOther ? undefined : job?.workspaceId, need, 'run')
     return job as Job

@@ -18,7 +18,7 @@ const probeAgeMaxMs = 1000
 
 /** Health checks: whether the process is alive, and whether it can accept work. */
 export function healthRoutes(services: Services, door: Door) {
-  const { store, clock, settings } = services
+  const { store, clock, settings, isDraining } = services
   const probe = shareRecent(() => store.probe(), probeAgeMaxMs, clock)
   const alive = () => ({ status: 'ok', version: settings.version }) as const
   return new Elysia({ prefix: '/health' })
@@ -57,6 +57,7 @@ export function healthRoutes(services: Services, door: Door) {
       '/ready',
       async ({ request, set }) => {
         door.allowAnonymous(request, set)
+        assertNotDraining()
         const { waiting } = await assertReady()
         return { status: 'ok', store: settings.store, writer: { waiting } } as const
       },
@@ -64,13 +65,20 @@ export function healthRoutes(services: Services, door: Door) {
         name: 'checkReady',
         summary: 'Check that the service can accept work',
         description:
-          'Send it no requests while this fails: the disk is full or failing, or log entries cannot be written.',
+          'Send it no requests while this fails: the disk is full or failing, log entries cannot be written, or the ' +
+          'process is being drained (`OVERLOADED`).',
         tag: 'Operations',
         access: 'everyone',
         responses: { 200: ReadyResponse },
-        errors: ['STORAGE_UNAVAILABLE'],
+        errors: ['STORAGE_UNAVAILABLE', 'OVERLOADED'],
       }),
     )
+
+  /** It still responds to every request. A load balancer is to send new ones to other processes. */
+  function assertNotDraining(): void {
+    if (!isDraining()) return
+    throw new AppError('OVERLOADED', 'This process is draining: it takes no more work. Send requests to the others.')
+  }
 
   async function assertReady(): Promise<{ waiting: number }> {
     const { healthy, waiting } = services.writerHealth()

@@ -9,6 +9,7 @@ import type { LogFilter, LogPosition } from '../../store/log-query.ts'
 import { assertMay, mayStillExecute } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
+import type { PeerCall } from '../peers/peers.ts'
 import { readShape } from '../requests/body.ts'
 import { logsPageMax, readRerunFilter } from '../requests/log-query.ts'
 import { isoTime, maybe, Time } from '../responses/schema-parts.ts'
@@ -55,18 +56,21 @@ const RerunResponse = t.Object(
 
 /** Running recorded runs again: `/api/workspaces/<id>/logs/rerun`. */
 export function rerunRoutes(services: Services, door: Door) {
-  const { store, clock, reruns, settings, lookUpKey } = services
+  const { store, clock, reruns, settings, lookUpKey, peers } = services
   const startManualRun = createManualStart(services)
   return new Elysia({ prefix: '/api/workspaces/:id/logs/rerun' })
     .post(
       '',
-      async ({ request, set, params: { id: workspaceId } }) => {
+      async ({ request, set, params: { id: workspaceId }, server }) => {
         const caller = await door.requireKeyOrSession(request, set)
         assertMay(caller, workspaceId, 'execute', 'workspace')
         const key = keyOf(request)
         const { filter: written, version = 'ran', perSecond = 5 } = await readShape(request, NewRerun, settings.body)
         const filter = readRerunFilter(workspaceId, written)
         const before = logIdOf(sequenceAt(clock.now() + 1))
+        if (await peers.isElsewhere({ kind: 'rerun-of-workspace', id: workspaceId }, { request, server })) {
+          throw new AppError('CONFLICT', 'Another re-run of this workspace is in progress. Stop it first.')
+        }
         const job = reruns.start({
           ...{ workspaceId, version, perSecond },
           assertAllowed: () => assertStillAllowed(caller.userId, key, workspaceId),
@@ -93,8 +97,10 @@ export function rerunRoutes(services: Services, door: Door) {
     )
     .get(
       '/:rerunId',
-      async ({ request, set, params: { id, rerunId } }) => {
+      async ({ request, set, params: { id, rerunId }, server }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        const elsewhere = await forward({ request, server, set }, rerunId)
+        if (elsewhere) return elsewhere as never
         return responseOf(findRerun(id, rerunId))
       },
       route({
@@ -107,8 +113,10 @@ export function rerunRoutes(services: Services, door: Door) {
     )
     .delete(
       '/:rerunId',
-      async ({ request, set, params: { id, rerunId } }) => {
+      async ({ request, set, params: { id, rerunId }, server }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'execute', 'workspace')
+        const elsewhere = await forward({ request, server, set }, rerunId)
+        if (elsewhere) return elsewhere as never
         const job = findRerun(id, rerunId)
         reruns.cancel(rerunId)
         return responseOf(job)
@@ -132,6 +140,11 @@ export function rerunRoutes(services: Services, door: Door) {
       ? 'The key that started this re-run was revoked, or has expired'
       : 'The account that started this re-run may no longer run workflows of this workspace'
     throw new AppError('FORBIDDEN', `${lost}, so nothing more was started.`)
+  }
+
+  /** Each re-run is in the memory of one process. */
+  async function forward(call: PeerCall, id: string): Promise<Response | undefined> {
+    return reruns.find(id) ? undefined : await peers.forward(call, { kind: 'rerun', id })
   }
 
   function findRerun(workspaceId: string, rerunId: string): Rerun {

@@ -11,6 +11,7 @@ import { addressOf, allowSilence, disconnect, type ServerPort } from '../access/
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed } from '../access/rate-headers.ts'
 import { workflowAt } from '../access/test-address.ts'
+import { forwardTestRequest } from '../peers/test-requests.ts'
 import { readBytes } from '../requests/body.ts'
 import type { ChatBody } from '../requests/chat-body.ts'
 import { copyOf, takenMessage } from '../requests/taken-message.ts'
@@ -28,7 +29,7 @@ type Context = { request: Request; params: { token: string }; server: ServerPort
  * with it, and the sender gets the reply. The conversation is not stored.
  */
 export function testChatRoutes(services: Services, door: Door) {
-  const { clock, manual, listeners } = services
+  const { clock, manual, listeners, peers } = services
   const { chats } = services.runs
   const reception = new ChatReception(chats, door)
   const startManualRun = createManualStart(services)
@@ -36,6 +37,9 @@ export function testChatRoutes(services: Services, door: Door) {
     '/api/chat/test/:token',
     async ({ request, params: { token }, server, set }: Context) => {
       door.allowAnonymous(request, set)
+      const call = { request, server, set }
+      const elsewhere = await forwardTestRequest({ peers, listeners, limits: chats.limits, clock }, call, token)
+      if (elsewhere) return elsewhere
       return sendAsIs(set, await receive({ request, token, server, set }))
     },
     { parse: 'none' as const, detail: { hide: true } },

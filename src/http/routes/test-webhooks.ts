@@ -7,6 +7,7 @@ import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
 import { workflowAt } from '../access/test-address.ts'
 import { WebhookReception } from '../access/webhook-reception.ts'
+import { forwardTestRequest } from '../peers/test-requests.ts'
 import { takenRequest } from '../requests/taken-request.ts'
 import { findingsError } from '../responses/findings-error.ts'
 import { runResponse, sandboxed } from '../responses/run-response.ts'
@@ -19,13 +20,16 @@ type Context = { request: Request; params: { token: string }; server: ServerPort
 
 /** `/api/webhooks/test/<token>`: one real request for the webhook trigger of a draft, while somebody listens. */
 export function testWebhookRoutes(services: Services, door: Door) {
-  const { clock, manual, listeners } = services
+  const { clock, manual, listeners, peers } = services
   const { webhooks } = services.runs
   const reception = new WebhookReception(webhooks)
   const startManualRun = createManualStart(services)
   const handle = async ({ request, params: { token }, server, set }: Context): Promise<Response> => {
     door.allowAnonymous(request, set)
     assertNotLoadedAsCode(request)
+    const call = { request, server, set }
+    const elsewhere = await forwardTestRequest({ peers, listeners, limits: webhooks.limits, clock }, call, token)
+    if (elsewhere) return elsewhere
     try {
       return sendAsIs(set, await receive({ request, token, server, headers: set.headers as Record<string, string> }))
     } finally {

@@ -34,6 +34,8 @@ function isPage(path: string): boolean {
     // An address that the editor shows for one test request.
     path.startsWith('/api/webhooks/test/') ||
     path.startsWith('/api/chat/test/') ||
+    // Only for other processes of the installation.
+    path.startsWith('/api/peers/') ||
     path.startsWith('/chat/') ||
     path.startsWith('/docs') ||
     path.startsWith('/swagger') ||

@@ -64,7 +64,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     openapi: ['access', 'responses'],
     responses: ['access', 'openapi', 'requests', 'streams'],
     streams: ['requests', 'responses'],
-    routes: ['access', 'openapi', 'requests', 'responses', 'streams'],
+    peers: ['access'],
+    routes: ['access', 'openapi', 'peers', 'requests', 'responses', 'streams'],
   },
   'src/store/postgres': {
     migrations: ['connection.ts'],
@@ -72,7 +73,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     tables: ['cluster', 'type:logs'],
     logs: ['tables'],
     writes: ['cluster', 'tables', 'logs'],
-    upkeep: ['tables', 'logs', 'writes', 'migrations'],
+    upkeep: ['cluster', 'tables', 'logs', 'writes', 'migrations'],
   },
   'src/store/sqlite': {
     migrations: [],

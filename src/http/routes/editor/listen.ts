@@ -8,6 +8,7 @@ import { findWorkflow } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
 import type { Door } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
+import type { PeerCall } from '../../peers/peers.ts'
 import { readOptionalShape } from '../../requests/body.ts'
 import type { TakenRequest } from '../../requests/taken-request.ts'
 import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
@@ -36,7 +37,7 @@ const paths = { webhook: '/api/webhooks/test/', chat: '/api/chat/test/' } as con
 
 /** Listening for a test request at the webhook or chat trigger of a draft. */
 export function listenRoutes(services: Services, door: Door) {
-  const { listeners, manual, settings } = services
+  const { listeners, manual, settings, peers } = services
   return new Elysia()
     .post(
       '/workflows/:id/listen',
@@ -65,6 +66,8 @@ export function listenRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, token }, server }) => {
         const caller = await door.requireSession(request, set)
         const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
+        const elsewhere = await forward({ request, server, set }, token)
+        if (elsewhere) return elsewhere as never
         assertOwn(listeners.find(token), id, caller.userId)
         allowSilence(request, server)
         const listener = assertOwn(await listeners.wait(token, pollMs, request.signal), id, caller.userId)
@@ -80,9 +83,11 @@ export function listenRoutes(services: Services, door: Door) {
     )
     .delete(
       '/workflows/:id/listen/:token',
-      async ({ request, set, params: { id, token } }) => {
+      async ({ request, set, params: { id, token }, server }) => {
         const caller = await door.requireSession(request, set)
         await findWorkflow(services, caller, id, 'execute')
+        const elsewhere = await forward({ request, server, set }, token)
+        if (elsewhere) return elsewhere as never
         assertOwn(listeners.find(token), id, caller.userId)
         listeners.close(token)
         set.status = 204
@@ -94,6 +99,11 @@ export function listenRoutes(services: Services, door: Door) {
         errors: ['NOT_FOUND'],
       }),
     )
+
+  /** Each test address is in the memory of one process. */
+  async function forward(call: PeerCall, token: string): Promise<Response | undefined> {
+    return listeners.find(token) ? undefined : await peers.forward(call, { kind: 'listener', id: token })
+  }
 
   async function responseOf({ token, trigger, expiresAt, request }: Listener<TakenRequest>, workspaceId: string) {
     const url = `${settings.baseUrl()}${paths[trigger]}${token}`

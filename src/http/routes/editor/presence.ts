@@ -30,7 +30,7 @@ type Newer = Static<typeof Newer>
 
 /** Who has a workflow open, and changes of its draft while it is open. */
 export function presenceRoutes(services: Services, door: Door) {
-  const { store, clock, editors, settings } = services
+  const { store, clock, editors, settings, peers } = services
   const drafts = new NewerDrafts(services)
   return new Elysia()
     .get(
@@ -67,11 +67,17 @@ export function presenceRoutes(services: Services, door: Door) {
     )
     .post(
       '/workflows/:id/presence',
-      async ({ request, set, params: { id } }) => {
+      async ({ request, set, params: { id }, server }) => {
         const caller = await door.requireSession(request, set)
         const { editorId, blockId } = await readShape(request, Place, settings.body)
         // An open stream proves access, so the workflow, which may be large, is read only to say that there is none.
         const present = editors.place(id, editorId, caller.userId, blockId)
+        if (!present && !editors.has(id, editorId)) {
+          const thing = { kind: 'editor', id: `${id}:${editorId}` } as const
+          const forwarding = { body: { editorId, blockId }, isVital: false }
+          const elsewhere = await peers.forward({ request, server, set }, thing, forwarding)
+          if (elsewhere) return elsewhere as never
+        }
         if (!present) await findWorkflow(services, caller, id, 'read')
         return { present }
       },

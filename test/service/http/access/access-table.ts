@@ -33,6 +33,9 @@ export const accessTable: readonly AccessRow[] = [
     row(`${method} /api/webhooks/test/:token`, '/api/webhooks/test/nothing', 'nothing', 404, '{}'),
   ),
 
+  // 404: only other processes may ask, with a signature.
+  row('GET /api/peers/:kind/:id', '/api/peers/run/<execution>', 'nothing', 404),
+
   row('POST /api/chat/test/:token', '/api/chat/test/nothing', 'nothing', 404, '{"input":"Hello"}'),
   row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
   row('GET /chat/:identifier', '/chat/nothing', 'nothing', 404),
