@@ -63,6 +63,14 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'creates an installation from a backup',
     load: async () => (await import('./commands/restore.ts')).restore,
   },
+  processes: {
+    summary: 'list: the processes that serve an installation on PostgreSQL',
+    load: async () => (await import('./commands/processes.ts')).processes,
+  },
+  drain: {
+    summary: 'lets a process finish its work and take no more',
+    load: async () => (await import('./commands/processes.ts')).drain,
+  },
   doctor: {
     summary: 'checks settings, data folder, disk, database, keys and clock, and tells you what to do',
     load: async () => (await import('./doctor/doctor.ts')).doctor,

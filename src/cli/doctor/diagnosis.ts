@@ -13,6 +13,7 @@ export type Diagnosis = {
     | 'storage'
     | 'backups'
     | 'clock'
+    | 'processes'
   state: 'ok' | 'warning' | 'broken'
   message: string
   advice?: string

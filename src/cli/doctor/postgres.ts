@@ -7,12 +7,18 @@ import { inspectServer, type ServerInspection } from '../../store/postgres/upkee
 import { placeOf } from '../installation/open-store.ts'
 import { roundSize } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
+import { examineProcesses } from './processes.ts'
 
-/** The checks of an installation on PostgreSQL: the server, its schema, the clocks and the key of stored secrets. */
+/** The checks of an installation on PostgreSQL: server, schema, processes, clocks and the key of stored secrets. */
 export async function examinePostgres(config: Config): Promise<Diagnosis[]> {
   try {
     const found = await inspectServer(config.store, sealHeadBytes)
-    return [examineSchema(found, config), examineServerClock(found), examineSecretKey(found, config)]
+    return [
+      examineSchema(found, config),
+      ...(found.schemaVersion === 0 ? [] : examineProcesses(found.processes, Date.now())),
+      examineServerClock(found),
+      examineSecretKey(found, config),
+    ]
   } catch (error) {
     const advice = 'Check MILLRACE_STORE and the PostgreSQL server. The service does not start without it.'
     return [{ check: 'database', state: 'broken', message: messageOf(error), advice }]

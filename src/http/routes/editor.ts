@@ -10,6 +10,7 @@ import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { overviewRoutes } from './editor/overview.ts'
 import { presenceRoutes } from './editor/presence.ts'
+import { processRoutes } from './editor/processes.ts'
 import { runRoutes } from './editor/runs.ts'
 import { serviceRoutes } from './editor/service.ts'
 import { usageRoutes } from './editor/usage.ts'
@@ -34,6 +35,7 @@ export function editorRoutes(services: Services, door: Door) {
     .use(modelRoutes(services, door))
     .use(usageRoutes(services, door))
     .use(serviceRoutes(services, door))
+    .use(processRoutes(services, door))
     .use(webhookRoutes(services, door))
     .use(runRoutes(services, door))
     .use(presenceRoutes(services, door))

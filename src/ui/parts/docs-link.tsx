@@ -13,6 +13,7 @@ export const docs = {
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',
   configuration: '/docs/configuration',
+  processes: '/docs/postgresql#several-processes',
 } as const
 
 /** Triggers have a page of their own; its headings are not their types. */

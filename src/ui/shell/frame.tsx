@@ -5,7 +5,7 @@ import { useMe, useSignOut } from '../api/session.ts'
 import { IconButton } from '../parts/button.tsx'
 import { openDocs } from '../parts/docs-link.tsx'
 import { useToast } from '../parts/toast.tsx'
-import { settingsPages } from '../screens/settings/settings-pages.ts'
+import { settingsPagesOf } from '../screens/settings/settings-pages.ts'
 import { useNewWorkflow } from '../screens/workflows/new-workflow.ts'
 import { Commands, useCommands, useOpenKeys } from './commands.tsx'
 import { NewMemberships } from './new-memberships.tsx'
@@ -68,10 +68,11 @@ function SkipToCanvas() {
 /** The commands available on every screen. */
 function FrameCommands() {
   const [, navigate] = useLocation()
+  const me = useMe()
   const {
     workspaces,
     service: { noAuth },
-  } = useMe()
+  } = me
   const workspace = useWorkspace()
   const choose = useChooseWorkspace()
   const signOut = useSignOut()
@@ -92,7 +93,7 @@ function FrameCommands() {
       icon: <Icon size={15} />,
       run: () => navigate(`/w/${workspace.id}/${name}`),
     })),
-    ...settingsPages.map(({ name, label, words }) => ({
+    ...settingsPagesOf(me).map(({ name, label, words }) => ({
       id: `settings-${name}`,
       label: `Settings: ${label}`,
       group: 'Settings',

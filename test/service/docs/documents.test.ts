@@ -165,7 +165,8 @@ describe('the documented command line', () => {
     expect(lines.length).toBeGreaterThan(30)
     for (const line of lines) {
       const [first = '', second = ''] = line.trim().split(' ')
-      const isGroup = ['keys', 'users', 'workspaces', 'env', 'workflows'].includes(first) && /^[a-z]/.test(second)
+      const isGroup =
+        ['keys', 'users', 'workspaces', 'env', 'workflows', 'processes'].includes(first) && /^[a-z]/.test(second)
       const { code, text } = await help(first, ...(isGroup ? [second] : []))
       expect([line, code]).toEqual([line, 0])
       const flags = [...line.matchAll(/ (--[a-z-]+)/g)].map((match) => match[1]!)

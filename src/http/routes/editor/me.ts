@@ -29,6 +29,9 @@ const Me = t.Object({
     version: t.String(),
     noAuth: t.Boolean({ description: 'Sign-in is switched off, and signing out has no effect.' }),
     baseUrl: t.String({ description: 'The public address, without a trailing slash.' }),
+    showsProcesses: t.Boolean({
+      description: 'The account owns the installation, and several processes can serve it.',
+    }),
   }),
 })
 
@@ -52,10 +55,12 @@ export function meRoutes(services: Services, door: Door) {
       '',
       async ({ request, set }) => {
         const { userId } = await door.requireSession(request, set)
-        const [user, workspaces, limits] = await Promise.all([
+        const isShared = settings.store === 'postgres'
+        const [user, workspaces, limits, owner] = await Promise.all([
           findAccount(services, userId),
           store.listWorkspaces(userId),
           services.limits.report(userId),
+          isShared ? store.findOwner() : undefined,
         ])
         const { id, email, hasPassword, plan, createdAt } = user
         return {
@@ -64,7 +69,12 @@ export function meRoutes(services: Services, door: Door) {
             return { ...row, role: role ?? 'viewer', createdAt: isoTime(createdAt) }
           }),
           limits: limitsResponse(limits),
-          service: { version: settings.version, noAuth: sessions.isOpen, baseUrl: settings.baseUrl() },
+          service: {
+            version: settings.version,
+            noAuth: sessions.isOpen,
+            baseUrl: settings.baseUrl(),
+            showsProcesses: owner?.userId === userId,
+          },
         }
       },
       editorRoute({

@@ -1,5 +1,7 @@
+import type { ProcessRow } from '../../process-store.ts'
 import { parseAddress } from '../address.ts'
 import { checkServer } from '../check-server.ts'
+import { listProcesses } from '../cluster/processes.ts'
 import { Database, type Sql } from '../connection.ts'
 import { migrations, schemaVersionOf } from '../migrations/migrations.ts'
 import { sealHeads } from '../tables/environment.ts'
@@ -19,6 +21,8 @@ export type ServerInspection = {
   clockAheadMs: number
   /** The distinct first bytes of stored secrets, and some documents that contain secrets. */
   sealed: { heads: Uint8Array[]; documents: string[] }
+  /** Those that serve the installation. */
+  processes: ProcessRow[]
 }
 
 /** Reads what `millrace doctor` reports about a server, and changes nothing. Throws like `openPostgresStore`. */
@@ -31,6 +35,7 @@ export async function inspectServer(url: string, headBytes: number): Promise<Ser
       ...(await measureServer(database)),
       schemaVersion,
       knownVersion: migrations.length,
+      processes: schemaVersion === 0 ? [] : await listProcesses(database),
       sealed:
         schemaVersion === 0
           ? { heads: [], documents: [] }

@@ -5,5 +5,11 @@ export const settingsPages = [
   { name: 'environment', label: 'Environment variables', words: 'secrets credentials', group: 'Workspace' },
   { name: 'workspace', label: 'Name and members', words: 'people invite roles users team viewer', group: 'Workspace' },
   { name: 'usage', label: 'Usage and limits', words: 'cost models tokens quota tier plan', group: 'Workspace' },
+  { name: 'processes', label: 'Processes', words: 'drain leader cluster postgresql heartbeat', group: 'Service' },
   { name: 'about', label: 'About', words: 'version service disk health status', group: 'Service' },
 ] as const
+
+/** The pages that an account sees: only the owner of an installation on PostgreSQL sees its processes. */
+export function settingsPagesOf({ service }: { service: { showsProcesses: boolean } }) {
+  return settingsPages.filter(({ name }) => name !== 'processes' || service.showsProcesses)
+}

@@ -1,5 +1,6 @@
 import { Compass } from 'lucide-react'
 import { Link, Redirect } from 'wouter'
+import { useMe } from '../../api/session.ts'
 import { classes } from '../../parts/class-names.ts'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
 import { Empty } from '../../parts/states.tsx'
@@ -9,7 +10,8 @@ import { AboutSection } from './about-section.tsx'
 import { AccountSection } from './account-section.tsx'
 import { EnvironmentSection } from './environment-section.tsx'
 import { KeysSection } from './keys-section.tsx'
-import { settingsPages } from './settings-pages.ts'
+import { ProcessesSection } from './processes-section.tsx'
+import { type settingsPages, settingsPagesOf } from './settings-pages.ts'
 import { UsageSection } from './usage-section.tsx'
 import { WorkspaceSection } from './workspace-section.tsx'
 
@@ -19,15 +21,17 @@ const contents = {
   environment: { content: EnvironmentSection, docs: docs.environment },
   workspace: { content: WorkspaceSection, docs: docs.roles },
   usage: { content: UsageSection, docs: docs.limits },
+  processes: { content: ProcessesSection, docs: docs.processes },
   about: { content: AboutSection, docs: docs.configuration },
 } satisfies Record<(typeof settingsPages)[number]['name'], unknown>
 
 /** The settings of the account, the workspace and the service. */
 export function SettingsScreen({ params: { section } }: { params: { workspaceId: string; section?: string } }) {
   const { id, name } = useWorkspace()
+  const pages = settingsPagesOf(useMe())
   const at = (part: string) => `/w/${id}/settings/${part}`
   if (section === undefined) return <Redirect to={at('keys')} replace />
-  const chosen = settingsPages.find((each) => each.name === section)
+  const chosen = pages.find((each) => each.name === section)
   const { content: Content, docs: address } = chosen ? contents[chosen.name] : { content: undefined, docs: undefined }
   return (
     <Page
@@ -40,9 +44,9 @@ export function SettingsScreen({ params: { section } }: { params: { workspaceId:
           aria-label="Settings"
           className="flex shrink-0 items-center gap-1 relative overflow-x-auto border-b border-line px-2 py-2 md:px-3.5"
         >
-          {settingsPages.map(({ name: part, label, group }, index) => (
+          {pages.map(({ name: part, label, group }, index) => (
             <div key={part} className="contents">
-              {index > 0 && settingsPages[index - 1]?.group !== group && (
+              {index > 0 && pages[index - 1]?.group !== group && (
                 <span aria-hidden="true" className="mx-1 h-4 w-px shrink-0 bg-line-strong" />
               )}
               <Link

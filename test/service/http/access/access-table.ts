@@ -1,15 +1,15 @@
 /**
  * Who may call what: at least one row for each route of the service. `needs`: `nothing` allows everyone, `page`
- * everyone on a page of the service, `key` every valid key or session. The other values require a role in the workspace
- * of the object (for other accounts, an `own` object does not exist). `takenBy` tells from the path whether a route
- * accepts keys or sessions.
+ * everyone on a page of the service, `key` every valid key or session, `operator` the installation's owner. The other
+ * values require a role in the workspace of the object (for other accounts, an `own` object does not exist). `takenBy`
+ * tells from the path whether a route accepts keys or sessions.
  */
 export type AccessRow = {
   /** As the server names it. */
   route: string
   /** The called route: `<workflow>` and the like are IDs of the owner's objects, `<own>` of the caller's. */
   at: string
-  needs: 'nothing' | 'page' | 'key' | 'owner' | 'own' | 'read' | 'write' | 'execute'
+  needs: 'nothing' | 'page' | 'key' | 'operator' | 'owner' | 'own' | 'read' | 'write' | 'execute'
   /** The status for callers with access. */
   ok: number
   body?: string
@@ -190,6 +190,9 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/editor/workflows/:id/webhooks/:webhookId/test', `${webhooks}/<webhook>/test`, 'write', 200),
   row('GET /api/editor/usage', '/api/editor/usage', 'key', 200),
   row('GET /api/editor/service', '/api/editor/service', 'key', 200),
+  row('GET /api/editor/processes', '/api/editor/processes', 'operator', 200),
+  // 404: there is no such process.
+  row('POST /api/editor/processes/:id/drain', '/api/editor/processes/none/drain', 'operator', 404),
   row('GET /api/editor/keys', '/api/editor/keys', 'key', 200),
   row('POST /api/editor/keys', '/api/editor/keys', 'read', 201, '{"name":"ci","workspaceId":"<workspace>"}'),
   row('DELETE /api/editor/keys/:id', '/api/editor/keys/<key>', 'own', 204),
