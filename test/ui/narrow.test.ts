@@ -75,6 +75,26 @@ describe('on a phone', () => {
     await page.keyboard.press('Escape')
   })
 
+  test('a notice after a replacement does not cover the find bar', async () => {
+    const { page, serving, apiKey } = visited
+    const blocks = [block('start', 'api_trigger'), block('end', 'response', { data: '<start.x>' })]
+    const draft = document({ name: 'Replaced', blocks, edges: ['start > end'] })
+    const { id } = (await call(`${serving.url}/api/workflows`, apiKey, 'POST', draft)).body as { id: string }
+    await page.goto(`${serving.url}/workflows/${id}`)
+    await page.locator('.react-flow__node').first().waitFor()
+    await page.keyboard.press('Control+f')
+    const bar = page.getByRole('search')
+    await bar.getByRole('textbox').first().fill('end')
+    await bar.getByRole('button', { name: 'Replace', exact: true }).click()
+    await bar.getByRole('textbox').nth(1).fill('last')
+    await bar.getByRole('button', { name: 'Replace all' }).click()
+    const notice = page.getByRole('region', { name: 'Notifications' }).getByText('Replaced')
+    await notice.waitFor()
+    const [below, above] = [await bar.boundingBox(), await notice.boundingBox()]
+    expect(above!.y + above!.height).toBeLessThan(below!.y)
+    expect(above!.y).toBeGreaterThan(0)
+  })
+
   test('one button shows all filters of the log, and says how many are set', async () => {
     const { page, serving, workspaceId } = visited
     await page.goto(`${serving.url}/w/${workspaceId}/logs`)
@@ -138,6 +158,21 @@ describe('on a phone', () => {
     await panel.waitFor({ state: 'detached' })
     expect(visited.pageErrors).toEqual([])
   })
+})
+
+test('on a page of 1024 pixels, the console has room for the values of a block beside its inspector', async () => {
+  const { page, serving } = visited
+  // The list of blocks is open on a wide page, and stays open.
+  await page.setViewportSize({ width: 1440, height: 768 })
+  await page.goto(`${serving.url}/workflows/${workflowId}`)
+  await page.locator('.react-flow__node').first().waitFor()
+  await page.setViewportSize({ width: 1024, height: 768 })
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.getByText(/^Failed after/).waitFor()
+  await page.getByRole('complementary', { name: 'Block trip' }).waitFor()
+  const list = page.getByRole('list', { name: 'Blocks that ran' })
+  const [own, all] = [await list.boundingBox(), await list.locator('..').boundingBox()]
+  expect(all!.width - own!.width).toBeGreaterThan(220)
 })
 
 test('on a page of 1024 pixels, the logs give the most room to the workflow and its error', async () => {

@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { messageOf } from '../api/message-of.ts'
 import { Button, IconButton } from './button.tsx'
+import { classes } from './class-names.ts'
 import { ProblemList } from './problem-list.tsx'
 
 export type Toast = {
@@ -48,7 +49,11 @@ export function Toasts({ children }: { children: ReactNode }) {
       <section
         aria-label="Notifications"
         aria-live="polite"
-        className="pointer-events-none fixed right-[calc(16px+var(--panel-width,0px))] bottom-4 z-70 flex w-90 max-w-[calc(100vw-32px)] flex-col gap-2"
+        className={classes(
+          'pointer-events-none fixed right-[calc(16px+var(--panel-width,0px))] bottom-4 z-70 flex w-90 max-w-[calc(100vw-32px)] flex-col gap-2',
+          // On narrow pages, the find bar is at the bottom.
+          'max-lg:[body:has(search)_&]:top-14 max-lg:[body:has(search)_&]:bottom-auto',
+        )}
       >
         {shown.map((toast) => (
           <ToastCard key={toast.id} toast={toast} onDone={() => remove(toast.id)} />

@@ -74,7 +74,7 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
         <IconButton label="Close console" icon={<X size={15} />} size="small" side="top" onClick={runs.clear} />
       </header>
       {isOpen && (
-        <div className="flex min-h-0 flex-1">
+        <div className="@container flex min-h-0 flex-1">
           <EntryList state={state} chosen={entry?.spanId} onChoose={onChoose} />
           <div className="min-w-0 flex-1 overflow-auto">
             {entry ? (
@@ -191,7 +191,7 @@ function EntryList({
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         isAtEnd.current = scrollTop + clientHeight > scrollHeight - 30
       }}
-      className="w-64 shrink-0 overflow-y-auto border-r border-line p-1.5 max-md:w-40"
+      className="w-64 shrink-0 overflow-y-auto border-r border-line p-1.5 @max-lg:w-40"
     >
       <li>
         <button
