@@ -1,6 +1,8 @@
 import type { CipherGCM } from 'node:crypto'
 import { secretKeyCharsMin } from '../domain/account/environment.ts'
 import { AppError } from '../domain/errors.ts'
+import { freeBytes } from '../domain/free-bytes.ts'
+import { textPieces } from '../domain/text/text-pieces.ts'
 import { deriveKey, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
 
 /**
@@ -141,7 +143,7 @@ type Key = { id: Uint8Array; bytes: Uint8Array }
 
 const format = 1
 /** A longer value is sealed in pieces of this length. */
-const pieceChars = 262_144
+const pieceLength = 262_144
 const nonceBytes = 12
 const tagBytes = 16
 const overheadBytes = sealHeadBytes + nonceBytes + tagBytes
@@ -188,7 +190,7 @@ function headOf({ id }: Key): Uint8Array {
 function sealWith(key: Key, nonce: Uint8Array, plain: string | Uint8Array, context: string): Uint8Array {
   const cipher = nodeCrypto().createCipheriv('aes-256-gcm', key.bytes, nonce)
   cipher.setAAD(Buffer.from(context))
-  const plainBytes = plain.length > pieceChars ? Buffer.byteLength(plain) : 0
+  const plainBytes = plain.length > pieceLength ? Buffer.byteLength(plain) : 0
   if (plainBytes > 0) return sealInPieces(cipher, key, nonce, plain, plainBytes)
   const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
   return new Uint8Array(Buffer.concat([headOf(key), nonce, body, cipher.final(), cipher.getAuthTag()]))
@@ -206,24 +208,20 @@ function sealInPieces(
   sealed.set(headOf(key))
   sealed.set(nonce, sealHeadBytes)
   let at = sealHeadBytes + nonceBytes
-  for (let from = 0; from < plain.length; ) {
-    const to = endOfPiece(plain, from)
-    const piece = typeof plain === 'string' ? Buffer.from(plain.slice(from, to)) : plain.subarray(from, to)
+  for (const piece of piecesOf(plain)) {
     const body = cipher.update(piece)
     sealed.set(body, at)
     at += body.byteLength
-    from = to
+    freeBytes(body)
   }
   cipher.final()
   sealed.set(cipher.getAuthTag(), at)
   return sealed
 }
 
-/** A piece of text does not end between the halves of a surrogate pair. */
-function endOfPiece(plain: string | Uint8Array, from: number): number {
-  const to = Math.min(from + pieceChars, plain.length)
-  if (typeof plain !== 'string' || to === plain.length) return to
-  return plain.codePointAt(to - 1)! > 0xffff ? to + 1 : to
+function* piecesOf(plain: string | Uint8Array): Generator<Uint8Array, void> {
+  if (typeof plain === 'string') for (const piece of textPieces(plain, pieceLength)) yield Buffer.from(piece)
+  else for (let at = 0; at < plain.length; at += pieceLength) yield plain.subarray(at, at + pieceLength)
 }
 
 function tryOpen(sealed: Uint8Array, key: Key, context: string): Uint8Array | undefined {

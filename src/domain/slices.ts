@@ -1,4 +1,5 @@
 import { estimateSize } from './estimate-size.ts'
+import { textPieces } from './text/text-pieces.ts'
 
 /** Work that may pause at each `yield`, and returns its result. */
 export type Slices<Result> = Generator<undefined, Result>
@@ -58,8 +59,18 @@ export function* jsonStartInSlices(value: unknown, charsMax: number): Slices<Jso
   return { text, isWhole: text.length === chars, bytes }
 }
 
-function piecesOf(value: object, depth: number): Generator<string, void> {
+function piecesOf(value: object | string, depth: number): Generator<string, void> {
+  if (typeof value === 'string') return piecesOfString(value)
   return Array.isArray(value) ? piecesOfArray(value, depth) : piecesOfObject(value, depth)
+}
+
+function* piecesOfString(text: string): Generator<string, void> {
+  yield '"'
+  // Most pieces need no escapes. They share the memory of the text.
+  for (const piece of textPieces(text, sliceBytes)) {
+    yield needsEscapes.test(piece) ? JSON.stringify(piece).slice(1, -1) : piece
+  }
+  yield '"'
 }
 
 function* piecesOfArray(items: readonly unknown[], depth: number): Generator<string, void> {
@@ -104,8 +115,12 @@ function* piecesOfObject(value: object, depth: number): Generator<string, void> 
   yield `${text}${separator === '{' ? '{' : ''}}`
 }
 
+/** A quote, a backslash, a control character, or half of a surrogate pair, which may be alone. */
+const needsEscapes = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
+
 /** Values that define their own JSON are written in one piece. */
-function isDivisible(value: unknown): value is object {
+function isDivisible(value: unknown): value is object | string {
+  if (typeof value === 'string') return value.length > sliceBytes
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false
   return estimateSize(value, sliceBytes) > sliceBytes
 }

@@ -30,6 +30,23 @@ test('JSON that is written in slices is the JSON that is written at once', () =>
   )
 })
 
+test('a long text that is written in slices is the JSON that is written at once', () => {
+  const part = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 3 }),
+    fc.constantFrom('"', '\\', '\u0001', '\ud83d', '\ude00', 'é'),
+  )
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 20 }), fc.nat(50), (parts, shift) => {
+      const text = 'x'.repeat(shift) + parts.join('').repeat(200_000 / parts.length)
+      for (const value of [text, { text }, [text, text]]) {
+        expect(finish(jsonInSlices(value)).result === JSON.stringify(value)).toBe(true)
+      }
+    }),
+    { numRuns: 30 },
+  )
+  expect(finish(jsonInSlices({ text: 'x'.repeat(8_000_000) })).pauses).toBeGreaterThan(40)
+})
+
 test('each slice writes a small part of a large value', () => {
   const items = Array.from({ length: 200_000 }, (_, index) => ({ index, name: `name ${index}` }))
   for (const value of [items, { deep: { items } }, Object.fromEntries(items.map((item) => [item.name, item]))]) {
