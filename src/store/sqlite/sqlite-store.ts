@@ -6,7 +6,7 @@ import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { Executor } from './thread/executor.ts'
 import { type Call, operations, storeOf } from './thread/operations.ts'
 import { Thread } from './thread/thread.ts'
-import { Checkpoints, walBytesOfAttempts } from './upkeep/checkpoints.ts'
+import { Checkpoints, walBytesOf, walBytesOfAttempts } from './upkeep/checkpoints.ts'
 import { keepReserve } from './upkeep/reserve.ts'
 import { ZoneMapSchedule } from './upkeep/zone-map-schedule.ts'
 
@@ -130,8 +130,10 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
       checkpoints.countBytes(walBytesOfAttempts(attempts))
     },
     async append(writes: readonly Write[]) {
-      const refusals = await writer.call('append', [writes])
-      checkpoints.count(writes)
+      // Counted first: a large write is gone afterwards.
+      const walBytes = walBytesOf(writes)
+      const refusals = await writer.append(writes)
+      checkpoints.countBytes(walBytes)
       zoneMaps.count(writes)
       return refusals
     },

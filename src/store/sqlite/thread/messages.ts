@@ -2,9 +2,11 @@ import { AppError, messageOf } from '../../../domain/errors.ts'
 import type { RetentionBounds } from '../../store.ts'
 import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
+import type { PackedWrite } from './large-writes.ts'
 import type { OperationName } from './operations.ts'
 
-// The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone.
+// The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone,
+// except the buffers of a large write.
 
 export type Request =
   | { open: OpenOptions; lowPriority: boolean; legacyJournal: JournalImporter | undefined }
@@ -12,6 +14,7 @@ export type Request =
   | { id: number; summarise: string | undefined }
   | { id: number; control: 'probe' | 'compact' | 'checkpoint' | 'markUnhealthy' | 'close' }
   | { id: number; operation: OperationName; args: unknown[] }
+  | { id: number; append: PackedWrite }
   | { id: number; retain: RetentionBounds }
 
 export type Reply = { id: number; value: unknown } | { id: number; error: PlainError }

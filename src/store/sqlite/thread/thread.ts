@@ -1,8 +1,10 @@
 import { AppError } from '../../../domain/errors.ts'
+import type { Write } from '../../../domain/run/write.ts'
 import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import { unavailable } from '../failures.ts'
 import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
+import { packLarge } from './large-writes.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
 
@@ -70,6 +72,14 @@ export class Thread {
     return this.#ask(id, { id, operation: name, args }) as Promise<Result<Name>>
   }
 
+  /** `append` for a group. */
+  append(writes: readonly Write[]): Promise<Result<'append'>> {
+    const large = packLarge(writes)
+    if (!large) return this.call('append', [writes])
+    const id = ++this.#lastId
+    return this.#ask(id, { id, append: large.packed }, large.buffers) as Promise<Result<'append'>>
+  }
+
   retain(bounds: RetentionBounds): Promise<RetentionStep & { walBytes: number }> {
     const id = ++this.#lastId
     return this.#ask(id, { id, retain: bounds }) as Promise<RetentionStep & { walBytes: number }>
@@ -118,7 +128,8 @@ export class Thread {
     }
   }
 
-  #ask(id: number, request: Request): Promise<unknown> {
+  /** `buffers`: those of the request that the thread takes over. */
+  #ask(id: number, request: Request, buffers: ArrayBuffer[] = []): Promise<unknown> {
     if (this.#dead !== undefined) return Promise.reject(this.#deathNotice())
     if (this.#waiting.size >= waitingMax) {
       return Promise.reject(
@@ -129,7 +140,7 @@ export class Thread {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      this.#worker.postMessage(request)
+      this.#worker.postMessage(request, buffers)
     })
   }
 

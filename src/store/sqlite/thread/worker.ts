@@ -1,6 +1,8 @@
 import { setPriority } from 'node:os'
+import type { Write } from '../../../domain/run/write.ts'
 import { copyDatabase } from '../upkeep/copy.ts'
 import { Executor } from './executor.ts'
+import { freeWrite, unpack } from './large-writes.ts'
 import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName } from './operations.ts'
 import { Yielder } from './yielder.ts'
@@ -30,9 +32,17 @@ function serve(port: Port): void {
     if ('copy' in request) return copyDatabase(request.copy.from, request.copy.to)
     yielder.begin()
     if ('operation' in request) return executor!.run(request.operation, request.args as Arguments<OperationName>)
+    if ('append' in request) return append(unpack(request.append))
     if ('retain' in request) return executor!.retain(request.retain)
     if ('summarise' in request) return executor!.summarise(request.summarise)
     return executor![request.control]()
+  }
+
+  /** A write that failed is kept: the executor may try it again. */
+  const append = (write: Write) => {
+    const refusals = executor!.run('append', [[write]])
+    freeWrite(write)
+    return refusals
   }
 }
 
