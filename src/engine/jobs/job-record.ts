@@ -3,17 +3,25 @@ import type { Claim } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
 import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import type { StepHistory } from '../run/step-history.ts'
 
+/** The JSON of an input. A large one is written in slices. */
+export function inputText(input: TriggerInput, inSlices?: InSlices): string | Promise<string> {
+  if (!inSlices || !isLargeValue(input)) return JSON.stringify(input)
+  return inSlices(jsonInSlices(input)).then(String)
+}
+
 export type AcceptanceFacts = {
-  input: TriggerInput
+  /** The input as JSON. */
+  text: string
   claim: Claim | undefined
   seal(text: string, executionId: string): Uint8Array
 }
 
 /** The write that accepts a job. The input is sealed only when the write reads it: a run may have ended before that. */
-export function acceptanceOf(facts: Omit<NewJob, 'input'>, { input, claim, seal }: AcceptanceFacts) {
-  let text = JSON.stringify(input)
+export function acceptanceOf(facts: Omit<NewJob, 'input'>, { claim, seal, ...input }: AcceptanceFacts) {
+  let { text } = input
   const chars = text.length
   let sealed: Uint8Array | undefined
   const row = {

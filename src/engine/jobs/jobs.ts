@@ -6,7 +6,7 @@ import type { JobFacts } from '../../domain/run/job.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
 import { JobQueue } from './job-queue.ts'
-import { acceptanceOf } from './job-record.ts'
+import { acceptanceOf, inputText } from './job-record.ts'
 import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
 import { type ActiveJob, endJob, failJob, resumeJob, runJob, stepsOf, type Turn, type TurnEnd } from './job-turn.ts'
 import type { JobInFlight, JobRequest, JobsOptions } from './jobs-options.ts'
@@ -17,9 +17,7 @@ import { QueueRefills } from './queue-refills.ts'
  * workflows of a workspace, so that one with ten thousand queued jobs does not delay one with a single job. While a job
  * runs, each block that ends is written to its step history before the next one starts; when the process dies or is
  * stopped, the next process resumes from there. A job is done when its log entry is written: the same commit deletes
- * the job.
- *
- * When the disk refuses a write, the job is suspended. It is tried again every second, without limit.
+ * the job. When the disk refuses a write, the job is suspended, and tried again every second without limit.
  */
 export class Jobs {
   readonly #options: JobsOptions
@@ -108,17 +106,19 @@ export class Jobs {
     request: JobRequest,
     claim: Claim | undefined,
   ): Promise<{ job: JobFacts } | { job: undefined; claimedBy: string | null }> {
-    this.assertAccepting()
-    const { clock, concurrency, seal, write } = this.#options
+    const { clock, concurrency, seal, write, inSlices } = this.#options
     const { workflowId, workspaceId, version, trigger, input } = request
+    const given = inputText(input, inSlices)
+    const text = typeof given === 'string' ? given : await given
+    this.assertAccepting()
     const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
     const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined && this.#mayStart
     const startsNow = isFree && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
     const facts = { executionId, workflowId, workspaceId, createdAt, startedAt, version, trigger }
-    const acceptance = acceptanceOf(facts, { input, claim, seal })
-    const inputBytes = acceptance.chars
+    const acceptance = acceptanceOf(facts, { text, claim, seal })
+    const inputBytes = text.length
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt, inputBytes }
     if (startsNow) this.#begin(job)
     else this.#queue.announce(executionId)
