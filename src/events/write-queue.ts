@@ -9,15 +9,22 @@ export type QueuedWrite = {
   reject(error: unknown): void
 }
 
-/** The writes that wait for the disk, in order. `chars` also counts writes that were taken but not yet released. */
+/**
+ * The writes that wait for the disk. Groups of small writes and single large ones take turns, so that a small write
+ * waits for one large write and not for all of them. The writes of a job keep their order. `chars` also counts writes
+ * that were taken but not yet released.
+ */
 export class WriteQueue {
-  #entries: QueuedWrite[] = []
-  /** The accepted runs among the entries. They have not ended. */
+  #small: QueuedWrite[] = []
+  /** Large writes, and later writes of the same jobs. */
+  #large: QueuedWrite[] = []
+  #isLargeNext = false
+  /** The accepted runs that wait. They have not ended. */
   readonly #jobs = new Map<string, QueuedWrite>()
   #chars = 0
 
   get length(): number {
-    return this.#entries.length
+    return this.#small.length + this.#large.length
   }
 
   get chars(): number {
@@ -28,7 +35,9 @@ export class WriteQueue {
     const chars = lengthOfWrite(write) + rowChars
     this.#chars += chars
     const entry = { write, chars, resolve, reject }
-    this.#entries.push(entry)
+    const isBehind = this.#large.length > 0 && this.#large.some((each) => jobOf(each.write) === jobOf(write))
+    if (chars > largeChars || isBehind) this.#large.push(entry)
+    else this.#small.push(entry)
     if (write.kind === 'job' && !write.claim) this.#jobs.set(write.row.executionId, entry)
   }
 
@@ -37,22 +46,25 @@ export class WriteQueue {
     const entry = this.#jobs.get(executionId)
     if (!entry) return undefined
     this.#jobs.delete(executionId)
-    this.#entries.splice(this.#entries.lastIndexOf(entry), 1)
+    const entries = this.#large.includes(entry) ? this.#large : this.#small
+    entries.splice(entries.lastIndexOf(entry), 1)
     this.release(entry)
     return entry
   }
 
   /** Takes the entries of the next commit: at most `groupRowsMax` rows and about `groupCharsMax` characters. */
   takeGroup(): QueuedWrite[] {
+    const isLarge = this.#large.length > 0 && (this.#isLargeNext || this.#small.length === 0)
+    this.#isLargeNext = !isLarge
+    const entries = isLarge ? this.#large : this.#small
     let chars = 0
     let count = 0
-    for (const entry of this.#entries) {
+    for (const entry of entries) {
       if (count >= groupRowsMax || (count > 0 && chars + entry.chars > groupCharsMax)) break
       chars += entry.chars
       count += 1
     }
-    if (count === this.#entries.length) return this.takeAll()
-    const group = this.#entries.splice(0, count)
+    const group = count === entries.length ? this.#takeList(isLarge) : entries.splice(0, count)
     if (this.#jobs.size > 0) {
       for (const { write } of group) if (write.kind === 'job') this.#jobs.delete(write.row.executionId)
     }
@@ -60,10 +72,16 @@ export class WriteQueue {
   }
 
   takeAll(): QueuedWrite[] {
-    const entries = this.#entries
-    this.#entries = []
     this.#jobs.clear()
-    return entries
+    return [...this.#takeList(false), ...this.#takeList(true)]
+  }
+
+  /** Nothing is moved: this happens for every commit. */
+  #takeList(isLarge: boolean): QueuedWrite[] {
+    const list = isLarge ? this.#large : this.#small
+    if (isLarge) this.#large = []
+    else this.#small = []
+    return list
   }
 
   /** Stops counting a write that has been settled. */
@@ -72,8 +90,16 @@ export class WriteQueue {
   }
 }
 
+/** The job or run that a write belongs to. */
+function jobOf(write: Write): string | undefined {
+  if (write.kind === 'log' || write.kind === 'job') return write.row.executionId
+  return 'executionId' in write ? write.executionId : undefined
+}
+
 /** Roughly the size of a row without its two long texts. */
 const rowChars = 300
 const groupRowsMax = 512
-/** A group is encrypted, and copied to another thread, in one piece: about 4 ms for each megabyte. */
+/** A group of small writes is copied to another thread in one piece: about 4 ms for each megabyte. */
 const groupCharsMax = 2_097_152
+/** A larger write is committed alone. */
+const largeChars = 1_048_576

@@ -117,7 +117,7 @@ export class LogWriter {
   ): Promise<{ sequence: number }> {
     return new Promise((resolve, reject) => {
       // An error of the fold rejects the promise, too.
-      const row = this.#fold(record, this.#options.sequence.next(), texts)
+      const row = this.#fold(record, 0, texts)
       if (webhooks) row.webhooks = webhooks
       const acknowledge = (refusal?: Refusal) => {
         // Only an entry of a job that another process has is refused.
@@ -194,6 +194,8 @@ export class LogWriter {
   #dispatch(): void {
     if (this.#underWay || this.#queue.length === 0) return
     const group = this.#queue.takeGroup()
+    // Sequences rise in the order of the commits.
+    for (const { write } of group) if (write.kind === 'log') write.row.sequence = this.#options.sequence.next()
     this.#rowsUnderWay = group.length
     this.#underWay = this.#write(group).finally(() => {
       this.#rowsUnderWay = 0

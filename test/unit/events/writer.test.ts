@@ -171,9 +171,9 @@ describe('group commit', () => {
 
   test('large runs are divided into several commits', async () => {
     await using it = await world()
-    const output = 'x'.repeat(750_000)
-    await Promise.all(Array.from({ length: 6 }, () => it.append({ output })))
-    expect(it.gate.groups).toEqual([2, 2, 2])
+    const output = 'x'.repeat(500_000)
+    await Promise.all(Array.from({ length: 8 }, () => it.append({ output })))
+    expect(it.gate.groups).toEqual([4, 4])
   })
 })
 
