@@ -19,17 +19,16 @@ test('garbage is collected soon after large bodies, and never after small ones',
   expect(collections).toBe(2)
 })
 
-test('collections take a fiftieth of the time at most', () => {
+test('garbage is collected a few times a second at most', () => {
   const clock = new ManualClock()
   let collections = 0
   const garbage = new Garbage(clock, () => {
     collections += 1
-    clock.advance(20)
   })
-  for (let step = 0; step < 300; step += 1) {
+  for (let step = 0; step < 100; step += 1) {
     garbage.note(10_000_000)
     clock.advance(10)
   }
-  expect(collections).toBeLessThanOrEqual(4)
-  expect(collections).toBeGreaterThan(1)
+  expect(collections).toBeLessThanOrEqual(20)
+  expect(collections).toBeGreaterThan(10)
 })
