@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import type { InSlices, Slices } from './slices.ts'
 
 /**
- * Does large pieces of work in turns: a few milliseconds of one of them in each turn of the event loop, so that
+ * Does large pieces of work in turns: a few milliseconds of one of them, then some turns of the event loop, so that
  * requests are served in between. The service has one queue for everything that can pause, because two would take two
  * such slices in each turn.
  */
@@ -46,8 +46,12 @@ export class SliceQueue {
         }
       }
       this.#waiting.splice(index, 0, isDone)
-      if (this.#waiting.length === 1) setImmediate(() => this.#turn())
+      if (this.#waiting.length === 1) this.#rest(1)
     })
+  }
+
+  #rest(turns: number): void {
+    setImmediate(() => (turns > 1 ? this.#rest(turns - 1) : this.#turn()))
   }
 
   #turn(): void {
@@ -55,10 +59,15 @@ export class SliceQueue {
     const done = isDone()
     this.#waiting.shift()
     if (!done) this.#waiting.splice(turnsMax - 1, 0, isDone)
-    if (this.#waiting.length > 0) setImmediate(() => this.#turn())
+    if (this.#waiting.length > 0) this.#rest(restTurns)
   }
 }
 
 const turnMs = 5
+/**
+ * Turns of the event loop after a slice. A request needs about three: it arrives, its run is committed, and it gets its
+ * response. With one, it would wait for three slices. Without requests, they take microseconds.
+ */
+const restTurns = 3
 /** So many pieces of work take turns; the others wait, because each one that has begun holds a part of its result. */
 const turnsMax = 4

@@ -127,10 +127,11 @@ export async function* readChunks(request: Request, limits: BodyLimits): AsyncGe
       if (length > limits.bytes.max) throw tooLarge(limits.bytes)
       if (length > limits.uncheckedBytes && length > compressed.bytes * limits.ratio.max) throw tooDense(limits.ratio)
       yield chunk
-      // Chunks that are already here arrive without a turn of the event loop, and so does their processing.
+      // Chunks that are already here arrive without a turn of the event loop, and so does their processing. One body
+      // has a turn at a time: their number must not delay other requests.
       if (length - yieldedAt >= turnBytes) {
         yieldedAt = length
-        await new Promise(setImmediate)
+        await limits.turns.next()
       }
     }
     // When a caller disconnects, the stream may end as if the body were complete.

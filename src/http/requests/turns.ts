@@ -8,9 +8,16 @@ import type { Clock } from '../../domain/clock.ts'
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonic' | 'setTimer'>
   #previous: Promise<void> = Promise.resolve()
+  #reading: Promise<void> = Promise.resolve()
 
   constructor(clock: Pick<Clock, 'monotonic' | 'setTimer'>) {
     this.#clock = clock
+  }
+
+  /** Resolves in another turn of the event loop, in which no other body is read. */
+  next(): Promise<void> {
+    this.#reading = this.#reading.then(() => new Promise(setImmediate))
+    return this.#reading
   }
 
   /** Resolves, or rejects, as the work does. */
@@ -21,7 +28,10 @@ export class Turns {
     await previous
     const startedAt = this.#clock.monotonic()
     try {
-      return await work()
+      const result = await work()
+      // The work that follows, such as the start of a run, has a turn of its own.
+      await new Promise(setImmediate)
+      return result
     } finally {
       setImmediate(() => {
         const tookMs = this.#clock.monotonic() - startedAt
