@@ -212,4 +212,4 @@ export type MachineOutcome =
 type Base = { snapshot: Snapshot; prepare: Handle; finish: Handle; describe: Handle }
 
 const clearedBytesMax = 8 * 1_048_576
-const discardedBytesMax = 32 * 1_048_576
+const discardedBytesMax = 8 * 1_048_576
