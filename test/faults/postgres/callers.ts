@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { allExecutions, deploy, type Installation, type Serving, serve } from '../../support/running-service.ts'
@@ -13,28 +14,25 @@ export class Callers implements AsyncDisposable {
   readonly refused: Refusal[] = []
   readonly #home: Installation
   readonly #url: string
-  readonly #body: string
   #calling: Promise<unknown> = Promise.resolve()
   #isCalling = true
 
-  private constructor(folder: Disposable, service: Serving, home: Installation, more: Options) {
+  private constructor(folder: Disposable, service: Serving, home: Installation, url: string) {
     this.#folder = folder
     this.service = service
     this.#home = home
-    this.#url = more.url
-    this.#body = JSON.stringify({ text: 'x'.repeat(more.inputChars ?? 10) })
+    this.#url = url
   }
 
-  /** `store`: the address of an empty database. `inputChars`: how much each run writes. */
-  static async start(store: string, more: { inputChars?: number } = {}): Promise<Callers> {
+  /** `store`: the address of an empty database. `outputChars`: the least that each run writes. */
+  static async start(store: string, { outputChars = 10 } = {}): Promise<Callers> {
     const folder = temporaryFolder()
     const environment = { MILLRACE_STORE: store, MILLRACE_SECRET_KEY: 'a secret key with more than 32 characters' }
     const made = await millrace(['init', '--json'], { environment: { ...environment, MILLRACE_DATA: folder.path } })
     const home = JSON.parse(made.out) as Installation
     const service = await serve(folder.path, environment)
-    const workflow = document({ name: 'Plain', blocks: [block('start', 'api_trigger')] })
-    const url = await deploy(service.url, home.apiKey, workflow)
-    const callers = new Callers(folder, service, home, { ...more, url })
+    const url = await deploy(service.url, home.apiKey, workflowWith(outputChars))
+    const callers = new Callers(folder, service, home, url)
     callers.#calling = Promise.all(Array.from({ length: 8 }, (_, index) => callers.#callAgain(index % 4 === 0)))
     return callers
   }
@@ -43,7 +41,7 @@ export class Callers implements AsyncDisposable {
     while (this.#isCalling) {
       const startedAt = performance.now()
       const headers = { 'x-api-key': this.#home.apiKey, ...(isAsync && { 'x-execution-mode': 'async' }) }
-      const response = await fetch(this.#url, { method: 'POST', headers, body: this.#body })
+      const response = await fetch(this.#url, { method: 'POST', headers, body: '{}' })
       const { executionId, jobId = executionId } = (await response.json()) as { executionId: string; jobId?: string }
       const { status } = response
       if (status === (isAsync ? 202 : 200)) this.acknowledged.push(jobId)
@@ -105,4 +103,12 @@ export class Callers implements AsyncDisposable {
   }
 }
 
-type Options = { url: string; inputChars?: number }
+/** Its output cannot be compressed. */
+function workflowWith(outputChars: number): WorkflowDocument {
+  const code = `let text = ''; while (text.length < ${outputChars}) text += Math.random().toString(36); return text`
+  return document({
+    name: 'Writes',
+    blocks: [block('start', 'api_trigger'), block('f', 'function', { code })],
+    edges: ['start > f'],
+  })
+}

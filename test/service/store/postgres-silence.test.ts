@@ -84,6 +84,19 @@ test('while a standby server must confirm commits and does not, reads work, writ
   await database.close()
 }, 20_000)
 
+test('after a server became read-only, the next call connects again, because its address may lead to another one', async () => {
+  const { database, url } = await openDatabase()
+  await database.close()
+  const setting = `${new URL(url).pathname.slice(1)} SET default_transaction_read_only`
+  await queryPostgres(server().url('postgres'), `ALTER DATABASE ${setting} = on`)
+  const moved = new Database({ address: parseAddress(url), connectionsMax: 1 })
+  const { message } = await givenUp(count(moved))
+  expect(message).toContain('The PostgreSQL server accepts no changes')
+  await queryPostgres(server().url('postgres'), `ALTER DATABASE ${setting} = off`)
+  expect(await count(moved)).toBe(1)
+  await moved.close()
+})
+
 test('a process that is suspended in a transaction holds nothing up for long', async () => {
   const { database, url } = await openDatabase()
   const others = new Database({ address: parseAddress(url), connectionsMax: 1 })

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -6,73 +15,99 @@ import { SQL } from 'bun'
 /** A PostgreSQL server of its own, in a temporary folder, on a free port of the loopback address. */
 export class PostgresServer implements AsyncDisposable {
   readonly folder: string
-  readonly port: number
+  readonly port = freePort()
+  readonly #data: string
+  #settings: readonly string[] = []
   #process: Bun.Subprocess | undefined
   #databases = 0
 
-  private constructor(folder: string, port: number) {
-    this.folder = folder
-    this.port = port
+  /** `disk`: the folder for the data. */
+  private constructor(disk?: string) {
+    this.folder = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
+    this.#data = join(disk ?? this.folder, 'data')
+    mkdirSync(this.#data, { mode: 0o700 })
+    // PostgreSQL refuses to run as root.
+    for (const each of [this.folder, this.#data]) if (isRoot) chownSync(each, ...postgresIds())
   }
 
   /**
    * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem`
-   * and `service.key`, for a server that offers TLS.
+   * and `service.key`, for a server that offers TLS, and with `authority.pem`, which signs certificates of users.
+   * `rules`: lines for pg_hba.conf, before those that trust everybody. `disk`: the folder for the data, by default the
+   * server's; `isWalElsewhere`: without the write-ahead log.
    */
-  static async start({ isDurable = false, certificates, settings = [] }: StartOptions = {}): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
-    const server = new PostgresServer(folder, freePort())
-    mkdirSync(join(folder, 'data'), { mode: 0o700 })
-    // PostgreSQL refuses to run as root.
-    for (const each of [folder, join(folder, 'data')]) if (isRoot) chownSync(each, ...postgresIds())
-    const made = Bun.spawnSync(
-      asPostgres([
-        program('initdb'),
-        '-D',
-        join(folder, 'data'),
-        '-A',
-        'trust',
-        '-U',
-        'postgres',
-        '-E',
-        'UTF8',
-        '--locale=C',
-        '--no-sync',
-      ]),
-    )
-    if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  static async start(options: StartOptions = {}): Promise<PostgresServer> {
+    const { isDurable = false, certificates, settings = [], rules = [], disk, isWalElsewhere } = options
+    const server = new PostgresServer(disk)
+    const wal = isWalElsewhere ? ['--waldir', join(server.folder, 'wal')] : []
+    const how = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync']
+    server.#prepare('initdb', ['-D', server.#data, ...how, ...wal])
+    const rulesFile = join(server.#data, 'pg_hba.conf')
+    writeFileSync(rulesFile, `${rules.join('\n')}\n${readFileSync(rulesFile, 'utf8')}`)
     const fast = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
-    await server.run([
-      ...settings,
-      ...fast,
-      ...(certificates === undefined ? [] : server.#copyCertificates(certificates)),
-    ])
+    const tls = certificates === undefined ? [] : server.#copyCertificates(certificates)
+    server.#settings = [...settings, ...fast, ...tls]
+    await server.run()
     return server
   }
 
+  /** A standby server that receives everything that the primary commits. `name`: what it calls itself. */
+  static async standbyOf(primary: PostgresServer, name: string): Promise<PostgresServer> {
+    const server = new PostgresServer()
+    const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`
+    server.#prepare('pg_basebackup', [
+      '-D',
+      server.#data,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '--no-sync',
+      '-d',
+      source,
+    ])
+    await server.run()
+    return server
+  }
+
+  /** Makes a standby server the primary. */
+  promote(): void {
+    this.#prepare('pg_ctl', ['promote', '-w', '-D', this.#data])
+  }
+
+  #prepare(name: string, args: readonly string[]): void {
+    const { exitCode, stderr } = Bun.spawnSync(asPostgres([program(name), ...args]))
+    if (exitCode !== 0) throw new Error(`${name} failed: ${stderr}`)
+  }
+
   #copyCertificates(folder: string): string[] {
-    const names = ['service.pem', 'service.key'] as const
+    const names = ['service.pem', 'service.key', 'authority.pem'] as const
     for (const name of names) {
       const file = join(this.folder, name)
       copyFileSync(join(folder, name), file)
       chmodSync(file, 0o600)
       if (isRoot) chownSync(file, ...postgresIds())
     }
-    const [certificate, key] = names.map((name) => join(this.folder, name))
-    return ['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`]
+    const [certificate, key, authority] = names.map((name) => join(this.folder, name))
+    return ['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`, `ssl_ca_file=${authority}`]
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
   }
 
   /** Starts the server process and waits until it accepts connections. */
-  async run(settings: readonly string[] = []): Promise<void> {
+  async run(): Promise<void> {
     const options = [
       `unix_socket_directories=${this.folder}`,
       'listen_addresses=127.0.0.1',
       'max_connections=300',
-      ...settings,
+      ...this.#settings,
     ]
     this.#process = Bun.spawn(
       asPostgres([
-        ...[program('postgres'), '-D', join(this.folder, 'data'), '-p', String(this.port)],
+        ...[program('postgres'), '-D', this.#data, '-p', String(this.port)],
         ...options.flatMap((option) => ['-c', option]),
       ]),
       { stdout: Bun.file(join(this.folder, 'log')), stderr: Bun.file(join(this.folder, 'log')) },
@@ -138,7 +173,7 @@ export class PostgresServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     // A test may have failed while the server was suspended.
-    if (this.#process?.exitCode === null) this.resume()
+    if (this.isRunning) this.resume()
     // SIGINT: disconnects everybody and stops.
     this.#process?.kill('SIGINT')
     await this.#process?.exited
@@ -146,7 +181,14 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-export type StartOptions = { isDurable?: boolean; certificates?: string; settings?: readonly string[] }
+export type StartOptions = {
+  isDurable?: boolean
+  certificates?: string
+  settings?: readonly string[]
+  rules?: readonly string[]
+  disk?: string
+  isWalElsewhere?: boolean
+}
 
 const isRoot = process.getuid?.() === 0
 
