@@ -55,6 +55,11 @@ export class Processes implements AsyncDisposable {
     return this.#all
   }
 
+  /** The owner's session. */
+  get cookie(): string {
+    return this.#cookie
+  }
+
   get apiKey(): string {
     return this.#apiKey
   }

@@ -43,7 +43,7 @@ export function ProcessesSection() {
       ) : data.shared ? (
         <Table
           label="Processes"
-          wideOnly={[1, 3, 4]}
+          wideOnly={[1, 3, 4, 5]}
           head={['Host', 'Version', 'State', 'Holds', 'Started', 'Last sign of life', '']}
         >
           {data.data.map((row) => (
@@ -78,6 +78,9 @@ function ProcessLine({ row, onDrain }: { row: Process; onDrain: () => void }) {
         <span className="block truncate text-xs text-muted">
           process {pid} at {url.replace(/^https?:\/\//, '')}
         </span>
+        <span className="block text-xs text-muted md:hidden">
+          holds {holdsText(row).toLowerCase()}, last sign of life <TimeAgo at={heartbeatAt} />
+        </span>
       </Cell>
       <Cell className="whitespace-nowrap text-muted max-md:hidden">{version}</Cell>
       <Cell>
@@ -87,7 +90,7 @@ function ProcessLine({ row, onDrain }: { row: Process; onDrain: () => void }) {
       <Cell className="whitespace-nowrap text-muted max-md:hidden">
         <TimeAgo at={startedAt} />
       </Cell>
-      <Cell className="whitespace-nowrap text-muted">
+      <Cell className="whitespace-nowrap text-muted max-md:hidden">
         <TimeAgo at={heartbeatAt} />
       </Cell>
       <Cell className="text-right whitespace-nowrap">
