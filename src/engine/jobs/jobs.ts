@@ -11,6 +11,7 @@ import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.t
 import { type ActiveJob, endJob, failJob, resumeJob, runJob, stepsOf, type Turn, type TurnEnd } from './job-turn.ts'
 import type { JobInFlight, JobRequest, JobsOptions } from './jobs-options.ts'
 import { QueueRefills } from './queue-refills.ts'
+import { UncertainJobs } from './uncertain-jobs.ts'
 
 /**
  * Asynchronous runs. A job is on disk before its caller receives the response. Workspaces take turns, and so do the
@@ -28,6 +29,7 @@ export class Jobs {
   readonly #cancelled = new Set<string>()
   readonly #refills: QueueRefills
   readonly #crowded: CrowdedJobs
+  readonly #uncertain: UncertainJobs
   /** A large step is in memory four times while it is being written. */
   readonly #gate = new ByteGate(16_777_216)
   #running = 0
@@ -37,15 +39,17 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options
+    const isActive = (executionId: string) => this.#active.has(executionId)
     this.#queue = new JobQueue({
       claim: (page) => options.store.claimQueuedJobs(page),
       ...(options.window && { window: options.window }),
-      isActive: (executionId) => this.#active.has(executionId),
+      isActive,
     })
     const refills = { queue: this.#queue, clock: options.clock, pauseMs: retryMs, refilled: () => this.#dispatch() }
     this.#refills = new QueueRefills({ ...refills, failed: () => this.#pauseFor(retryMs) })
     this.#crowded = new CrowdedJobs(options.runner.memory)
     options.runner.memory.onFree(() => this.#dispatch())
+    this.#uncertain = new UncertainJobs({ ...options, queue: this.#queue, isActive, found: () => this.#dispatch() })
   }
 
   get queued(): number {
@@ -94,7 +98,7 @@ export class Jobs {
     if (this.#queue.size >= this.#options.waitingMax) throw fullRefusal(this.#options.waitingMax)
   }
 
-  /** Resolves when the job is on disk. Rejects when it could not be written; then there is no job. */
+  /** Resolves when the job is on disk. Rejects when it could not be written. */
   async accept(request: JobRequest): Promise<JobFacts> {
     const { job } = await this.acceptOnce(request, undefined)
     if (!job) throw new Error('A job without a claim was refused')
@@ -144,6 +148,7 @@ export class Jobs {
       }
     } catch (error) {
       await takeBack()
+      if (startsNow) this.#uncertain.add(job, error)
       throw error
     }
     if (!startsNow) {
@@ -203,6 +208,7 @@ export class Jobs {
     this.#stopped = true
     this.#pause?.cancel()
     this.#refills.close()
+    this.#uncertain.close()
   }
 
   /** To be called after the runner has stopped. Marks the remaining jobs so that the next process resumes them. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/blocks/registry.ts'
 import { noEnvironment } from '../../../src/domain/account/environment.ts'
 import { AppError } from '../../../src/domain/errors.ts'
-import { LogSequence } from '../../../src/domain/ids.ts'
+import { LogSequence, newExecutionId } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
 import { SliceQueue } from '../../../src/domain/slice-queue.ts'
 import { CompileQueue } from '../../../src/engine/compile/compile-queue.ts'
@@ -32,6 +32,8 @@ class JobWorld {
   stepsLeft = Number.POSITIVE_INFINITY
   /** Kinds of writes that fail. */
   failing = new Set<string>()
+  /** Kinds of writes that fail after they have reached the store. */
+  failingLate = new Set<string>()
   /** The most that the runs held together after a step was written. */
   peakBytes = 0
   /** The blocks whose steps were written. */
@@ -75,7 +77,9 @@ class JobWorld {
           const { block } = JSON.parse(utf8.decode(write.content)) as { block?: { span: { name: string } } }
           if (block) this.steps.push(block.span.name)
         }
-        return await writer.write(write)
+        const refusal = await writer.write(write)
+        if (this.failingLate.has(write.kind)) throw this.failure
+        return refusal
       },
       record: async (record) => {
         this.#check('log')
@@ -172,6 +176,28 @@ describe('when the disk fails', () => {
     )
     expect(refused?.code).toBe('STORAGE_UNAVAILABLE')
     expect(it.jobs.running + it.jobs.queued).toBe(0)
+  })
+
+  test('a job that is in the store although writing it failed runs when the store responds again', async () => {
+    it.failingLate.add('job')
+    const { findJob } = it.store
+    let failures = 1
+    it.store.findJob = (id) => (failures-- > 0 ? Promise.reject(it.failure) : findJob(id))
+    const { workflowId, workspaceId, userId } = it.home
+    const draft = document({ blocks: [block('start', 'api_trigger')] })
+    const { version } = await it.store.deploy(workflowId, draft, 1, userId)
+    const executionId = newExecutionId()
+    const input = { input: {}, fields: {} }
+    const request = { workflowId, workspaceId, version, trigger: 'webhook', input, executionId } as const
+    const claim = { kind: 'request', key: 'k', at: it.clock.now() } as const
+    expect(await it.jobs.acceptOnce(request, claim).catch((error: AppError) => error.code)).toBe('STORAGE_UNAVAILABLE')
+    expect(it.jobs.running + it.jobs.queued).toBe(0)
+    it.failingLate.clear()
+    it.clock.advance(5_000)
+    while (failures > 0) await Bun.sleep(1)
+    await it.clock.whenPending()
+    it.clock.advance(5_000)
+    expect(await it.entry(executionId)).toMatchObject({ level: 'info' })
   })
 
   for (const kind of ['job-step', 'log']) {
