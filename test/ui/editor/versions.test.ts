@@ -199,7 +199,16 @@ test('versions show their author and note, and can be previewed, compared, activ
 
   await first.getByRole('button', { name: 'Preview' }).click()
   const preview = dialog.getByRole('region', { name: 'Preview of version 1' })
-  await preview.locator('.react-flow__node', { hasText: 'Draw' }).waitFor()
+  await preview.locator('.react-flow__node', { hasText: 'Draw' }).click()
+  const settings = preview.getByRole('complementary', { name: 'Settings of Draw' })
+  await settings.locator('.cm-content').getByText('return 1').waitFor()
+  await settings.locator('.cm-content').click()
+  await page.keyboard.type('x')
+  expect(await settings.locator('.cm-content').textContent()).toBe('return 1')
+  expect(await accessibilityFaults(page)).toEqual([])
+  await settings.getByRole('button', { name: 'Close' }).click()
+  await settings.waitFor({ state: 'detached' })
+  await preview.getByRole('button', { name: 'Fit to view' }).click()
   await dialog.getByRole('button', { name: 'All versions' }).click()
 
   await first.getByRole('button', { name: 'Compare' }).click()

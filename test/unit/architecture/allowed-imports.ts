@@ -104,7 +104,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     inspector: ['canvas', 'document', 'listen', 'pins', 'run', 'values'],
     diff: ['canvas', 'document'],
     find: ['canvas', 'document'],
-    deploy: ['canvas', 'diff', 'document', 'pins', 'type:run', 'type:save'],
+    deploy: ['canvas', 'diff', 'document', 'inspector/block-form.tsx', 'pins', 'type:run', 'type:save'],
   },
 }
 

@@ -1,20 +1,24 @@
-import { ReactFlowProvider, useNodesInitialized, useReactFlow } from '@xyflow/react'
-import { useEffect, useMemo } from 'react'
+import { ReactFlowProvider, useNodesInitialized, useReactFlow, useStoreApi } from '@xyflow/react'
+import { Maximize, ZoomIn, ZoomOut } from 'lucide-react'
+import { type ReactNode, useEffect, useMemo } from 'react'
+import { IconButton } from '../../parts/button.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Document } from '../document/document.ts'
 import { openDocument } from '../document/edit.ts'
-import { EditingProvider, useBlockTypes } from '../editing.tsx'
+import { viewActions } from '../document/view-actions.ts'
+import { EditingProvider, useBlockTypes, useEditing } from '../editing.tsx'
 import { HeldProblems } from '../held-problems.ts'
 import type { BlockRun } from '../run/block-run.ts'
 import { RunFocus } from '../run/run-focus.ts'
 import { RunWatch } from '../run/run-watch.ts'
 import { Draft } from '../save/draft.ts'
 import { Canvas } from './canvas.tsx'
+import type { CanvasNode } from './canvas-nodes.ts'
 import { Portions } from './view/portions.ts'
 
 /**
  * A read-only canvas of a workflow as it ran, with the state of each block. It fills its container. `onSelect` receives
- * the selected block, or undefined.
+ * the selected block, or undefined. `children` may read the document like parts of the editor.
  */
 export function FrozenCanvas({
   workflowId,
@@ -23,6 +27,7 @@ export function FrozenCanvas({
   blocks,
   onSelect,
   focus,
+  children,
 }: {
   workflowId: string
   workspaceId: string
@@ -31,6 +36,7 @@ export function FrozenCanvas({
   onSelect?: (blockId: string | undefined) => void
   /** The block that is selected and in view at first. */
   focus?: string | undefined
+  children?: ReactNode
 }) {
   const types = useBlockTypes()
   const editing = useMemo(() => {
@@ -57,10 +63,28 @@ export function FrozenCanvas({
   return (
     <EditingProvider value={{ ...editing, types }}>
       <ReactFlowProvider>
-        <Canvas onOffer={nothing} onAdd={nothing} showMap={false} />
+        <div className="relative size-full">
+          <Canvas onOffer={nothing} onAdd={nothing} showMap={false} />
+          <ViewButtons />
+        </div>
         {focus !== undefined && <ShowBlock id={focus} />}
       </ReactFlowProvider>
+      {children}
     </EditingProvider>
+  )
+}
+
+function ViewButtons() {
+  const { draft, portions } = useEditing()
+  const flow = useReactFlow<CanvasNode>()
+  const store = useStoreApi()
+  const { zoomOut, zoomIn, fit } = viewActions(draft, flow, store, portions)
+  return (
+    <div className="absolute bottom-2 left-2 z-10 flex gap-0.5 rounded-lg bg-surface p-0.5 shadow-card">
+      <IconButton label="Zoom out" size="small" side="top" icon={<ZoomOut size={15} />} onClick={zoomOut} />
+      <IconButton label="Zoom in" size="small" side="top" icon={<ZoomIn size={15} />} onClick={zoomIn} />
+      <IconButton label="Fit to view" size="small" side="top" icon={<Maximize size={14} />} onClick={fit} />
+    </div>
   )
 }
 

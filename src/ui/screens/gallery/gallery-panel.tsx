@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { call } from '../../api/call.ts'
 import { FrozenCanvas } from '../../editor/canvas/frozen-canvas.tsx'
 import type { Document } from '../../editor/document/document.ts'
@@ -94,7 +94,16 @@ function Needs({
   return (
     <section>
       <h3 className="mb-1 font-medium">Environment variables</h3>
-      <p className="mb-2 text-muted">Set them under Settings, Environment, before you run the workflow.</p>
+      <p className="mb-2 text-muted">
+        Set them under{' '}
+        <Link
+          to={`/w/${workspaceId}/settings/environment`}
+          className="text-accent-text underline underline-offset-2 hover:no-underline"
+        >
+          Settings, Environment variables
+        </Link>{' '}
+        before you run the workflow.
+      </p>
       <dl className="divide-y divide-line rounded-lg border border-line">
         {needs.map(({ name, meaning }) => (
           <div key={name} className="px-3 py-2">
