@@ -98,6 +98,7 @@ test('nothing of a group is written when one of its entries is refused, and the 
       [{ workspaceId: nowhere }, { code: 'NOT_FOUND' }],
       [{ sequence: taken.sequence }, /belongs to another run/],
       [{ executionId: taken.executionId }, /has a log entry already/],
+      [{ finalOutput: '"\u001e"' }, /is not JSON/],
     ]
     for (const [fault, reason] of refused) {
       const error = await rejectionOf(appendLogs(store, [newRow(kind), { ...newRow(kind), ...fault }, newRow(kind)]))

@@ -24,11 +24,22 @@ export function insertOf(
   const times = rows.map(({ sequence }) => timeOfSequence(sequence))
   const [from, to] = [Math.min(...times) - sameRunMs, Math.max(...times) + sameRunMs]
   const hasMore = rows.some((row) => row.files || row.webhooks || countsAsUsage(row))
-  const range = [sequenceAt(from), sequenceAt(to)]
-  if (!hasMore) return { text: texts[kind].rows, values: [JSON.stringify(rows.map(storedRow)), ...range] }
+  const outputs = joined(rows.map(({ finalOutput }) => finalOutput))
+  const spans = joined(rows.map(({ traceSpans }) => traceSpans))
+  const more = [outputs, spans, sequenceAt(from), sequenceAt(to)]
+  if (!hasMore) return { text: texts[kind].rows, values: [JSON.stringify(rows.map(storedRow)), ...more] }
   const stored = rows.map((row) => ({ ...storedRow(row), ...moreOf(row) }))
-  return { text: texts[kind].more, values: [JSON.stringify(stored), ...range, owner] }
+  return { text: texts[kind].more, values: [JSON.stringify(stored), ...more, owner] }
 }
+
+/** The long texts. They are JSON: as texts within JSON, PostgreSQL would take several times as long to read them. */
+function joined(texts: readonly string[]): string {
+  if (texts.some((text) => text.includes(separator))) throw new Error('A text of a log entry is not JSON')
+  return texts.join(separator)
+}
+
+/** JSON has it only as an escape sequence. */
+const separator = '\u001e'
 
 /**
  * A second entry of a run is refused within this time of the first, so that PostgreSQL need not look into all
@@ -58,8 +69,6 @@ const storedRow = (row: LogRow) => ({
   labels: row.labels && labelsText(row.labels),
   search: row.failure || row.labels ? storable(searchTextOf(row)) : undefined,
   cost: row.cost ?? undefined,
-  finalOutput: row.finalOutput,
-  traceSpans: row.traceSpans,
 })
 
 /** The filter reads single labels, so they have to be texts that PostgreSQL can represent. */
@@ -96,15 +105,19 @@ const rowTypes = `
   sequence bigint, "executionId" text, "workflowId" text, "workspaceId" text, version integer, level smallint,
   status smallint, trigger smallint, source smallint, partial boolean, "createdAt" bigint, "startedAt" bigint,
   "endedAt" bigint, "durationMs" double precision, "costTotal" double precision, models text[], failure text,
-  labels text, search text, cost text, "finalOutput" text, "traceSpans" text`
+  labels text, search text, cost text`
 
 const moreTypes = `
   folder text, files text, deliveries json, skipped text, facts text, period bigint, "modelCosts" json`
 
+const rowsWith = (types: string) => `
+  ROWS FROM (unnest(string_to_array($2::text, E'\\x1e')), unnest(string_to_array($3::text, E'\\x1e')),
+    json_to_recordset($1::text::json) AS (${types})) AS r ("finalOutput", "traceSpans")`
+
 // Entries have no unique index on the execution, because indexes of a partitioned table are unique only by sequence.
 const hasOther = `
   EXISTS (SELECT 1 FROM millrace.logs o WHERE o.execution_id = r."executionId" AND o.sequence <> r.sequence
-    AND o.sequence BETWEEN $2::bigint AND $3::bigint)`
+    AND o.sequence BETWEEN $4::bigint AND $5::bigint)`
 
 const inserts = {
   // Columns that refuse NULL stand for the conditions of the other one.
@@ -127,7 +140,7 @@ const inserts = {
 // Costs are sorted, so that two groups that add to the same accounts wait for each other in one direction only.
 const withMore = (insert: string) => `
   WITH r AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::text::json) AS r (${rowTypes}, ${moreTypes})
+    SELECT * FROM ${rowsWith(`${rowTypes}, ${moreTypes}`)}
   ), entry AS (
     ${insert} RETURNING sequence, workspace, workflow
   ), file AS (
@@ -137,7 +150,7 @@ const withMore = (insert: string) => `
   ), sent AS (
     INSERT INTO millrace.deliveries
       (sequence, subscription, workflow, include, state, attempts, attempts_before, due_at, owner)
-    SELECT sequence, d.subscription, entry.workflow, d.include, 0, 0, 0, r."endedAt", $4
+    SELECT sequence, d.subscription, entry.workflow, d.include, 0, 0, 0, r."endedAt", $6
     FROM r JOIN entry USING (sequence), json_to_recordset(r.deliveries) AS d (subscription integer, include integer)
   ), noted AS (
     INSERT INTO millrace.run_webhooks (sequence, skipped, facts)
@@ -163,7 +176,7 @@ const withMore = (insert: string) => `
   SELECT sequence FROM entry`
 
 const textsOf = (insert: (rows: string) => string) => ({
-  rows: `${insert(`json_to_recordset($1::text::json) AS r (${rowTypes})`)} RETURNING sequence`,
+  rows: `${insert(rowsWith(rowTypes))} RETURNING sequence`,
   more: withMore(insert('r')),
 })
 const texts = { new: textsOf(inserts.new), missing: textsOf(inserts.missing) }
