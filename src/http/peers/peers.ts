@@ -131,7 +131,8 @@ export class Peers {
 
   /** `isUnsure`: some process did not say whether it has the thing. */
   async #find(thing: HeldThing, request: Request, address: string): Promise<{ peer?: Peer; isUnsure: boolean }> {
-    const others = this.#admitted.has(request) ? [] : this.#options.others()
+    const isAsked = !this.#admitted.has(request) && thing.id.length <= idCharsMax
+    const others = isAsked ? this.#options.others() : []
     if (others.length === 0) return { isUnsure: false }
     const found = Promise.withResolvers<Peer | undefined>()
     let isUnsure = false
@@ -185,6 +186,9 @@ export class Peers {
 
 /** Where processes ask one another what they have. */
 export const peersPath = '/api/peers'
+
+/** No ID is longer; callers may write anything. */
+const idCharsMax = 200
 
 /** A process that answers takes milliseconds. */
 const answerMsMax = 1_000

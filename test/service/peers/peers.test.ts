@@ -180,6 +180,22 @@ describe('a test address', () => {
   })
 })
 
+test('a run is repeated through any process with values that the log does not show', async () => {
+  const { json } = await processes.send(first, 'GET', '/api/workspaces')
+  const variable = `/api/workspaces/${json.data[0].id}/environment/TOKEN`
+  expect((await processes.send(first, 'PUT', variable, { value: 'the secret value' })).status).toBe(200)
+  // Other processes know it within 5 seconds; this one knows it at once.
+  const trigger = block('start', 'api_trigger', { inputFormat: [{ name: 'token', type: 'string' }] })
+  const id = await processes.create(first, document({ blocks: [trigger] }), false)
+  const runs = `/api/editor/workflows/${id}/runs`
+  const started = await processes.send(first, 'POST', runs, { input: { token: 'the secret value' } })
+  const { executionId } = started.json as { executionId: string }
+  const events = await (await processes.fetch(first, 'GET', eventsOf(executionId))).text()
+  expect([events.includes('{{TOKEN}}'), events.includes('the secret value')]).toEqual([true, false])
+  const again = await processes.send(second, 'POST', runs, { again: { executionId } })
+  expect([again.status, again.json.code]).toEqual([202, undefined])
+})
+
 test('a re-run is watched and stopped through any process, and a workspace has one at a time', async () => {
   const workflow = document({ blocks: [block('start', 'api_trigger')] })
   const id = await processes.create(first, workflow)
