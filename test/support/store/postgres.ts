@@ -156,11 +156,11 @@ export class PostgresServer implements AsyncDisposable {
   /** The server hangs: its connections stay open, and nothing answers. */
   suspend(): void {
     // The postmaster first, so that it starts no other process.
-    for (const pid of this.#processes()) process.kill(pid, 'SIGSTOP')
+    for (const pid of this.#processes()) signal(pid, 'SIGSTOP')
   }
 
   resume(): void {
-    for (const pid of [...this.#processes()].toReversed()) process.kill(pid, 'SIGCONT')
+    for (const pid of [...this.#processes()].toReversed()) signal(pid, 'SIGCONT')
   }
 
   /** The postmaster and its children. */
@@ -168,7 +168,7 @@ export class PostgresServer implements AsyncDisposable {
     const { pid } = this.#process!
     yield pid
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    for (const child of children.trim().split(' ')) yield Number(child)
+    for (const child of children.split(' ')) if (child !== '') yield Number(child)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -178,6 +178,15 @@ export class PostgresServer implements AsyncDisposable {
     this.#process?.kill('SIGINT')
     await this.#process?.exited
     rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A process of the server may have ended by itself. */
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
