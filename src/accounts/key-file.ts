@@ -25,6 +25,14 @@ export function readKeyFile(directory: string): Uint8Array[] {
   return keys
 }
 
+/** The key that a line of a key file holds; undefined for any other text. */
+export function keyInLine(text: string): Uint8Array | undefined {
+  return keyLine.test(text) ? new Uint8Array(Buffer.from(text, 'base64')) : undefined
+}
+
+/** 32 bytes in base64. */
+const keyLine = /^[A-Za-z0-9+/]{43}=$/
+
 /**
  * Creates the key file with mode 600 and returns its keys, or the keys of another process that was faster. The file and
  * its directory entry are on disk before this returns, so that a power cut cannot lose the key of a stored value.

@@ -3,7 +3,7 @@ import { secretKeyCharsMin } from '../domain/account/environment.ts'
 import { AppError } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
 import { textPieces } from '../domain/text/text-pieces.ts'
-import { deriveKey, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
+import { deriveKey, keyInLine, keyPath, makeKeyFile, readKeyFile } from './key-file.ts'
 
 /**
  * Encrypts values for storage with AES-256-GCM. `context` names the value and its owner
@@ -148,28 +148,43 @@ const nonceBytes = 12
 const tagBytes = 16
 const overheadBytes = sealHeadBytes + nonceBytes + tagBytes
 
+/** Whether the keys of the setting alone decrypt all values with these heads. */
+export function settingDecrypts(secretKey: string | undefined, heads: readonly Uint8Array[]): boolean {
+  const known = settingKeys(secretKey, heads).map((bytes) => headOf(keyOf(bytes)))
+  return heads.every((head) => known.some((each) => Buffer.compare(each, head) === 0))
+}
+
 function readKeys({ directory, secretKey, heads = [] }: KeySource): Uint8Array[] {
   return [...settingKeys(secretKey, heads), ...readKeyFile(directory)]
 }
 
 /**
- * The keys of the setting, which commas separate. In earlier versions, the whole text was one key, so a key may
- * contain commas: the whole text, or all of it after the first key, is one key if a stored value needs it.
+ * The keys of the setting: one is derived from each text. A text may also be a line of a key file, so that an
+ * installation can leave its data folder: that key decrypts, too.
  */
 function settingKeys(secretKey: string | undefined, heads: readonly Uint8Array[]): Uint8Array[] {
+  const texts = settingTexts(secretKey, heads)
+  return [...texts.map(deriveKey), ...texts.flatMap((text) => keyInLine(text) ?? [])]
+}
+
+/**
+ * The texts of the setting, which commas separate. In earlier versions, the whole text was one key, so a key may
+ * contain commas: the whole text, or all of it after the first key, is one key if a stored value needs it.
+ */
+function settingTexts(secretKey: string | undefined, heads: readonly Uint8Array[]): string[] {
   if (secretKey === undefined) return []
   const comma = secretKey.indexOf(',')
-  if (comma === -1) return [deriveKey(secretKey)]
+  if (comma === -1) return [secretKey]
   const isNeeded = (text: string) => {
     const head = headOf(keyOf(deriveKey(text)))
     return heads.some((each) => Buffer.compare(each, head) === 0)
   }
-  if (isNeeded(secretKey)) return [deriveKey(secretKey)]
+  if (isNeeded(secretKey)) return [secretKey]
   const first = secretKey.slice(0, comma).trim()
   const rest = secretKey.slice(comma + 1).trim()
   const texts = isNeeded(rest) ? [first, rest] : secretKey.split(',').map((text) => text.trim())
   if (texts.some((text) => text.length < secretKeyCharsMin)) throw shortKey(texts)
-  return texts.map(deriveKey)
+  return texts
 }
 
 function readOrMakeKeys(source: KeySource): Uint8Array[] {

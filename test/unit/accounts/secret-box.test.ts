@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { deriveKey, keyPath, makeKeyFile } from '../../../src/accounts/key-file.ts'
-import { openSecretBox, SecretBox, sealHeadBytes } from '../../../src/accounts/secret-box.ts'
+import { openSecretBox, SecretBox, sealHeadBytes, settingDecrypts } from '../../../src/accounts/secret-box.ts'
 import type { AppError } from '../../../src/domain/errors.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
@@ -36,6 +36,20 @@ describe('a secret box', () => {
       }),
     )
     expect(box.open(box.seal(new Uint8Array(), 'x'), 'x')).toEqual(new Uint8Array())
+  })
+
+  test('opens what a key file sealed when the setting contains a line of that file, and seals with another key', async () => {
+    const sealed = (await open()).seal('text', 'x')
+    const [line = ''] = readFileSync(keyPath(folder.path), 'utf8').split('\n')
+    rmSync(keyPath(folder.path))
+    for (const setting of [line, `${secretKey},${line}`]) {
+      const box = await open({ secretKey: setting, sealed: [sealed] })
+      expect(box.openText(sealed, 'x')).toBe('text')
+      expect(box.isCurrent(sealed)).toBe(false)
+      expect(settingDecrypts(setting, [sealed.subarray(0, sealHeadBytes)])).toBe(true)
+    }
+    expect(settingDecrypts(secretKey, [sealed.subarray(0, sealHeadBytes)])).toBe(false)
+    expect(settingDecrypts(undefined, [])).toBe(true)
   })
 
   test('opens a large value that was sealed in pieces, whatever its characters are', async () => {
