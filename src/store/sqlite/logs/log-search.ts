@@ -1,3 +1,4 @@
+import { sequenceAt } from '../../../domain/ids.ts'
 import type { LogPosition, LogQuery } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
 import { executionKey, factColumns, type SqlFacts } from '../tables/rows.ts'
@@ -67,7 +68,7 @@ export function scanRangesOf(
   { order, after: position, filter }: Pick<LogQuery, 'order' | 'after' | 'filter'>,
   compiled: SqlFilter,
 ): Iterable<ScanRange> {
-  const after = position?.at(-1)
+  const after = position && startAfter(position, order)
   const range: Range =
     after === undefined
       ? { from: 0, to: Number.MAX_SAFE_INTEGER }
@@ -83,6 +84,17 @@ export function scanRangesOf(
   if (compiled.conditions.length === 0) return [{ ...range, entries: 0 }]
   return new ZoneMapWalk(sql, workspace, order, compiled).scanRanges(range)
 }
+
+/**
+ * A position of PostgreSQL has two numbers, because there readers follow the order of commits. Entries with lower
+ * sequences may come after it, so the reader gets the last minute before it again, and misses none.
+ */
+function startAfter(position: LogPosition, order: 'asc' | 'desc'): number {
+  const sequence = position.at(-1)!
+  return order === 'asc' && position.length > 1 ? Math.max(0, sequence - minute) : sequence
+}
+
+const minute = sequenceAt(60_000) - sequenceAt(0)
 
 function selectRows({ conditions }: SqlFilter, order: 'asc' | 'desc'): string {
   const admitted = conditions.map(({ row }) => ` AND ${row}`).join('')

@@ -1,6 +1,7 @@
 // Long because it is one list: the promises of the search.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { sequenceAt } from '../../../../src/domain/ids.ts'
 import { type LogRow, runStatuses } from '../../../../src/domain/run/log.ts'
 import type { LogFilter, LogPage, LogQuery } from '../../../../src/store/log-query.ts'
 import type { Sql } from '../../../../src/store/sqlite/connection.ts'
@@ -254,9 +255,11 @@ describe('a search', () => {
     }
   })
 
-  test('continues at the sequence of a position that another store wrote', () => {
-    const [, , third, fourth] = worlds.zones.rows.map(({ sequence }) => sequence)
-    expect(page(worlds.zones, { after: [70_000, third!], limit: 1 })).toMatchObject({ position: [fourth] })
+  test('continues a minute before a position of PostgreSQL, which is in the order of commits', () => {
+    const minute = sequenceAt(60_000) - sequenceAt(0)
+    const newest = worlds.zones.rows.at(-1)!.sequence
+    expect(page(worlds.zones, { after: [70_000, newest + minute - 1] })).toMatchObject({ count: 1, position: [newest] })
+    expect(page(worlds.zones, { after: [70_000, newest + minute] })).toMatchObject({ count: 0 })
   })
 
   test('stops after its time limit and continues from there', async () => {
