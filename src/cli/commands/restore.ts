@@ -166,7 +166,8 @@ function isPlain(segment: string): boolean {
 
 function checkDatabase(file: string, path: string): void {
   if (!existsSync(path)) throw new ArchiveError(`It contains no ${databaseName}.`)
-  const { problems, foreign, tooNew } = inspectDatabase(path, { thorough: true })
+  const { problems, foreign, unfinished, tooNew } = inspectDatabase(path, { thorough: true })
+  if (unfinished) throw new ArchiveError(`Its ${databaseName} is from an unfinished move.`)
   if (foreign) throw new ArchiveError(`Its ${databaseName} was not created by Millrace.`)
   if (tooNew) {
     throw new CommandError(

@@ -44,10 +44,13 @@ export function examineDatabase(folder: string): Diagnosis {
     `Stop the service and keep a copy of ${folder}. Restore the latest backup: ` +
     `millrace restore BACKUP --data ${folder}-restored. Without a backup, SQLite's .recover may save some data.`
   try {
-    const { problems, bytes, schemaVersion, foreign, tooNew } = inspectDatabase(path)
+    const { problems, bytes, schemaVersion, foreign, unfinished, tooNew } = inspectDatabase(path)
     const broken = (message: string, advice: string): Diagnosis => ({ check, state: 'broken', message, advice })
     if (problems.length > 0) return broken(`${path} is damaged: ${firstOf(problems)}.`, advice)
     if (foreign) return broken(`${path} is the database of another program.`, 'Choose another folder with --data.')
+    if (unfinished) {
+      return broken(`${path} is from an unfinished move.`, 'Run the same millrace move again: it continues.')
+    }
     if (tooNew) {
       return broken(
         `${path} was written by a newer version of Millrace (schema ${schemaVersion}).`,

@@ -4,8 +4,46 @@ import type { Sql } from './connection.ts'
 /** The oldest version with everything that the schema uses. */
 const oldestVersion = 15
 
-/** Throws `CONFLICT` with one sentence when the service cannot work with this server, database or user. */
+/**
+ * Throws `CONFLICT` with one sentence when the service cannot work with this server, database or user, or while
+ * `millrace move` works on the installation.
+ */
 export async function checkServer(sql: Pick<Sql, 'get'>): Promise<void> {
+  await checkServerForMove(sql)
+  await assertNotMoving(sql)
+}
+
+/**
+ * Rejects while `millrace move` reads or writes the installation, or has not completed it. The service asks again after
+ * it has registered itself, because the move first locks the installation and then looks for registrations.
+ */
+export async function assertNotMoving(sql: Pick<Sql, 'get'>): Promise<void> {
+  const { isLocked, isUnfinished } = (await sql.get<{ isLocked: boolean; isUnfinished: boolean }>(
+    selectMove,
+    moveLock,
+  ))!
+  if (isLocked) throw refusal('millrace move works on this PostgreSQL database. Wait until it has ended.')
+  if (isUnfinished) {
+    throw refusal(
+      'This PostgreSQL database is from an unfinished move. Run the same millrace move again: it continues. ' +
+        'To give it up, run: DROP SCHEMA millrace CASCADE.',
+    )
+  }
+}
+
+/** "MilM": held by `millrace move` as long as it works on an installation. */
+export const moveLock = 0x4d696c4d
+
+/** The table of a move's notes exists until it is complete. */
+export const isUnfinished = `
+  EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'millrace' AND c.relname = 'unfinished_move')`
+// The lock is released immediately, at the end of the statement.
+const selectMove = `
+  SELECT NOT pg_try_advisory_xact_lock_shared($1) AS "isLocked", ${isUnfinished} AS "isUnfinished"`
+
+/** The same checks without the last one, for the move itself. */
+export async function checkServerForMove(sql: Pick<Sql, 'get'>): Promise<void> {
   const found = await sql.get<Found>(selectFacts)
   if (!found) throw new Error('PostgreSQL returned no facts about itself')
   const { database, user } = found

@@ -1,5 +1,6 @@
 import type { AppError } from '../../domain/errors.ts'
 import type { PostgresAddress } from './address.ts'
+import { type Copier, copierOn } from './copier.ts'
 import { isConflict, isLost, isReadOnly, silent, storageError, unavailable } from './failures.ts'
 import { findPrimary, type Server } from './server.ts'
 import { type Connection, Use } from './use.ts'
@@ -24,6 +25,8 @@ export type DatabaseOptions = {
   address: PostgresAddress
   /** The most connections. */
   connectionsMax: number
+  /** Gives no call up, however long it takes. */
+  isPatient?: boolean
 }
 
 /**
@@ -87,6 +90,18 @@ export class Database implements Sql {
     )
   }
 
+  /**
+   * One transaction that may also copy rows in bulk. `begin`: the statement that starts it. It is never repeated,
+   * because `work` may have read what it copies.
+   */
+  bulk<Result>(begin: string, work: (sql: Sql, copier: Copier) => Promise<Result>): Promise<Result> {
+    return this.#with(
+      (connection) => transaction(connection, begin, () => work(this.#on(connection), copierOn(connection))),
+      Number.POSITIVE_INFINITY,
+      false,
+    )
+  }
+
   /** Whether a commit works now; never rejects. */
   async commits(): Promise<boolean> {
     try {
@@ -105,14 +120,18 @@ export class Database implements Sql {
     return queriesOn(connection, this.owner)
   }
 
-  async #with<Result>(work: (connection: Connection) => Promise<Result>, callMs = callMsMax): Promise<Result> {
+  async #with<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    callMs = callMsMax,
+    repeats = true,
+  ): Promise<Result> {
     const found = this.#find()
     const use = new Use()
     let unwatch: (() => void) | undefined
     try {
       const server = await found
-      unwatch = watch(use, server, callMs)
-      return await server.use(use, (connection) => repeated(() => work(connection)))
+      unwatch = this.#options.isPatient ? undefined : watch(use, server, callMs)
+      return await server.use(use, (connection) => (repeats ? repeated(() => work(connection)) : work(connection)))
     } catch (error) {
       if (this.#mustMove(error, use)) this.#abandon(found)
       throw use.reason ?? storageError(error) ?? error

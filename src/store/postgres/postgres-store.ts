@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { type OwnWork, onlyProcess } from '../process-store.ts'
 import type { RetentionStep, Store } from '../store.ts'
 import { hostsText, type PostgresAddress, parseAddress } from './address.ts'
-import { checkServer } from './check-server.ts'
+import { assertNotMoving, checkServer } from './check-server.ts'
 import { deleteOldChanges } from './cluster/changes.ts'
 import { CheckIns } from './cluster/check-in.ts'
 import { type Introduction, Membership } from './cluster/membership.ts'
@@ -33,16 +33,19 @@ export type PostgresStoreOptions = {
 export async function openPostgresStore({ url, connectionsMax = 10, serves }: PostgresStoreOptions): Promise<Store> {
   const address = parseAddress(url)
   const database = new Database({ address, connectionsMax })
+  let membership: Membership | undefined
   try {
     await checkServer(database)
     await migrate(database)
-    const membership = serves && (await Membership.join(database, serves))
+    membership = serves && (await Membership.join(database, serves))
+    if (membership) await assertNotMoving(database)
     const partitions = new PartitionsAhead(database, () => serves?.clock.now() ?? Date.now())
     if (serves) await continueCommitOrder(database)
     await partitions.make()
-    const checkIns = membership && new CheckIns(database, membership, () => serves.clock.monotonic())
+    const checkIns = serves && membership && new CheckIns(database, membership, () => serves.clock.monotonic())
     return storeOf({ database, partitions, membership, checkIns })
   } catch (error) {
+    await membership?.leave()
     await database.close()
     throw cannotStart(error, address)
   }

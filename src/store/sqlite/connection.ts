@@ -21,6 +21,7 @@ export class Connection implements Sql {
   readonly #database: Database
   // `Database.query` has a cache of its own, but of 20 statements only.
   readonly #statements = new Map<string, Statement>()
+  readonly #iterated = new Set<Statement>()
   readonly workflows = new Map<string, WorkflowNumbers>()
   readonly yieldIfDue: (() => void) | undefined
 
@@ -41,6 +42,18 @@ export class Connection implements Sql {
     return this.#statement(text).run(...values).changes
   }
 
+  /** The rows one after the other, so that a table of any size fits in the memory. */
+  *iterate<Row>(text: string, ...values: Value[]): Generator<Row> {
+    const statement = this.#database.prepare(text)
+    this.#iterated.add(statement)
+    try {
+      for (const row of statement.iterate(...values)) yield row as Row
+    } finally {
+      this.#iterated.delete(statement)
+      statement.finalize()
+    }
+  }
+
   /** Runs a script of several statements, without caching them. */
   script(text: string): void {
     this.#database.run(text)
@@ -57,7 +70,7 @@ export class Connection implements Sql {
     try {
       run()
     } finally {
-      this.#rollBack()
+      this.rollBack()
     }
   }
 
@@ -68,8 +81,9 @@ export class Connection implements Sql {
 
   close(): void {
     // An open statement would keep the handle, its locks and its files open after the database was "closed".
-    for (const statement of this.#statements.values()) statement.finalize()
+    for (const statement of [...this.#statements.values(), ...this.#iterated]) statement.finalize()
     this.#statements.clear()
+    this.#iterated.clear()
     this.#database.close(true)
   }
 
@@ -80,13 +94,13 @@ export class Connection implements Sql {
       this.run('COMMIT')
       return result
     } catch (error) {
-      this.#rollBack()
+      this.rollBack()
       throw error
     }
   }
 
   /** Some errors (disk full, I/O) have already rolled back. The first error is the one to report. */
-  #rollBack(): void {
+  rollBack(): void {
     if (!this.#database.inTransaction) return
     try {
       this.run('ROLLBACK')

@@ -17,12 +17,16 @@ export type OpenOptions = {
   busyTimeoutMs?: number
   /** See `Sql`. Functions do not cross to other threads. */
   yieldIfDue?: Sql['yieldIfDue']
+  /** Also opens a database that `millrace move` has not completed. */
+  acceptsUnfinished?: boolean
 }
 
 export const databaseName = 'millrace.db'
 
 /** "MilR": distinguishes our files from the databases of other programs. */
 export const applicationId = 0x4d696c52
+/** "MilM": `millrace move` has not completed the database. */
+export const unfinishedMoveId = 0x4d696c4d
 
 /** Opens the database, creates it when there is none, and migrates its schema. Throws `AppError`. */
 export function openConnection(options: OpenOptions): Connection {
@@ -32,7 +36,7 @@ export function openConnection(options: OpenOptions): Connection {
     createFile(path)
     connection = new Connection(path, yieldIfDue)
     configure(connection, options)
-    check(connection, path)
+    check(connection, options)
     migrate(connection)
     return connection
   } catch (error) {
@@ -90,7 +94,16 @@ function configure(connection: Connection, { sync, manualCheckpoints, busyTimeou
   connection.script(`PRAGMA wal_autocheckpoint = ${manualCheckpoints ? 1_000_000 : 1_000}`)
 }
 
-function check(connection: Connection, path: string): void {
+/** The error of everybody who opens the database of a move that was interrupted, or that runs. */
+export function unfinishedMove(path: string): AppError {
+  return new AppError(
+    'STORAGE_UNAVAILABLE',
+    `${path} is from an unfinished move. Run the same millrace move again: it continues. ` +
+      `To give it up, delete ${path} and the files next to it whose names begin with ${databaseName}.`,
+  )
+}
+
+function check(connection: Connection, { path, acceptsUnfinished }: OpenOptions): void {
   const id = connection.get<{ application_id: number }>('PRAGMA application_id')?.application_id ?? 0
   const version = schemaVersionOf(connection)
   if (version > migrations.length) {
@@ -100,7 +113,8 @@ function check(connection: Connection, path: string): void {
         'Start that version, or restore a backup made with this one.',
     )
   }
-  if (id === applicationId) return
+  if (id === applicationId || (id === unfinishedMoveId && acceptsUnfinished)) return
+  if (id === unfinishedMoveId) throw unfinishedMove(path)
   const { count } = connection.get<{ count: number }>('SELECT count(*) AS count FROM sqlite_schema') ?? { count: 0 }
   if (id !== 0 || count > 0) {
     throw new AppError('STORAGE_UNAVAILABLE', `${path} is the database of another program. Choose another directory.`)

@@ -74,6 +74,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     logs: ['tables'],
     writes: ['cluster', 'tables', 'logs'],
     upkeep: ['cluster', 'tables', 'logs', 'writes', 'migrations'],
+    move: ['cluster', 'tables', 'upkeep', 'migrations'],
   },
   'src/store/sqlite': {
     migrations: [],
@@ -83,13 +84,15 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     'legacy-journal': ['writes'],
     upkeep: ['tables', 'logs', 'writes', 'migrations', 'legacy-journal', 'thread/executor.ts'],
     thread: ['tables', 'logs', 'writes', 'upkeep', 'legacy-journal'],
+    move: ['tables', 'logs', 'writes', 'upkeep', 'migrations', 'legacy-journal'],
   },
   'src/cli': {
     support: ['commands/version.ts'],
     installation: ['support', 'commands/version.ts'],
     backups: ['support'],
     doctor: ['backups', 'installation', 'support'],
-    commands: ['backups', 'installation', 'support'],
+    move: ['backups/contents.ts', 'installation', 'support'],
+    commands: ['backups', 'installation', 'move', 'support'],
   },
   'src/ui/editor': {
     document: ['canvas', 'type:save'],

@@ -237,7 +237,7 @@ CREATE TABLE millrace.deliveries (
   attempts integer NOT NULL,
   attempts_before integer NOT NULL,           -- how many of them precede the last resend
   due_at bigint,                              -- of the next attempt
-  owner integer NOT NULL,                     -- the process that attempts it; 0: none
+  owner integer NOT NULL DEFAULT 0,           -- the process that attempts it; 0: none
   PRIMARY KEY (sequence, subscription),
   CHECK ((state = 0) = (due_at IS NOT NULL))  -- a pending delivery has a due time
 );

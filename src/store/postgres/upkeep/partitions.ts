@@ -14,8 +14,15 @@ export type Partition = { name: string; first: number; end: number; isAttached: 
  * transactions hold the log for long: until the next call, new entries go to `logs_default`.
  */
 export async function makePartitions(database: Database, now: number): Promise<void> {
-  const today = Math.floor(now / dayMs)
-  const names = Array.from({ length: daysAhead + 1 }, (_, index) => nameOf((today + index) * dayMs))
+  await makePartitionsAt(
+    database,
+    Array.from({ length: daysAhead + 1 }, (_, index) => now + index * dayMs),
+  )
+}
+
+/** Makes the partitions of the days of some times that are missing. */
+export async function makePartitionsAt(database: Database, times: readonly number[]): Promise<void> {
+  const names = [...new Set(times.map(nameOf))]
   const missing = await database.all<{ name: string }>(selectMissing, listOf(names))
   for (const { name } of missing) await make(database, name)
 }
@@ -88,8 +95,8 @@ async function attach(sql: Sql, name: string): Promise<void> {
 }
 
 /** Such as `logs_20250131`. */
-function nameOf(day: number): string {
-  return `logs_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`
+function nameOf(time: number): string {
+  return `logs_${new Date(time).toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
 function rangeOf(name: string): { first: number; end: number } {

@@ -15,8 +15,10 @@ export type Chunk = { firstSequence: number; lastSequence: number; text: string 
 /** The long texts of one entry in its chunk. */
 export type Long = { workspace: number; cost: string | null; finalOutput: string; traceSpans: string }
 
+type LongTexts = Pick<LogRow, 'sequence' | 'cost' | 'finalOutput' | 'traceSpans'>
+
 /** Rows in rising order of sequence; `workspaces` has the number of each. */
-export function chunksOf(rows: readonly LogRow[], workspaces: readonly number[]): Chunk[] {
+export function chunksOf(rows: readonly LongTexts[], workspaces: readonly number[]): Chunk[] {
   const chunks: Chunk[] = []
   let chunk: Chunk | undefined
   for (const [index, row] of rows.entries()) {
@@ -145,7 +147,7 @@ export function chunkText({ encoding, content }: SqlChunk): string {
 
 type Head = [sequence: number, workspace: number, cost: number, finalOutput: number, traceSpans: number]
 
-function entryText({ sequence, cost, finalOutput, traceSpans }: LogRow, workspace: number): string {
+function entryText({ sequence, cost, finalOutput, traceSpans }: LongTexts, workspace: number): string {
   return (
     `${sequence} ${workspace} ${cost === null ? -1 : cost.length} ${finalOutput.length} ${traceSpans.length}\n` +
     `${cost ?? ''}${finalOutput}${traceSpans}`

@@ -57,15 +57,33 @@ export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   workflowId,
   version: row.version,
   level: levels[row.level]!,
-  status: runStatuses[row.facts === null ? row.level : row.facts & 3]!,
-  partial: ((row.facts ?? 0) & partialBit) !== 0,
-  source: runSources[((row.facts ?? 0) >> sourceShift) - 1] ?? null,
+  ...factTextsOf(unpackFacts(row)),
   trigger: triggers[row.trigger]!,
   startedAt: row.startedAt,
   endedAt: row.endedAt,
   durationMs: row.durationMs,
   costTotal: row.costTotal,
 })
+
+const factTextsOf = ({ status, partial, source }: PackedFacts): Pick<EntryFacts, 'status' | 'partial' | 'source'> => ({
+  status: runStatuses[status]!,
+  partial,
+  source: source === null ? null : (runSources[source] ?? null),
+})
+
+/** The parts of the column `facts`. `status` and `source` are indexes of `runStatuses` and `runSources`. */
+export type PackedFacts = { status: number; partial: boolean; source: number | null }
+
+export function packFacts({ status, partial, source }: PackedFacts, hasNotes: boolean): number {
+  const origin = source === null ? 0 : (source + 1) << sourceShift
+  return status | (partial ? partialBit : 0) | (hasNotes ? notesBit : 0) | origin
+}
+
+export function unpackFacts({ facts, level }: { facts: number | null; level: number }): PackedFacts {
+  if (facts === null) return { status: level, partial: false, source: null }
+  const source = (facts >> sourceShift) - 1
+  return { status: facts & 3, partial: (facts & partialBit) !== 0, source: source < 0 ? null : source }
+}
 
 /** The numbers that stand for texts of a row on disk. */
 export type LogNumbers = { workspace: number; workflow: number; modelSet: number }
@@ -89,9 +107,14 @@ export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNum
 ]
 
 function factsNumber({ level, cancelled, partial, source, failure, labels }: LogRow): number {
-  const status = cancelled ? 2 : levels.indexOf(level)
-  const origin = source === undefined ? 0 : (runSources.indexOf(source) + 1) << sourceShift
-  return status | (partial ? partialBit : 0) | (failure || labels ? notesBit : 0) | origin
+  return packFacts(
+    {
+      status: cancelled ? 2 : levels.indexOf(level),
+      partial: partial ?? false,
+      source: source === undefined ? null : runSources.indexOf(source),
+    },
+    !!(failure || labels),
+  )
 }
 
 const partialBit = 4

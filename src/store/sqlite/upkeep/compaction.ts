@@ -41,7 +41,7 @@ type SmallChunk = { first_sequence: number; last_sequence: number; text: string 
 const chunksMax = 1_000
 
 /** An hour of sequences. */
-const spanMax = sequenceAt(3_600_000) - sequenceAt(0)
+export const spanMax = sequenceAt(3_600_000) - sequenceAt(0)
 
 const readMark = "SELECT value FROM marks WHERE name = 'packed'"
 const writeMark =

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { sealedKinds } from '../../account-store.ts'
 import { migrations } from '../migrations/migrations.ts'
-import { applicationId } from '../open.ts'
+import { applicationId, unfinishedMoveId } from '../open.ts'
 import { selectHeadsBeforePins, selectSealHeads } from '../tables/environment.ts'
 import { selectSealedDocuments, selectSealedSample } from '../tables/sealed-documents.ts'
 import { countSealedText } from '../tables/sealed-values.ts'
@@ -15,6 +15,8 @@ export type Inspection = {
   tooNew: boolean
   /** Whether the database belongs to another program, or to none. */
   foreign: boolean
+  /** Whether `millrace move` has not completed it. */
+  unfinished: boolean
   bytes: number
 }
 
@@ -34,13 +36,15 @@ export function inspectDatabase(path: string, { thorough = false }: { thorough?:
     const check = thorough ? 'integrity_check' : 'quick_check'
     const rows = database.prepare(`PRAGMA ${check}(${problemsMax})`).all() as Record<string, string>[]
     const schemaVersion = single<number>('PRAGMA user_version')
+    const id = single<number>('PRAGMA application_id')
     return {
       problems: rows
         .flatMap((row) => row[check]!.split('\n'))
         .filter((line) => line !== 'ok' && !line.startsWith('***')),
       schemaVersion,
       tooNew: schemaVersion > migrations.length,
-      foreign: single<number>('PRAGMA application_id') !== applicationId,
+      foreign: id !== applicationId && id !== unfinishedMoveId,
+      unfinished: id === unfinishedMoveId,
       bytes: single<number>('PRAGMA page_count') * single<number>('PRAGMA page_size'),
     }
   } finally {

@@ -45,7 +45,8 @@ export function appendLogs(sql: Sql, rows: readonly LogRow[]): void {
   for (const chunk of chunksOf(rows, workspaces)) sql.run(insertChunk, ...chunkValues(chunk))
 }
 
-function insertRows(sql: Sql, rows: readonly Value[][]): void {
+/** Each row has the values of `logValues`. */
+export function insertRows(sql: Sql, rows: readonly Value[][]): void {
   const rest = rows.length - (rows.length % rowsAtOnce)
   for (let at = 0; at < rest; at += rowsAtOnce) sql.run(insertSeveral, ...rows.slice(at, at + rowsAtOnce).flat())
   for (const row of rows.slice(rest)) sql.run(insertOne, ...row)
@@ -143,7 +144,7 @@ function readNumbers(sql: Sql, workflowId: string): WorkflowNumbers | undefined 
 const workflowsMax = 10_000
 
 /** The number of a set of names, assigned on first use. It is not cached, because a transaction may be rolled back. */
-function modelSetOf(sql: Sql, models: readonly string[]): number {
+export function modelSetOf(sql: Sql, models: readonly string[]): number {
   if (models.length === 0) return 0
   const distinct = [...new Set(models)].sort()
   const names = JSON.stringify(distinct)

@@ -1,0 +1,287 @@
+/**
+ * The contents of an installation as rows that both stores can read and write. `millrace move` copies exactly these. A
+ * test compares this list with the schemas of both stores: a new table or column is either here or in `not-moved.ts`.
+ */
+export type MovedTable = {
+  name: string
+  /** In the order of a row's cells. */
+  columns: Readonly<Record<string, ColumnType>>
+  /** A unique key, by which rows are sorted. */
+  key: readonly string[]
+  /**
+   * Many millions of rows may belong to the entries of the log, so they are copied in portions, in the order of
+   * `sequence`. Each other table is copied in one transaction.
+   */
+  bySequence: boolean
+}
+
+/**
+ * `execution`: the ID of a run. `texts`: a list of distinct texts, as JSON. `labels`: an object of texts, as JSON.
+ * `order`: the place in the order of commits. Only PostgreSQL has one, so it does not count in comparisons.
+ */
+export type ColumnType = 'integer' | 'real' | 'text' | 'boolean' | 'bytes' | 'execution' | 'texts' | 'labels' | 'order'
+
+/** `null` where there is no value. Booleans are `true` and `false` here, whatever a store keeps. */
+export type Cell = string | number | boolean | null | Uint8Array
+export type Row = readonly Cell[]
+
+// Tables that others refer to come first.
+const tables = {
+  users: {
+    key: ['number'],
+    columns: {
+      // The order of creation.
+      number: 'integer',
+      id: 'text',
+      email: 'text',
+      password_hash: 'text',
+      plan: 'text',
+      external_per_minute: 'integer',
+      sync_per_minute: 'integer',
+      async_per_minute: 'integer',
+      usd_per_month: 'real',
+      created_at: 'integer',
+    },
+  },
+  sign_in_tokens: { key: ['hash'], columns: { hash: 'bytes', user_id: 'text', created_at: 'integer' } },
+  unseen_installation: {
+    key: ['user_id'],
+    columns: {
+      user_id: 'text',
+      workspace_id: 'text',
+      key_id: 'text',
+      sign_in_hash: 'bytes',
+      sample_id: 'text',
+    },
+  },
+  sessions: {
+    key: ['hash'],
+    columns: { hash: 'bytes', user_id: 'text', created_at: 'integer', expires_at: 'integer' },
+  },
+  workspaces: {
+    key: ['number'],
+    columns: { number: 'integer', id: 'text', name: 'text', owner_id: 'text', created_at: 'integer' },
+  },
+  members: { key: ['user_id', 'workspace'], columns: { user_id: 'text', workspace: 'integer', role: 'text' } },
+  keys: {
+    key: ['id'],
+    columns: {
+      id: 'text',
+      hash: 'bytes',
+      last_four: 'text',
+      name: 'text',
+      user_id: 'text',
+      workspace: 'integer',
+      created_at: 'integer',
+      expires_at: 'integer',
+      revoked_at: 'integer',
+      last_used_at: 'integer',
+    },
+  },
+  environment: {
+    key: ['workspace', 'name'],
+    columns: { workspace: 'integer', name: 'text', sealed: 'bytes', plain: 'boolean', updated_at: 'integer' },
+  },
+  workflows: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      id: 'text',
+      workspace: 'integer',
+      name: 'text',
+      description: 'text',
+      document: 'text',
+      folder: 'text',
+      created_at: 'integer',
+      updated_at: 'integer',
+      updated_by: 'text',
+      revision: 'integer',
+      has_changes: 'boolean',
+      deleted_at: 'integer',
+      deleted_version: 'integer',
+      active_version: 'integer',
+      deployed_at: 'integer',
+    },
+  },
+  deployments: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workflow: 'integer',
+      version: 'integer',
+      document: 'text',
+      created_at: 'integer',
+      created_by: 'text',
+      name: 'text',
+      description: 'text',
+    },
+  },
+  drafts: {
+    key: ['number'],
+    columns: { number: 'integer', workflow: 'integer', version: 'integer', document: 'text' },
+  },
+  pins: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workflow: 'integer',
+      block: 'text',
+      bytes: 'integer',
+      updated_at: 'integer',
+      content: 'bytes',
+    },
+  },
+  subscriptions: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workflow: 'integer',
+      id: 'text',
+      url: 'text',
+      secret: 'bytes',
+      previous_secret: 'bytes',
+      previous_secret_until: 'integer',
+      include: 'integer',
+      levels: 'integer',
+      triggers: 'integer',
+      active: 'boolean',
+      retry_on_network_error: 'boolean',
+      created_at: 'integer',
+      updated_at: 'integer',
+      deleted_at: 'integer',
+    },
+  },
+  addresses: { key: ['kind', 'name'], columns: { kind: 'integer', name: 'text', workflow: 'integer' } },
+  schedules: {
+    key: ['workflow'],
+    columns: { workflow: 'integer', version: 'integer', rule: 'text', due_at: 'integer', waiting_at: 'integer' },
+  },
+  // A job that was running when its process ended is interrupted: that counts as a crash.
+  jobs: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      execution_id: 'execution',
+      workspace: 'integer',
+      workflow: 'integer',
+      version: 'integer',
+      trigger: 'integer',
+      state: 'integer',
+      cuts: 'integer',
+      created_at: 'integer',
+      started_at: 'integer',
+      waited_ms: 'integer',
+      waiting_since: 'integer',
+      input: 'bytes',
+    },
+  },
+  job_steps: { key: ['job', 'number'], columns: { job: 'integer', number: 'integer', content: 'bytes' } },
+  request_claims: {
+    key: ['workflow', 'key'],
+    columns: { workflow: 'integer', key: 'text', execution_id: 'execution', claimed_at: 'integer' },
+  },
+  // `number` counts from 1 in each conversation.
+  chat_turns: {
+    key: ['workflow', 'conversation', 'number'],
+    columns: { workflow: 'integer', conversation: 'text', number: 'integer', at: 'integer', content: 'bytes' },
+  },
+  usage: { key: ['user_id', 'period_start'], columns: { user_id: 'text', period_start: 'integer', cost: 'real' } },
+  model_usage: {
+    key: ['user_id', 'day', 'model'],
+    columns: {
+      user_id: 'text',
+      day: 'integer',
+      model: 'text',
+      runs: 'integer',
+      cost: 'real',
+      prompt_tokens: 'integer',
+      completion_tokens: 'integer',
+    },
+  },
+  rate_windows: {
+    key: ['kind', 'user_id'],
+    columns: { kind: 'text', user_id: 'text', used: 'integer', reset_at: 'integer' },
+  },
+  marks: { key: ['name'], columns: { name: 'text', value: 'integer' } },
+  logs: {
+    key: ['sequence'],
+    columns: {
+      sequence: 'integer',
+      commit_order: 'order',
+      workspace: 'integer',
+      workflow: 'integer',
+      execution_id: 'execution',
+      version: 'integer',
+      level: 'integer',
+      status: 'integer',
+      trigger: 'integer',
+      source: 'integer',
+      partial: 'boolean',
+      created_at: 'integer',
+      started_at: 'integer',
+      ended_at: 'integer',
+      duration_ms: 'real',
+      cost_total: 'real',
+      models: 'texts',
+      failure: 'text',
+      labels: 'labels',
+      search: 'text',
+      cost: 'text',
+      final_output: 'text',
+      trace_spans: 'text',
+    },
+  },
+  run_files: {
+    key: ['workspace', 'sequence'],
+    columns: { sequence: 'integer', workspace: 'integer', folder: 'text', files: 'text', gone: 'boolean' },
+  },
+  deliveries: {
+    key: ['sequence', 'subscription'],
+    columns: {
+      sequence: 'integer',
+      subscription: 'integer',
+      workflow: 'integer',
+      include: 'integer',
+      state: 'integer',
+      attempts: 'integer',
+      attempts_before: 'integer',
+      due_at: 'integer',
+    },
+  },
+  delivery_attempts: {
+    key: ['sequence', 'subscription', 'number'],
+    columns: {
+      sequence: 'integer',
+      subscription: 'integer',
+      number: 'integer',
+      started_at: 'integer',
+      duration_ms: 'real',
+      status: 'integer',
+      failure_code: 'text',
+      failure_message: 'text',
+      answer: 'text',
+    },
+  },
+  run_webhooks: { key: ['sequence'], columns: { sequence: 'integer', skipped: 'text', facts: 'text' } },
+  job_outputs: { key: ['execution_id'], columns: { sequence: 'integer', execution_id: 'execution', content: 'bytes' } },
+} as const satisfies Readonly<Record<string, Pick<MovedTable, 'key' | 'columns'>>>
+
+export type MovedName = keyof typeof tables
+
+/** Tables whose numbers are never used twice: others refer to a number longer than its row exists. */
+export const numberedTables = ['workspaces', 'workflows', 'subscriptions', 'jobs'] as const
+
+export const movedTables: readonly MovedTable[] = Object.entries(tables).map(([name, table]) => ({
+  name,
+  ...table,
+  bySequence: table.key[0] === 'sequence',
+}))
+
+/** Expressions for columns of the jobs `t`: none of them runs any more. */
+export const interruptedJobs = {
+  state: 'CASE t.state WHEN 1 THEN 2 ELSE t.state END',
+  cuts: 't.cuts + CASE t.state WHEN 1 THEN 1 ELSE 0 END',
+} as const
+
+/** The names of marks that only one kind of store has. */
+export const ownMarks = ['packed', 'journal', 'journal-generation', 'transactions', 'commits'] as const
