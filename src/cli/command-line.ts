@@ -71,6 +71,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'lets a process finish its work and take no more',
     load: async () => (await import('./commands/processes.ts')).drain,
   },
+  move: {
+    summary: 'moves the installation between a data folder (SQLite) and a PostgreSQL database',
+    load: async () => (await import('./commands/move.ts')).move,
+  },
   doctor: {
     summary: 'checks settings, data folder, disk, database, keys and clock, and tells you what to do',
     load: async () => (await import('./doctor/doctor.ts')).doctor,

@@ -79,6 +79,7 @@ function ownAddress(host: string, port: number): string {
   return `http://${isAny ? (outward ?? '127.0.0.1') : localHost(host)}:${port}`
 }
 
-function withoutPassword(address: string): string {
+/** An address of a database for messages. */
+export function withoutPassword(address: string): string {
   return address.replace(/^(\w+:\/\/[^:@/]*):[^/]*@/, '$1@').replace(/\?.*$/, '')
 }
