@@ -109,7 +109,7 @@ function hasGoneOwner(owners: readonly number[], processes: readonly Living[]): 
 const leaderLeaseMsMin = 15_000
 const gapMsMax = 5_000
 const steadyMsMin = 15_000
-/** The lease is renewed once it is this old. */
+/** The lease is renewed once it is this old; each time while somebody waits for the process to be drained. */
 const renewSeconds = 9
 
 // `owners` finds the distinct owners of pending deliveries with one look at the index for each.
@@ -123,7 +123,7 @@ const select = `
   ), renewed AS (
     UPDATE millrace.processes
     SET runs = $2::integer, heartbeat_at = now(), lease_until = now() + make_interval(secs => $3)
-    WHERE number = $1 AND lease_until < now() + make_interval(secs => $3 - ${renewSeconds})
+    WHERE number = $1 AND (draining OR lease_until < now() + make_interval(secs => $3 - ${renewSeconds}))
     RETURNING number
   )
   SELECT EXISTS (SELECT 1 FROM renewed) AS "isRenewed",
