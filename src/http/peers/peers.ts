@@ -175,7 +175,8 @@ export class Peers {
     signed: { method: string; path: string; address: string },
     { headers = new Headers(), ...more }: { headers?: Headers; signal: AbortSignal; body?: BodyInit | null },
   ): Promise<Response> {
-    const target = new URL(signed.path, peer.url)
+    // Not `new URL(path, base)`: a path that begins with two slashes would name another server.
+    const target = new URL(new URL(peer.url).origin + signed.path)
     headers.set(peerHeader, this.#signatures.sign({ ...signed, path: pathAndQueryOf(target.href) }))
     const options = { method: signed.method, headers, redirect: 'manual' as const, ...more }
     // A stream may be silent for long, and a kept connection may have been closed by the other side.

@@ -71,3 +71,16 @@ describe('a request of a client', () => {
     expect(asked()).toBe(1)
   })
 })
+
+test('a request whose path looks like the address of another server goes to the process that has the thing', async () => {
+  const serve = (status: number) =>
+    Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status }) })
+  await using peer = serve(204)
+  await using stranger = serve(418)
+  const others = () => [{ id: 'peer', url: `http://127.0.0.1:${peer.port}` }]
+  const peers = new Peers({ others, keys, holds: async () => false, clock, logger: { warn: () => undefined } })
+  // Behind a host of one letter, the router finds `/api/jobs/1` here.
+  const misleading = new Request(`http://a//127.0.0.1:${stranger.port}/api/jobs/1`)
+  const response = await peers.forward({ request: misleading, server: null, set: { headers: {} } }, thing)
+  expect(response?.status).toBe(204)
+})
