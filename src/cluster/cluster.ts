@@ -11,9 +11,11 @@ export type ClusterOptions = {
   onChange(change: Change): void
   /** Changes of other processes are unknown: nothing in memory may be trusted. */
   onUnknownChanges(): void
+  /** Also called when this process leads again after it could not check in for most of its lease. */
   onLeader(isLeader: boolean): void
   /** This process had lost its claims, and belongs to the others again. */
   onClaimsLost(): void
+  /** Called again at the next check-in when it rejects. */
   onDrain(): Promise<void>
   /** Takes jobs that nobody has claimed. */
   takeJobs(unclaimed: CheckIn['unclaimed']): Promise<void>
@@ -44,6 +46,7 @@ export class Cluster {
   #leaseEndsAt = Number.POSITIVE_INFINITY
   #isLeader = false
   #isDraining = false
+  #hasDrained = false
   #peers: readonly Peer[] = []
   #timer: Timer | undefined
   #work: Promise<void> = Promise.resolve()
@@ -123,6 +126,8 @@ export class Cluster {
       this.#isShared = false
       return this.#lead(true)
     }
+    // Without a lease, the leader's timers stopped. They begin again.
+    if (!this.holdsClaims) this.#isLeader = false
     this.#leaseEndsAt = startedAt + found.leaseMs - leaseMarginMs
     this.#peers = found.peers
     if (found.hasJoinedAgain) this.#loseClaims()
@@ -137,6 +142,7 @@ export class Cluster {
   #loseClaims(): void {
     this.#counters.claimsLost += 1
     this.#isDraining = false
+    this.#hasDrained = false
     this.#lead(false)
     this.#options.onClaimsLost()
   }
@@ -153,9 +159,10 @@ export class Cluster {
   }
 
   async #drain(isDraining: boolean): Promise<void> {
-    if (!isDraining || this.#isDraining) return
+    if (!isDraining || this.#hasDrained) return
     this.#isDraining = true
     await this.#options.onDrain()
+    this.#hasDrained = true
   }
 
   async #takeWork(unclaimed: CheckIn['unclaimed']): Promise<void> {

@@ -17,7 +17,7 @@ const nothing: CheckIn = {
 function world(first: Partial<CheckIn> | null | Error) {
   const clock = new ManualClock(1_000_000)
   const calls: string[] = []
-  const it = { next: first, orphans: [] as number[][] }
+  const it = { next: first, orphans: [] as number[][], drainFailures: 0 }
   const call = (name: string) => async () => void calls.push(name)
   const cluster = new Cluster({
     clock,
@@ -35,7 +35,10 @@ function world(first: Partial<CheckIn> | null | Error) {
     onUnknownChanges: () => calls.push('unknown changes'),
     onLeader: (isLeader) => calls.push(isLeader ? 'leads' : 'leads no longer'),
     onClaimsLost: () => calls.push('claims lost'),
-    onDrain: call('drain'),
+    async onDrain() {
+      if (it.drainFailures-- > 0) throw new Error('The database is away')
+      calls.push('drain')
+    },
     takeJobs: call('take jobs'),
     adopted: (subscriptions) => calls.push(`adopted ${subscriptions}`),
     withOthers: call('with others'),
@@ -81,7 +84,8 @@ test('a process that cannot check in starts nothing shortly before its lease end
   await pass(8_000)
   expect(cluster).toMatchObject({ isLeader: false, takesWork: false, holdsClaims: false })
   it.next = { isLeader: true }
-  expect(await pass(1_000)).toEqual(['check in', 'take jobs', 'trouble is over'])
+  // The scheduler has stopped meanwhile, and begins again.
+  expect(await pass(1_000)).toEqual(['check in', 'leads', 'take jobs', 'trouble is over'])
   expect(cluster).toMatchObject({ isLeader: true, takesWork: true })
 })
 
@@ -103,6 +107,14 @@ test('a drained process gives its work up once, and takes no more', async () => 
   it.orphans = [[1]]
   expect(await pass(2_000)).toEqual(['check in', 'drain', 'check in'])
   expect(cluster).toMatchObject({ isDraining: true, takesWork: false, holdsClaims: true })
+})
+
+test('a drained process gives its work up as soon as the store allows it', async () => {
+  const { open, pass, it } = world({})
+  await open()
+  it.next = { isDraining: true }
+  it.drainFailures = 1
+  expect(await pass(3_000)).toEqual(['check in', 'trouble', 'check in', 'drain', 'trouble is over', 'check in'])
 })
 
 test('deliveries of processes that are gone are adopted until none is left', async () => {
