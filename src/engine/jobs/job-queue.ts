@@ -26,7 +26,8 @@ export type QueueWindow = { remembered: number; perWorkflow: number; workflows: 
 export class JobQueue {
   readonly #options: JobQueueOptions
   readonly #window: QueueWindow
-  readonly #first: JobFacts[] = []
+  /** By execution ID, because a process that lost a claim may get it again. */
+  readonly #first = new Map<string, JobFacts>()
   /** By workflow, each in the order of acceptance. */
   readonly #byWorkflow = new Map<string, JobFacts[]>()
   /** The workflows above by workspace. The workspace, and the workflow in it, that was served last is at the end. */
@@ -55,7 +56,7 @@ export class JobQueue {
   }
 
   get size(): number {
-    return this.#first.length + this.#remembered.size + this.#announced.size + this.#onDisk
+    return this.#first.size + this.#remembered.size + this.#announced.size + this.#onDisk
   }
 
   /** Whether `refill` would find more. */
@@ -92,7 +93,7 @@ export class JobQueue {
 
   /** A job that has started before goes ahead of all others. */
   putFirst(job: JobFacts): void {
-    this.#first.push(job)
+    this.#first.set(job.executionId, job)
   }
 
   /** Adds a number of jobs that are on disk only. */
@@ -117,9 +118,13 @@ export class JobQueue {
     this.#isHeldBack = false
     // Another job of the workflow would need as much memory, and take it from the job that waits for it.
     const waiting = new Set<string>()
-    for (const [index, { workspaceId, workflowId, executionId }] of this.#first.entries()) {
+    for (const job of this.#first.values()) {
+      const { workspaceId, workflowId, executionId } = job
       if (waiting.has(workflowId)) continue
-      if (mayStart(workspaceId, executionId)) return this.#first.splice(index, 1)[0]
+      if (mayStart(workspaceId, executionId)) {
+        this.#first.delete(executionId)
+        return job
+      }
       waiting.add(workflowId)
     }
     this.#isHeldBack = waiting.size > 0
@@ -157,10 +162,8 @@ export class JobQueue {
 
   /** Removes a job that is being ended elsewhere. */
   remove(executionId: string): void {
-    const index = this.#first.findIndex((job) => job.executionId === executionId)
-    if (index >= 0) {
-      this.#first.splice(index, 1)
-    } else if (this.#remembered.delete(executionId)) {
+    if (this.#first.delete(executionId)) return
+    if (this.#remembered.delete(executionId)) {
       for (const jobs of this.#byWorkflow.values()) {
         // `take` removes a workflow whose list is empty.
         const place = jobs.findIndex((job) => job.executionId === executionId)
@@ -209,7 +212,7 @@ export class JobQueue {
 
   #isKnown({ executionId }: JobFacts): boolean {
     if (this.#remembered.has(executionId) || this.#announced.has(executionId)) return true
-    return this.#options.isActive(executionId) || this.#first.some((job) => job.executionId === executionId)
+    return this.#options.isActive(executionId) || this.#first.has(executionId)
   }
 
   #isHidden(workflowId: string): boolean {

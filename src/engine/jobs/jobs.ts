@@ -5,6 +5,7 @@ import type { Claim } from '../../domain/run/claim.ts'
 import type { JobFacts } from '../../domain/run/job.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
+import { takeInterrupted } from './interrupted-jobs.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptanceOf, inputText } from './job-record.ts'
 import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
@@ -89,7 +90,7 @@ export class Jobs {
 
   async #takeInterrupted(): Promise<void> {
     const limit = this.#options.window?.interrupted ?? 1_000_000
-    for (const job of await this.#options.store.claimInterruptedJobs(limit)) this.#queue.putFirst(job)
+    await takeInterrupted({ store: this.#options.store, queue: this.#queue, active: this.#active, limit })
   }
 
   /** Throws OVERLOADED when no job can be taken. */

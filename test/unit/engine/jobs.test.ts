@@ -1,3 +1,4 @@
+// Long because all of these tests need the same world.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/blocks/registry.ts'
 import { noEnvironment } from '../../../src/domain/account/environment.ts'
@@ -295,4 +296,22 @@ test('jobs with large inputs start only while there is room for them', async () 
   expect(it.jobs).toMatchObject({ running: 1, queued: 1 })
   const jobs = await Promise.all(accepting)
   for (const { executionId } of jobs) expect((await it.entry(executionId)).level).toBe('info')
+})
+
+test('a job that this process lost and claimed again has one turn at a time', async () => {
+  const id = await it.accept('a', 'const end = Date.now() + 100; while (Date.now() < end); return 1')
+  const { executionId, workflowId, workspaceId, createdAt, startedAt } = (await it.jobs.find(id))!
+  const job = { executionId, workflowId, workspaceId, createdAt, startedAt }
+  it.store.claimInterruptedJobs = () => Promise.resolve([job])
+  await it.jobs.takeOver({ queuedJobs: false, interruptedJobs: true })
+  await it.jobs.takeOver({ queuedJobs: false, interruptedJobs: true })
+  expect(it.jobs.running).toBe(1)
+  expect((await it.entry(id)).level).toBe('info')
+  while (it.jobs.running > 0) await Bun.sleep(1)
+  it.store.claimInterruptedJobs = () => Promise.resolve([])
+  // Its second turn finds that it has ended.
+  await it.jobs.takeOver({ queuedJobs: false, interruptedJobs: true })
+  while (it.jobs.running + it.jobs.queued > 0) await Bun.sleep(1)
+  expect(it.steps).toEqual(['f', 'g'])
+  expect(it.bugs).toEqual([])
 })
