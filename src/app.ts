@@ -122,10 +122,11 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     const closing = listener.stop(false)
     return stopAll(logger, [
       ['scheduled backups', () => backups?.stop()],
-      ['check-ins', () => cluster.stop()],
+      ['claims', () => cluster.quit()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['delivery', () => delivery.stop(graceMs)],
+      ['check-ins', () => cluster.stop()],
       ['files', () => files.stop()],
       ['listener', () => listener.close(closing, clock)],
       ['accounts', () => accounts.stop()],

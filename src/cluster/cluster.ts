@@ -7,7 +7,7 @@ export type ClusterOptions = {
   clock: Clock
   /** 0 ≤ n < 1. */
   random(): number
-  own(): OwnWork
+  own(): Omit<OwnWork, 'isQuitting'>
   onChange(change: Change): void
   /** Changes of other processes are unknown: nothing in memory may be trusted. */
   onUnknownChanges(): void
@@ -50,6 +50,7 @@ export class Cluster {
   #peers: readonly Peer[] = []
   #timer: Timer | undefined
   #work: Promise<void> = Promise.resolve()
+  #isQuitting = false
   #isStopped = false
   #isTroubled = false
   readonly #counters = { checkIns: 0, failures: 0, claimsLost: 0, adoptions: 0 }
@@ -64,7 +65,7 @@ export class Cluster {
   }
 
   get isLeader(): boolean {
-    return this.#isLeader && this.holdsClaims
+    return this.#isLeader && this.holdsClaims && !this.#isQuitting
   }
 
   get isDraining(): boolean {
@@ -78,7 +79,7 @@ export class Cluster {
 
   /** Whether this process may start work that another one could do. */
   get takesWork(): boolean {
-    return this.holdsClaims && !this.#isDraining
+    return this.holdsClaims && !this.#isDraining && !this.#isQuitting
   }
 
   get counters(): Readonly<{ checkIns: number; failures: number; claimsLost: number; adoptions: number }> {
@@ -88,6 +89,19 @@ export class Cluster {
   /** Checks in now, and then every second. Never rejects. */
   open(): void {
     this.#work = this.#take().finally(() => this.#checkInLater())
+  }
+
+  /**
+   * Takes no more work, and lets another process lead. Check-ins go on: without them, others would take over the work
+   * that is still being finished.
+   */
+  async quit(): Promise<void> {
+    this.#isQuitting = true
+    this.#timer?.cancel()
+    await this.#work
+    this.#timer?.cancel()
+    this.open()
+    await this.#work
   }
 
   async stop(): Promise<void> {
@@ -120,7 +134,7 @@ export class Cluster {
   async #checkIn(): Promise<void> {
     const { store, clock, own } = this.#options
     const startedAt = clock.monotonic()
-    const found = await store.checkIn(own())
+    const found = await store.checkIn({ ...own(), isQuitting: this.#isQuitting })
     this.#counters.checkIns += 1
     if (!found) {
       this.#isShared = false
@@ -159,7 +173,8 @@ export class Cluster {
   }
 
   async #drain(isDraining: boolean): Promise<void> {
-    if (!isDraining || this.#hasDrained) return
+    // A process that quits gives its work up when it has finished what is in progress.
+    if (!isDraining || this.#hasDrained || this.#isQuitting) return
     this.#isDraining = true
     await this.#options.onDrain()
     this.#hasDrained = true

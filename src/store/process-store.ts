@@ -47,8 +47,11 @@ export type SequenceShare = { count: number; own(): number }
 /** `remembered`: in all. `perWorkflow` and `workflows`: in one read. `interrupted`: interrupted jobs in one read. */
 export type JobWindow = { remembered: number; perWorkflow: number; workflows: number; interrupted: number }
 
-/** The work of this process that the store does not know. `runs`: runs in flight. */
-export type OwnWork = { runs: number }
+/**
+ * The work of this process that the store does not know. `runs`: runs in flight. `isQuitting`: it takes no more work,
+ * as if it was drained.
+ */
+export type OwnWork = { runs: number; isQuitting?: boolean }
 
 export type CheckIn = {
   /** It had lost its claims, and has joined again as a new process. */

@@ -1,3 +1,4 @@
+// Long because all of these tests need the same processes.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { newExecutionId } from '../../../src/domain/ids.ts'
 import { logWrite, type Write } from '../../../src/domain/run/write.ts'
@@ -104,6 +105,17 @@ test('a process that is drained gives up the jobs that wait in its memory, and k
   await first.releaseWork()
   expect(idsOf(await second.claimQueuedJobs(page))).toEqual([waiting.executionId])
   expect(await second.findJob(running.executionId)).toMatchObject({ state: 'running', isElsewhere: true })
+})
+
+test('a process that quits keeps its jobs, and another one leads', async () => {
+  const { stores, home, checkIn } = await world(2)
+  const [first, second] = stores
+  const { executionId, write } = jobOf(home, 1)
+  await first.append([write])
+  expect((await checkIn(first)).isLeader).toBe(true)
+  expect(await first.checkIn({ runs: 1, isQuitting: true })).toMatchObject({ isLeader: false, isDraining: true })
+  expect((await checkIn(second)).isLeader).toBe(true)
+  expect(await first.append([endOf(home, 9, executionId)])).toBeUndefined()
 })
 
 describe('the job of a process that does not check in any more', () => {

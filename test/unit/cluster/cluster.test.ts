@@ -23,8 +23,8 @@ function world(first: Partial<CheckIn> | null | Error) {
     clock,
     random: () => 0.5,
     store: {
-      async checkIn() {
-        calls.push('check in')
+      async checkIn({ isQuitting }) {
+        calls.push(isQuitting ? 'check in, quitting' : 'check in')
         if (it.next instanceof Error) throw it.next
         return it.next && { ...nothing, ...it.next }
       },
@@ -115,6 +115,19 @@ test('a drained process gives its work up as soon as the store allows it', async
   it.next = { isDraining: true }
   it.drainFailures = 1
   expect(await pass(3_000)).toEqual(['check in', 'trouble', 'check in', 'drain', 'trouble is over', 'check in'])
+})
+
+test('a process that quits takes no work and does not lead, but keeps its claims until it stops', async () => {
+  const { cluster, open, pass, it, calls } = world({ isLeader: true })
+  await open()
+  it.next = { isDraining: true, unclaimed: { queuedJobs: true, interruptedJobs: true, deliveries: true } }
+  await cluster.quit()
+  expect(calls.splice(0)).toEqual(['check in, quitting', 'leads no longer'])
+  expect(cluster).toMatchObject({ isLeader: false, takesWork: false, holdsClaims: true })
+  expect((await pass(60_000)).length).toBeGreaterThan(50)
+  expect(cluster.holdsClaims).toBe(true)
+  await cluster.stop()
+  expect(await pass(10_000)).toEqual([])
 })
 
 test('deliveries of processes that are gone are adopted until none is left', async () => {

@@ -29,8 +29,9 @@ export class CheckIns {
     return this.#isLeader
   }
 
-  async checkIn({ runs }: OwnWork): Promise<CheckIn> {
+  async checkIn({ runs, isQuitting = false }: OwnWork): Promise<CheckIn> {
     const startedAt = this.#monotonic()
+    if (isQuitting) await this.#database.run(drainOwn, this.#database.owner)
     const found = await this.#database.get<Found>(select, this.#database.owner, runs, leaseSeconds)
     const { processes, changes, ...rest } = found!
     const own = processes.find(({ number }) => number === this.#database.owner)
@@ -111,6 +112,8 @@ const gapMsMax = 5_000
 const steadyMsMin = 15_000
 /** The lease is renewed once it is this old; each time while somebody waits for the process to be drained. */
 const renewSeconds = 9
+
+const drainOwn = 'UPDATE millrace.processes SET draining = true WHERE number = $1 AND NOT draining'
 
 // `owners` finds the distinct owners of pending deliveries with one look at the index for each.
 const select = `
