@@ -133,7 +133,7 @@ export async function releaseGoneJobs(sql: Sql): Promise<void> {
   )
 }
 
-export const isGoneJob = 'owner > 0 AND owner NOT IN (SELECT number FROM millrace.processes)'
+const isGoneJob = 'owner > 0 AND owner NOT IN (SELECT number FROM millrace.processes)'
 
 type Registered = { number: number; slot: number; host: string; place: string; pid: number; pidStart: string } & {
   usesFolder: boolean
