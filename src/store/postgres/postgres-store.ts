@@ -12,6 +12,7 @@ import { unavailable } from './failures.ts'
 import { continueCommitOrder } from './logs/commit-order.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnMember, operations, type Result } from './operations.ts'
+import { PartitionPlans } from './upkeep/partition-plans.ts'
 import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
 import { appendPlain } from './writes/append.ts'
@@ -75,11 +76,16 @@ function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
     return kind === 'change' ? database.change((sql) => run(sql, ...args)) : database.write((sql) => run(sql, ...args))
   }
   const turns = new UsageTurns()
+  const plans = new PartitionPlans(database)
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
   const own: Pick<Store, OwnMember | 'append' | 'getUsage'> = {
     append: (writes) =>
-      turns.append(async () => ((await appendPlain(database, writes)) ? undefined : await call('append', [writes]))),
+      turns.append(async () => {
+        const refusals = (await appendPlain(database, writes)) ? undefined : await call('append', [writes])
+        plans.recorded(writes)
+        return refusals
+      }),
     getUsage: (userId, periodStart) => turns.read(() => call('getUsage', [userId, periodStart])),
     ...processCalls(membership, checkIns),
     retain: async (bounds) => {

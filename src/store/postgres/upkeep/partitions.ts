@@ -46,6 +46,11 @@ export class PartitionsAhead {
   }
 }
 
+/** Makes PostgreSQL look at the size of the partition of a time. */
+export async function analyzePartition(database: Database, time: number): Promise<void> {
+  await database.run(`ANALYZE millrace.${nameOf(time)}`)
+}
+
 /** Oldest first. */
 export async function listPartitions(sql: Sql): Promise<Partition[]> {
   const rows = await sql.all<Pick<Partition, 'name' | 'isAttached'>>(selectPartitions)
