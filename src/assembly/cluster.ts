@@ -44,10 +44,11 @@ export function assembleCluster(
       logger.warn('other processes have taken over what this one had claimed, because it did not check in for too long')
       parts().delivery.dispatcher.forgetAll()
     },
-    async onDrain() {
-      logger.info('draining: other processes take over')
-      await store.releaseWork()
-      parts().delivery.dispatcher.forgetAll()
+    async onDrain(isFirst) {
+      if (isFirst) logger.info('draining: other processes take over')
+      const { dispatcher } = parts().delivery
+      await store.releaseWork(dispatcher.attempting)
+      dispatcher.forgetAll()
     },
     takeJobs: (unclaimed) => parts().engine.jobs.takeOver(unclaimed),
     adopted: (subscriptions) => parts().delivery.dispatcher.adopt(subscriptions),

@@ -16,7 +16,8 @@ export type ClusterOptions = {
   /** This process had lost its claims, and belongs to the others again. */
   onClaimsLost(): void
   /** Called again at the next check-in when it rejects. */
-  onDrain(): Promise<void>
+  /** Called after each check-in while the process is drained. */
+  onDrain(isFirst: boolean): Promise<void>
   /** Takes jobs that nobody has claimed. */
   takeJobs(unclaimed: CheckIn['unclaimed']): Promise<void>
   adopted(subscriptions: readonly number[]): void
@@ -46,7 +47,6 @@ export class Cluster {
   #leaseEndsAt = Number.POSITIVE_INFINITY
   #isLeader = false
   #isDraining = false
-  #hasDrained = false
   #peers: readonly Peer[] = []
   #timer: Timer | undefined
   #work: Promise<void> = Promise.resolve()
@@ -156,7 +156,6 @@ export class Cluster {
   #loseClaims(): void {
     this.#counters.claimsLost += 1
     this.#isDraining = false
-    this.#hasDrained = false
     this.#lead(false)
     this.#options.onClaimsLost()
   }
@@ -174,10 +173,11 @@ export class Cluster {
 
   async #drain(isDraining: boolean): Promise<void> {
     // A process that quits gives its work up when it has finished what is in progress.
-    if (!isDraining || this.#hasDrained || this.#isQuitting) return
+    if (!isDraining || this.#isQuitting) return
+    const isFirst = !this.#isDraining
     this.#isDraining = true
-    await this.#options.onDrain()
-    this.#hasDrained = true
+    // Again and again: runs that it still records may have deliveries, and jobs may begin to wait.
+    await this.#options.onDrain(isFirst)
   }
 
   async #takeWork(unclaimed: CheckIn['unclaimed']): Promise<void> {

@@ -29,8 +29,11 @@ export interface ProcessStore {
   drainProcess(id: string): Promise<boolean>
   /** Claims pending deliveries of processes that are gone. Returns their subscriptions. */
   adoptDeliveries(): Promise<number[]>
-  /** Gives up the deliveries and the waiting jobs of this process, so that others claim them. Running jobs go on. */
-  releaseWork(): Promise<void>
+  /**
+   * Gives up the deliveries and the waiting jobs of this process, so that others claim them. Running jobs go on, and it
+   * keeps the deliveries that it is `attempting`.
+   */
+  releaseWork(attempting: readonly DeliveryKey[]): Promise<void>
   /**
    * Announces a synchronous run of a request with an idempotency key, until `endRequest`. False while another process
    * has announced one with the same key.

@@ -13,13 +13,10 @@ import { TimerQueue } from './timer-queue.ts'
 import { Yielding } from './yielding.ts'
 
 /**
- * Sends the deliveries of the outbox. Every delivery is on disk before it comes here, and stays due on disk until the
- * outcome of an attempt is on disk. So the next process continues whenever this one ends. A delivery belongs to the
- * process that recorded its run; when that process is gone, another one adopts it.
- *
- * Each subscription has a queue. A delivery waits there until it is due (the timer queue fires then), and until the
- * scheduler selects the queue. Then the dispatcher makes the body, sends it, and writes the outcome. When runs need the
- * processor, deliveries yield to them.
+ * Sends the deliveries of the outbox. Each is on disk before it comes here, and stays due there until the outcome of an
+ * attempt is on disk: when this process ends, another one continues. Each subscription has a queue. A delivery waits
+ * there until it is due (the timer queue fires then), and until the scheduler selects the queue. Then the dispatcher
+ * makes the body, sends it, and writes the outcome. When runs need the processor, deliveries yield to them.
  */
 export class Dispatcher {
   readonly commands: DeliveryCommands
@@ -56,6 +53,10 @@ export class Dispatcher {
 
   get inFlight(): number {
     return this.#scheduler.running
+  }
+
+  get attempting(): DeliveryKey[] {
+    return [...this.#states.values()].flatMap(({ queue }) => queue.busy)
   }
 
   get isQuiet(): boolean {

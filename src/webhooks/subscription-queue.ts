@@ -184,6 +184,10 @@ export class SubscriptionQueue {
     this.#moveBack(beginning)
   }
 
+  get busy(): QueuedDelivery[] {
+    return [...this.#items.values()].filter(({ state }) => state === 'busy')
+  }
+
   /** Forgets all deliveries, because this process has lost its claims. Those that it still has are read again. */
   forgetAll(): void {
     for (const item of [...this.#items.values()]) {

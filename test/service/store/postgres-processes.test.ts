@@ -102,7 +102,7 @@ test('a process that is drained gives up the jobs that wait in its memory, and k
   await first.append([waiting.write, running.write])
   expect(idsOf(await first.claimQueuedJobs(page))).toEqual([waiting.executionId])
   expect(await second.claimQueuedJobs(page)).toEqual([])
-  await first.releaseWork()
+  await first.releaseWork([])
   expect(idsOf(await second.claimQueuedJobs(page))).toEqual([waiting.executionId])
   expect(await second.findJob(running.executionId)).toMatchObject({ state: 'running', isElsewhere: true })
 })
@@ -222,9 +222,10 @@ describe('the deliveries of a process', () => {
     expect(await second.drainProcess(processes[0]!.id)).toBe(true)
     expect(await second.drainProcess('unknown')).toBe(false)
     expect(await checkIn(first)).toMatchObject({ isDraining: true, isLeader: false })
-    await first.releaseWork()
+    await first.releaseWork([{ sequence: 2, subscription }])
     expect(await second.adoptDeliveries()).toEqual([subscription])
-    expect(await pendingOf(second)).toEqual([1, 2, 3])
+    expect(await pendingOf(second)).toEqual([1, 3])
+    expect(await pendingOf(first)).toEqual([2])
   })
 
   test('can be changed through any process, and the one that has them is told', async () => {

@@ -100,12 +100,12 @@ test('a process that was suspended for too long learns that it has lost its clai
   expect(cluster.counters.claimsLost).toBe(1)
 })
 
-test('a drained process gives its work up once, and takes no more', async () => {
+test('a drained process gives up its work again and again, and takes no more', async () => {
   const { cluster, open, pass, it } = world({})
   await open()
   it.next = { isDraining: true, unclaimed: { queuedJobs: true, interruptedJobs: true, deliveries: true } }
   it.orphans = [[1]]
-  expect(await pass(2_000)).toEqual(['check in', 'drain', 'check in'])
+  expect(await pass(2_000)).toEqual(['check in', 'drain', 'check in', 'drain'])
   expect(cluster).toMatchObject({ isDraining: true, takesWork: false, holdsClaims: true })
 })
 
@@ -114,7 +114,15 @@ test('a drained process gives its work up as soon as the store allows it', async
   await open()
   it.next = { isDraining: true }
   it.drainFailures = 1
-  expect(await pass(3_000)).toEqual(['check in', 'trouble', 'check in', 'drain', 'trouble is over', 'check in'])
+  expect(await pass(3_000)).toEqual([
+    'check in',
+    'trouble',
+    'check in',
+    'drain',
+    'trouble is over',
+    'check in',
+    'drain',
+  ])
 })
 
 test('a process that quits takes no work and does not lead, but keeps its claims until it stops', async () => {

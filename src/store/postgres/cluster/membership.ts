@@ -4,7 +4,7 @@ import { newId } from '../../../domain/ids.ts'
 import type { SequenceShare } from '../../process-store.ts'
 import type { Database, Sql } from '../connection.ts'
 import { listOf } from '../connection.ts'
-import { placeOfProcess, startOfProcess } from './place.ts'
+import { isGone, placeOfProcess, startOfProcess } from './place.ts'
 
 /** A process that serves an installation, as it introduces itself. */
 export type Introduction = {
@@ -53,9 +53,7 @@ export class Membership {
       await sql.get('SELECT pg_advisory_xact_lock($1)', joinLock)
       const others = await sql.all<Registered>(selectAll)
       // Processes that were killed on this machine: no need to wait until their leases end.
-      const dead = others.filter(
-        ({ place, pid, pidStart }) => place === this.#place && startOfProcess(pid) !== pidStart,
-      )
+      const dead = others.filter(({ place, pid, pidStart }) => place === this.#place && isGone(pid, pidStart))
       for (const { number } of dead) await buryAnyway(sql, number)
       const registered = others.filter((other) => !dead.includes(other))
       assertTogether(

@@ -1,4 +1,5 @@
-import type { Sql } from '../connection.ts'
+import type { DeliveryKey } from '../../../domain/webhook/delivery.ts'
+import { rowsOf, type Sql } from '../connection.ts'
 
 /** Claims some of the pending deliveries whose process is gone. Returns their subscriptions. */
 export async function adoptDeliveries(sql: Sql): Promise<number[]> {
@@ -13,10 +14,18 @@ export async function adoptDeliveries(sql: Sql): Promise<number[]> {
 }
 
 /** Gives up the deliveries and the waiting jobs of this process: nobody has the number 0. */
-export async function releaseWork(sql: Sql): Promise<void> {
+export async function releaseWork(sql: Sql, attempting: readonly DeliveryKey[]): Promise<void> {
   if (sql.owner === 0) return
+  const kept = attempting.map(({ sequence, subscription }) => ({ sequence, subscription }))
   await sql.run('UPDATE millrace.jobs SET owner = 0 WHERE owner = $1 AND state <> 1', sql.owner)
-  await sql.run('UPDATE millrace.deliveries SET owner = 0 WHERE owner = $1 AND due_at IS NOT NULL', sql.owner)
+  await sql.run(
+    `UPDATE millrace.deliveries SET owner = 0 WHERE owner = $1 AND due_at IS NOT NULL
+       AND (sequence, subscription) NOT IN (
+         SELECT sequence, subscription FROM json_to_recordset($2::text::json) AS r (sequence bigint, subscription integer)
+       )`,
+    sql.owner,
+    rowsOf(kept),
+  )
 }
 
 const adoptedAtOnce = 2_000

@@ -29,6 +29,13 @@ export function startOfProcess(pid: number): string | undefined {
   }
 }
 
+/** Whether a process of this place that started then is gone for certain. */
+export function isGone(pid: number, start: string): boolean {
+  const found = startOfProcess(pid)
+  // Other users' processes may be hidden in part.
+  return found === undefined || (found !== '' && start !== '' && found !== start)
+}
+
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
