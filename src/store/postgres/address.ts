@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../domain/errors.ts'
 
@@ -59,7 +60,8 @@ const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-
 
 function hostOf(text: string): PostgresAddress['hosts'][number] {
   const [, hostname = '', port = '5432'] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text.trim()) ?? []
-  if (hostname === '') throw invalid(`"${text}" is not the address of a server, such as db.example.org:5432.`)
+  if (hostname === '' || Number(port) < 1 || Number(port) > 65_535)
+    throw invalid(`"${text}" is not the address of a server, such as db.example.org:5432.`)
   return { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
@@ -74,13 +76,25 @@ function tlsOf(parameters: URLSearchParams): PostgresAddress['tls'] {
     const path = parameters.get(parameter)
     if (path !== null && path !== 'system') options[member as keyof typeof files] = read(path, parameter)
   }
+  assertPair(options)
   if (mode === 'verify-full') return { ...options, rejectUnauthorized: true }
   // Like other clients: with a certificate authority, `require` verifies the certificate, but not the host's name.
   if (mode === 'verify-ca' || (mode === 'require' && options.ca !== undefined)) {
     return { ...options, rejectUnauthorized: true, checkServerIdentity: () => undefined }
   }
   if (mode === 'require') return { ...options, rejectUnauthorized: false }
+  if (options.cert !== undefined)
+    throw invalid('With sslcert and sslkey, sslmode has to be require, verify-ca or verify-full.')
   return 'if possible'
+}
+
+/** A certificate is of use only with its key. */
+function assertPair({ cert, key }: Pick<PostgresTls, 'cert' | 'key'>): void {
+  if ((cert === undefined) !== (key === undefined)) throw invalid('sslcert and sslkey belong together.')
+  if (cert === undefined || key === undefined) return
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw invalid('The key of sslkey does not belong to the certificate of sslcert.')
+  }
 }
 
 function choice<const Name extends string>(
@@ -96,11 +110,20 @@ function choice<const Name extends string>(
 }
 
 function read(path: string, parameter: string): string {
+  let text: string
   try {
-    return readFileSync(path, 'utf8')
+    text = readFileSync(path, 'utf8')
   } catch (error) {
     throw invalid(`The file of ${parameter} cannot be read: ${messageOf(error)}.`)
   }
+  try {
+    if (parameter === 'sslkey') createPrivateKey(text)
+    else new X509Certificate(text)
+  } catch {
+    const what = parameter === 'sslkey' ? 'a key without a password' : 'a certificate'
+    throw invalid(`The file of ${parameter} does not contain ${what} in PEM format.`)
+  }
+  return text
 }
 
 function decoded(text: string): string {

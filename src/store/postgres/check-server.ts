@@ -1,16 +1,17 @@
 import { AppError } from '../../domain/errors.ts'
-import type { Sql } from './connection.ts'
+import type { Database, Sql } from './connection.ts'
+import { startError } from './start-errors.ts'
 
 /** The oldest version with everything that the schema uses. */
 const oldestVersion = 15
 
 /**
- * Throws `CONFLICT` with one sentence when the service cannot work with this server, database or user, or while
- * `millrace move` works on the installation.
+ * Throws one sentence when the service cannot reach or use this server, database or user, or while `millrace move`
+ * works on the installation.
  */
-export async function checkServer(sql: Pick<Sql, 'get'>): Promise<void> {
-  await checkServerForMove(sql)
-  await assertNotMoving(sql)
+export async function checkServer(database: Database): Promise<void> {
+  await checkServerForMove(database)
+  await assertNotMoving(database)
 }
 
 /**
@@ -43,9 +44,16 @@ const selectMove = `
   SELECT NOT pg_try_advisory_xact_lock_shared($1) AS "isLocked", ${isUnfinished} AS "isUnfinished"`
 
 /** The same checks without the last one, for the move itself. */
-export async function checkServerForMove(sql: Pick<Sql, 'get'>): Promise<void> {
-  const found = await sql.get<Found>(selectFacts)
-  if (!found) throw new Error('PostgreSQL returned no facts about itself')
+export async function checkServerForMove(database: Database): Promise<void> {
+  try {
+    assertUsable((await database.get<Found>(selectFacts))!)
+    await database.assertPrepares()
+  } catch (error) {
+    throw await startError(error, database.address)
+  }
+}
+
+function assertUsable(found: Found): void {
   const { database, user } = found
   if (found.version < oldestVersion * 10_000) {
     throw refusal(

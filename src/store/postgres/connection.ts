@@ -46,6 +46,10 @@ export class Database implements Sql {
     this.#options = options
   }
 
+  get address(): PostgresAddress {
+    return this.#options.address
+  }
+
   // A single statement is a transaction of its own, on any connection.
   get<Row>(text: string, ...values: Value[]): Promise<Row | undefined> {
     return this.#with((connection) => this.#on(connection).get<Row>(text, ...values))
@@ -100,6 +104,15 @@ export class Database implements Sql {
       Number.POSITIVE_INFINITY,
       false,
     )
+  }
+
+  /**
+   * Rejects when statements are prepared and a pooler does not keep them apart. The clients of this process give their
+   * statements the same names, so a second one, after the first, finds a statement that is not its own.
+   */
+  async assertPrepares(): Promise<void> {
+    const answer = await (await this.#find()).askWhetherStandby()
+    if (answer instanceof Error) throw storageError(answer) ?? answer
   }
 
   /** Whether a commit works now; never rejects. */

@@ -15,9 +15,10 @@ export function silent(): AppError {
 export function storageError(error: unknown): AppError | undefined {
   const { state, code } = codesOf(error)
   if (state === undefined && code === undefined) return undefined
-  if (state === undefined && code !== undefined && tlsProblem.test(code)) {
-    const message = `PostgreSQL cannot be reached with TLS as MILLRACE_STORE demands: ${(error as Error).message}.`
-    return new AppError('CONFLICT', message, { cause: error })
+  if (isTlsProblem(error)) {
+    const problem = (error as Error).message
+    const message = `PostgreSQL cannot be reached with TLS as MILLRACE_STORE demands: ${problem}. Check sslmode and sslrootcert.`
+    return unavailable(message, error)
   }
   const says = `(${[state, (error as Error).message].filter(Boolean).join(': ')})`
   if (state === '53100') {
@@ -33,7 +34,8 @@ export function storageError(error: unknown): AppError | undefined {
     )
   }
   const denied = state === undefined ? undefined : accessProblems[state]
-  if (denied) return new AppError('CONFLICT', `PostgreSQL refused the connection: ${denied} ${says}`, { cause: error })
+  if (denied) return unavailable(`PostgreSQL refused the connection: ${denied} ${says}`, error)
+  if (isForgotten(error)) return unavailable(noPreparing, error)
   if (state === '22021' || state === '22P05') {
     return new AppError('INVALID_INPUT', 'A text contains the character U+0000, which PostgreSQL cannot store.', {
       cause: error,
@@ -46,6 +48,23 @@ export function storageError(error: unknown): AppError | undefined {
     return unavailable(`PostgreSQL is not available ${says}. The service continues by itself.`, error)
   }
   return undefined
+}
+
+/** Whether the error comes from the address, and does not go away by itself. */
+export function isMistake(error: unknown): boolean {
+  const { state = '' } = codesOf(error)
+  return isTlsProblem(error) || isForgotten(error) || accessProblems[state] !== undefined
+}
+
+function isTlsProblem(error: unknown): boolean {
+  const { state, code } = codesOf(error)
+  return state === undefined && code !== undefined && tlsProblem.test(code)
+}
+
+/** Whether a prepared statement is missing, or belongs to another client of a pooler. */
+function isForgotten(error: unknown): boolean {
+  const { state } = codesOf(error)
+  return state === '26000' || state === '42P05'
 }
 
 /** Whether PostgreSQL refused a transaction because of a concurrent one, so that it can be repeated. */
@@ -86,13 +105,17 @@ export function isDuplicate(error: unknown, index: string): boolean {
   return codesOf(error).state === '23505' && (error as { constraint?: unknown }).constraint === index
 }
 
-/** Mistakes in the address, by SQLSTATE. They do not go away by themselves. */
+/** Mistakes in the address, by SQLSTATE. */
 const accessProblems: Readonly<Record<string, string>> = {
-  '28000': 'correct the user in MILLRACE_STORE, or the rules in pg_hba.conf.',
+  '28000': 'correct the user, sslmode, sslcert and sslkey in MILLRACE_STORE, or the rules in pg_hba.conf.',
   '28P01': 'correct the password in MILLRACE_STORE.',
   '3D000': 'correct the name of the database in MILLRACE_STORE, or create it.',
   '42501': 'give the user the rights that the documentation lists.',
 }
+
+const noPreparing =
+  'The pooler in front of PostgreSQL does not keep prepared statements. Write MILLRACE_STORE with the parameter ' +
+  'prepare=false, such as postgres://USER:PASSWORD@HOST:PORT/DATABASE?prepare=false.'
 
 /** Codes about certificates, such as `DEPTH_ZERO_SELF_SIGNED_CERT`, and about servers without TLS. */
 const tlsProblem = /TLS|CERT|ISSUER|SIGNATURE/

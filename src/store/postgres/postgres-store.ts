@@ -1,17 +1,16 @@
 import type { Clock } from '../../domain/clock.ts'
-import { AppError } from '../../domain/errors.ts'
 import { type OwnWork, onlyProcess } from '../process-store.ts'
 import type { RetentionStep, Store } from '../store.ts'
-import { hostsText, type PostgresAddress, parseAddress } from './address.ts'
+import { parseAddress } from './address.ts'
 import { assertNotMoving, checkServer } from './check-server.ts'
 import { deleteOldChanges } from './cluster/changes.ts'
 import { CheckIns } from './cluster/check-in.ts'
 import { type Introduction, Membership } from './cluster/membership.ts'
 import { Database } from './connection.ts'
-import { unavailable } from './failures.ts'
 import { continueCommitOrder } from './logs/commit-order.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type Arguments, type OperationName, type OwnMember, operations, type Result } from './operations.ts'
+import { startError } from './start-errors.ts'
 import { PartitionPlans } from './upkeep/partition-plans.ts'
 import { PartitionsAhead } from './upkeep/partitions.ts'
 import { retainLogs } from './upkeep/retention.ts'
@@ -48,18 +47,8 @@ export async function openPostgresStore({ url, connectionsMax = 10, serves }: Po
   } catch (error) {
     await membership?.leave()
     await database.close()
-    throw cannotStart(error, address)
+    throw await startError(error, address)
   }
-}
-
-/** Names the server, because at a start the address may be wrong. */
-function cannotStart(error: unknown, address: PostgresAddress): unknown {
-  if (!(error instanceof AppError) || error.code !== 'STORAGE_UNAVAILABLE') return error
-  const { message = '' } = (error.cause ?? {}) as { message?: string }
-  return unavailable(
-    `PostgreSQL at ${hostsText(address)} cannot be used (${message}). Check MILLRACE_STORE and the server.`,
-    error,
-  )
 }
 
 type Parts = {

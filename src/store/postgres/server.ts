@@ -37,7 +37,7 @@ export class Server {
   /** Whether it is a standby server; what went wrong if it does not say. Never rejects. */
   async askWhetherStandby(): Promise<boolean | Error> {
     try {
-      const [row] = await this.#ask('SELECT pg_is_in_recovery() AS "isStandby"')
+      const [row] = await this.#ask(selectStandby, [''])
       return row?.['isStandby'] === true
     } catch (error) {
       return error as Error
@@ -49,12 +49,12 @@ export class Server {
     await Promise.allSettled([this.#pool.close(timeoutS), this.#questions.close(0)])
   }
 
-  async #ask(text: string): Promise<Record<string, unknown>[]> {
+  async #ask(text: string, values: string[] = []): Promise<Record<string, unknown>[]> {
     const use = new Use()
     // If this process was suspended, the answer may have arrived: read it before calling the server silent.
     const timer = setTimeout(() => setImmediate(() => use.giveUp(silent())), answerMsMax)
     try {
-      return await this.#questions.use(use, async (connection) => await connection.query(text))
+      return await this.#questions.use(use, async (connection) => await connection.query(text, values))
     } finally {
       clearTimeout(timer)
     }
@@ -91,6 +91,9 @@ function openClient(
   // Only an address can say that TLS is used if the server offers it.
   return new SQL(new URL(`postgres://host/?sslmode=${tls === 'never' ? 'disable' : 'prefer'}`), options)
 }
+
+// Only a statement with a value is prepared.
+const selectStandby = 'SELECT pg_is_in_recovery() AND $1::text IS NOT NULL AS "isStandby"'
 
 const makeCommit = `
   INSERT INTO millrace.marks AS m (name, value) VALUES ('commits', 1)

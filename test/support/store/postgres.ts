@@ -32,7 +32,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /**
    * `isDurable`: commits reach the disk, for tests that kill the server. `certificates`: a folder with `service.pem`
-   * and `service.key`, for a server that offers TLS, and with `authority.pem`, which signs certificates of users.
+   * and `service.key`, for a server that offers TLS, and with `client-authority.pem`, which signs those of users.
    * `rules`: lines for pg_hba.conf, before those that trust everybody. `disk`: the folder for the data, by default the
    * server's; `isWalElsewhere`: without the write-ahead log.
    */
@@ -82,7 +82,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   #copyCertificates(folder: string): string[] {
-    const names = ['service.pem', 'service.key', 'authority.pem'] as const
+    const names = ['service.pem', 'service.key', 'client-authority.pem'] as const
     for (const name of names) {
       const file = join(this.folder, name)
       copyFileSync(join(folder, name), file)

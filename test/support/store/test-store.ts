@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/store.ts'
 
 /**
  * The address of a PostgreSQL server, when the tests of the service run on PostgreSQL instead of SQLite
- * (`bun run test --store postgres`). Each data folder then stands for a database of its own.
+ * (`bun run test --tier postgres`). Each data folder then stands for a database of its own.
  */
 export const postgresAddress = Bun.env['TEST_POSTGRES']
 
@@ -27,17 +27,36 @@ export async function openTestStore(
     : await openPostgresStore({ url: store })
 }
 
-/** The address of the folder's database, which is made by the first call. */
+/**
+ * The address of the folder's database, which is made by the first call. The service has exactly the rights that
+ * docs/postgresql.md asks for.
+ */
 async function databaseOf(data: string): Promise<string> {
   const name = `test_${new Bun.CryptoHasher('sha256').update(resolve(data)).digest('hex').slice(0, 24)}`
   const address = new URL(postgresAddress!)
   const sql = new SQL(address.href, { max: 1 })
   try {
     const [found] = (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])) as unknown[]
-    if (!found) await sql.unsafe(`CREATE DATABASE ${name}`)
+    if (!found) {
+      await createRole(sql)
+      await sql.unsafe(`CREATE DATABASE ${name}`)
+      await sql.unsafe(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`)
+      await sql.unsafe(`GRANT CREATE, CONNECT ON DATABASE ${name} TO ${role}`)
+    }
   } finally {
     await sql.close()
   }
   address.pathname = `/${name}`
+  address.username = role
   return address.href
+}
+
+const role = 'least_privileged'
+
+/** Several test processes may do this at once. */
+async function createRole(sql: SQL): Promise<void> {
+  await sql.unsafe(`CREATE ROLE ${role} LOGIN`).catch((error: { errno?: string }) => {
+    const isThere = error.errno === '42710' || error.errno === '23505'
+    if (!isThere) throw error
+  })
 }

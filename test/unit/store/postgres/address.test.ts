@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
 import fc from 'fast-check'
 import { hostsText, parseAddress } from '../../../../src/store/postgres/address.ts'
+
+const certificates = resolve(import.meta.dir, '../../../support/certificates')
+const pair = (certificate: string, key: string) =>
+  `sslcert=${certificates}/${certificate}&sslkey=${certificates}/${key}`
 
 describe('the address of a PostgreSQL database', () => {
   test('has defaults like those of other clients', () => {
@@ -56,6 +61,12 @@ describe('the address of a PostgreSQL database', () => {
     ['postgres://db/m?target_session_attrs=standby', 'Allowed are: any, read-write, primary.'],
     ['postgres://db/m?sslrootcert=/nowhere&sslmode=verify-full', 'The file of sslrootcert cannot be read'],
     ['postgres://db:port/m', '"db:port" is not the address of a server'],
+    ['postgres://db:65536/m', '"db:65536" is not the address of a server'],
+    [`postgres://db/m?sslmode=require&sslcert=${certificates}/client.pem`, 'sslcert and sslkey belong together'],
+    [`postgres://db/m?${pair('client.pem', 'client.key')}`, 'sslmode has to be require, verify-ca or verify-full'],
+    [`postgres://db/m?sslmode=require&${pair('service.pem', 'client.key')}`, 'The key of sslkey does not belong to'],
+    [`postgres://db/m?sslmode=require&${pair('client.key', 'client.key')}`, 'sslcert does not contain a certificate'],
+    [`postgres://db/m?sslmode=require&${pair('client.pem', 'README.md')}`, 'sslkey does not contain a key'],
     ['postgres://u:100%@db/m', 'Write "%25" for a percent sign.'],
   ])('%s is refused with the reason', (address, reason) => {
     expect(() => parseAddress(address)).toThrow(reason)
