@@ -3,6 +3,7 @@ import { setMember } from '../domain/run/input.ts'
 import { InputField, type TriggerKind } from '../domain/workflow/workflow.ts'
 import { type BlockDefinition, defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { checkLabels, Labels, labelWith } from './labels.ts'
+import { namesIn } from './names-in.ts'
 
 const Parameters = t.Object({
   inputFormat: t.Optional(
@@ -25,6 +26,7 @@ export function inputTrigger(trigger: {
     parameters: Parameters,
     modes: { inputFormat: 'literal', labels: 'own' },
     outputs: ['input'],
+    declaredOutputs: ({ inputFormat }) => namesIn(inputFormat),
     mayFail: false,
     check: ({ inputFormat }, _facts, { labels }) => [
       ...checkFormat((inputFormat ?? []) as InputField[]),

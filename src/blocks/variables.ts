@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { isObject, setMember } from '../domain/run/input.ts'
 import { defineBlock, type ParameterFinding } from '../engine/block.ts'
 import { checkLabels, Labels } from './labels.ts'
+import { namesIn } from './names-in.ts'
 
 export const variables = defineBlock({
   type: 'variables',
@@ -17,10 +18,11 @@ export const variables = defineBlock({
     labels: Labels,
   }),
   outputs: [],
+  declaredOutputs: ({ assign }) => namesIn(assign),
   mayFail: true,
   check: (_params, facts, { assign, labels }) => [
     ...checkLabels(labels),
-    ...namesOf(assign).flatMap((name, index): ParameterFinding[] => {
+    ...namesIn(assign).flatMap((name, index): ParameterFinding[] => {
       if (facts.variables.has(name)) return []
       const message = `The workflow has no run variable "${name}". Add it to the run variables of the workflow, or correct the name.`
       return [{ level: 'error', code: 'UNKNOWN_VARIABLE', path: `assign.${index}.name`, message }]
@@ -40,7 +42,3 @@ export const variables = defineBlock({
     if (isObject(input) && isObject(input['labels'])) context.label(input['labels'])
   },
 })
-
-function namesOf(assign: unknown): string[] {
-  return Array.isArray(assign) ? assign.map((entry: { name?: unknown } | null) => String(entry?.name)) : []
-}

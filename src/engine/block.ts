@@ -35,6 +35,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
   /** Names of the outputs. All are null while the block has not run, and after it failed. */
   outputs: readonly string[]
+  /** Further outputs, which the parameters declare. `written`: as in the document, not checked. */
+  declaredOutputs?(written: Readonly<Record<string, unknown>>): readonly string[]
   /** For the mode `tools`: the blocks that can be tools, by the tool's type. */
   toolBlocks?: Readonly<Record<string, BlockDefinition>>
   /** The output that the block streams with `context.chunk` while generating it. */

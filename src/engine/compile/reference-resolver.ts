@@ -5,6 +5,7 @@ import { BlockError } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import type { Graph, GraphNode, GraphScope } from './graph.ts'
 import type { Report } from './report.ts'
+import { unknownOutput } from './unknown-outputs.ts'
 import { EnvironmentUses } from './unset-variables.ts'
 
 type Reference = Extract<Segment, { kind: 'reference' }>
@@ -139,6 +140,9 @@ export class ReferenceResolver {
       )
       return () => null
     }
+    const isNew = !this.references.get(place.node.id)?.has(source)
+    const message = isNew ? unknownOutput(source, path, node) : undefined
+    if (message !== undefined) this.#warn(place, 'UNKNOWN_OUTPUT', message)
     this.#note(place, { source, path, of: { kind: 'block', id: node.id } })
     const hops = hopsTo(place.scope, node.scope)
     if (hops === 0) return (frame) => readPath(frame.outputs[slot], path)

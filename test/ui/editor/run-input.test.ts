@@ -86,6 +86,54 @@ describe('a manual run', () => {
   }, 120_000)
 })
 
+describe('a run of a draft that the API starts', () => {
+  let visited: Visit
+  beforeAll(async () => {
+    visited = await visit()
+  }, 120_000)
+  afterAll(() => visited.close())
+
+  test('asks for required fields without a value, and for fields that are only read', async () => {
+    const { page, pageErrors } = visited
+    const dialog = page.getByRole('dialog', { name: 'Run with custom input' })
+    const output = page.getByRole('region', { name: 'Output' })
+    const run = () => page.getByRole('button', { name: 'Run', exact: true }).click()
+    const draft = (name: string, read: string, params: object = {}): Draft => ({
+      name,
+      blocks: [
+        block('start', 'api_trigger', { ...params }, { position: { x: 0, y: 0 } }),
+        block('end', 'function', { code: `return 'Hi ' + ${read}` }, { position: { x: 320, y: 0 } }),
+      ],
+      edges: ['start > end'],
+    })
+    await openWorkflow(
+      visited,
+      draft('Required', '<start.who>', { inputFormat: [{ name: 'who', type: 'string', required: true }] }),
+    )
+    await run()
+    await dialog.getByText('Required fields have no value.').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await output.getByText('Hi text').waitFor()
+
+    await openWorkflow(visited, draft('Only read', '<start.input.who>'))
+    await run()
+    await dialog.getByText('Blocks read fields of the input.').waitFor()
+    await dialog.getByLabel('Input', { exact: true }).getByText('"who"').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.keyboard.press('Control+Enter')
+    await output.getByText('Hi text').waitFor()
+
+    await openWorkflow(
+      visited,
+      draft('Given', '<start.who>', { inputFormat: [{ name: 'who', type: 'string', value: 'you' }] }),
+    )
+    await run()
+    await output.getByText('Hi you').waitFor()
+    expect(await dialog.count()).toBe(0)
+    expect(pageErrors).toEqual([])
+  }, 60_000)
+})
+
 describe('a run of a draft that a webhook starts', () => {
   let visited: Visit
   beforeAll(async () => {

@@ -75,7 +75,7 @@ describe('a large document', () => {
   })
 
   test('whose JSON body contains the mark of references is compiled', async () => {
-    const body = `{"a":"${'\u{e000}'.repeat(200_000)}<start.x>"}`
+    const body = `{"a":"${'\u{e000}'.repeat(200_000)}<start.input.x>"}`
     const api = block('api', 'api', { url: 'http://example.com', method: 'POST', body })
     expect(codesOf(document({ blocks: [start, api], edges: ['start > api'] }))).toEqual({})
   })

@@ -24,11 +24,15 @@ export function exampleInput(document: Document, trigger = 'api_trigger'): Recor
   return { body, headers, query, method: methodOf(block.params ?? {}) }
 }
 
-/** Whether blocks read what a trigger gives, such as the message of a chat. */
+/**
+ * Whether blocks read what a trigger without an input format gives: the message of a chat, or members of the input,
+ * such as `<start.input.id>`.
+ */
 export function readsTrigger(document: Document, trigger: string): boolean {
   const block = Object.values(document.blocks).find(({ type }) => type === trigger)
   const start = startWords[trigger]
-  return block !== undefined && start !== undefined && Object.keys(fieldsRead(document, block, start)).length > 0
+  if (!block || start === undefined) return false
+  return Object.keys(fieldsRead(document, block, start, start !== 'chat')).length > 0
 }
 
 /** An example of a request to a webhook trigger, for commands. */
@@ -73,8 +77,16 @@ const startWords: Readonly<Record<string, string>> = {
   chat_trigger: 'chat',
 }
 
-/** The members of a trigger's output that references in the document read, with a text for each. */
-function fieldsRead({ blocks, loops, parallels }: Document, trigger: Block, start: string): Record<string, unknown> {
+/**
+ * The members of a trigger's output that references in the document read, with a text for each. `isInputOnly`: only
+ * those of its whole input.
+ */
+function fieldsRead(
+  { blocks, loops, parallels }: Document,
+  trigger: Block,
+  start: string,
+  isInputOnly = false,
+): Record<string, unknown> {
   const names = new Set([start, normaliseName(trigger.name)])
   const found: Tree = new Map()
   const collect = (value: unknown, more: readonly PathStep[]) => {
@@ -83,6 +95,7 @@ function fieldsRead({ blocks, loops, parallels }: Document, trigger: Block, star
         if (segment.kind !== 'reference' || !names.has(segment.name)) continue
         // An API or manual trigger also has its whole input as `input`.
         const isWhole = segment.path[0] === 'input' && (start === 'api' || start === 'manual')
+        if (isInputOnly && !isWhole) continue
         grow(found, [...(isWhole ? segment.path.slice(1) : segment.path), ...more])
       }
     }

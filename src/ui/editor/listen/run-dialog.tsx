@@ -6,11 +6,12 @@ import { SelectField } from '../../parts/field.tsx'
 import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
+import type { Document } from '../document/document.ts'
 import { exampleInput } from '../document/example-input.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import type { RunRequest, RunTrigger } from '../run/run-watch.ts'
 import type { StartError } from '../run/start-error.ts'
-import { startTriggers, usualTrigger } from '../run/start-trigger.ts'
+import { type StartTrigger, startTriggers, usualTrigger } from '../run/start-trigger.ts'
 import { leading, type Runs } from '../run/use-runs.ts'
 import { ListenSection } from './listen-section.tsx'
 import { type LoggedRequest, useLoggedRequest } from './use-logged-request.ts'
@@ -32,7 +33,7 @@ export function RunDialog({
   onClose,
 }: {
   runs: Runs
-  /** The run that lacks a request to its webhook trigger; undefined when the dialog was opened as such. */
+  /** The run that lacks an input; undefined when the dialog was opened as such. */
   request: RunRequest | undefined
   written: WrittenInputs
   /** Goes to the block that prevents the run. */
@@ -101,11 +102,7 @@ export function RunDialog({
       onClose={onClose}
       focus={null}
       title="Run with custom input"
-      description={
-        request
-          ? 'A webhook trigger starts this workflow, and blocks read its request. Run the draft once with this request, or listen for a real one.'
-          : 'Runs the draft once with this input. Omitted fields use their values from the input format.'
-      }
+      description={request ? askingText(document, trigger) : plainText}
     >
       <DialogBody>
         {triggers.length > 1 && trigger && (
@@ -175,6 +172,19 @@ export function RunDialog({
       </DialogActions>
     </Dialog>
   )
+}
+
+const plainText = 'Runs the draft once with this input. Omitted fields use their values from the input format.'
+
+/** Why the run asks for its input. */
+function askingText({ blocks }: Document, trigger: StartTrigger | undefined): string {
+  if (trigger?.starts === 'webhook') {
+    return 'A webhook trigger starts this workflow, and blocks read its request. Run the draft once with this request, or listen for a real one.'
+  }
+  const format = trigger && blocks[trigger.id]?.params?.['inputFormat']
+  const hasFormat = Array.isArray(format) && format.length > 0
+  const reason = hasFormat ? 'Required fields have no value.' : 'Blocks read fields of the input.'
+  return `${reason} Run the draft once with this input. To run without being asked, give the fields values in the input format of the trigger.`
 }
 
 /** Says where the shown request comes from. */

@@ -19,10 +19,21 @@ export function usualTrigger(triggers: readonly StartTrigger[]): StartTrigger | 
   return preferred.find(Boolean) ?? triggers[0]
 }
 
-/** Whether a run that starts at the trigger needs its request or message, because blocks read it. */
-export function needsInput(document: Document, { type, starts }: StartTrigger): boolean {
-  if (starts === 'chat') return readsTrigger(document, type)
-  if (starts !== 'webhook') return false
-  const { body, headers, query } = exampleInput(document, type)
-  return [body, headers, query].some((part) => typeof part === 'string' || Object.keys(part ?? {}).length > 0)
+/**
+ * Whether a run that starts at the trigger needs an input: a request or message that blocks read, members of an input
+ * without declared fields, or required fields without a sample value.
+ */
+export function needsInput(document: Document, { id, type, starts }: StartTrigger): boolean {
+  if (starts === 'schedule') return false
+  if (starts === 'webhook') {
+    const { body, headers, query } = exampleInput(document, type)
+    return [body, headers, query].some((part) => typeof part === 'string' || Object.keys(part ?? {}).length > 0)
+  }
+  const format = document.blocks[id]?.params?.['inputFormat']
+  if (starts === 'chat' || !Array.isArray(format) || format.length === 0) return readsTrigger(document, type)
+  return (format as Field[]).some(({ required, type: kind, value = null }) => {
+    return required === true && (value === null || (value === '' && kind !== 'string'))
+  })
 }
+
+type Field = { type?: unknown; required?: unknown; value?: unknown }

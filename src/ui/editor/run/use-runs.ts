@@ -54,8 +54,8 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void, onL
       return { blockId, ...(executionId ? { executionId } : {}), ...iterations }
     }
     /**
-     * Starts a run without input. When it starts at a webhook or chat trigger, and blocks read its request or message:
-     * with the chosen test request, or the pinned one; otherwise it has to be given first.
+     * Starts a run without input. When it needs one: with the chosen test request, or the pinned output of the trigger;
+     * otherwise it has to be given first.
      */
     const startBare = async (request: RunRequest) => {
       const { document } = draft.state()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { ApiError } from '../../../../src/ui/api/api-error.ts'
-import { startErrorOf } from '../../../../src/ui/editor/run/start-error.ts'
+import { ApiError } from '../../../../../src/ui/api/api-error.ts'
+import { startErrorOf } from '../../../../../src/ui/editor/run/start-error.ts'
 
 const blocks = {
   kQ3: { id: 'kQ3', type: 'api', name: 'Fetch' },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { iterationText } from '../../../../src/ui/editor/run/block-run.ts'
-import { entryLines } from '../../../../src/ui/editor/run/entry-lines.ts'
-import type { RunEvent, RunSpan } from '../../../../src/ui/editor/run/run-event.ts'
-import { fold, idle, type RunState, shownEntry } from '../../../../src/ui/editor/run/run-state.ts'
+import { iterationText } from '../../../../../src/ui/editor/run/block-run.ts'
+import { entryLines } from '../../../../../src/ui/editor/run/entry-lines.ts'
+import type { RunEvent, RunSpan } from '../../../../../src/ui/editor/run/run-event.ts'
+import { fold, idle, type RunState, shownEntry } from '../../../../../src/ui/editor/run/run-state.ts'
 
 const startTime = '2025-06-01T00:00:00.000Z'
 

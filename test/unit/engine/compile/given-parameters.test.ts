@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { registry } from '../../../src/blocks/registry.ts'
-import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
-import { giveParameters } from '../../../src/engine/compile/given-parameters.ts'
-import { block, document } from '../../support/make.ts'
+import { registry } from '../../../../src/blocks/registry.ts'
+import type { WorkflowDocument } from '../../../../src/domain/workflow/workflow.ts'
+import { giveParameters } from '../../../../src/engine/compile/given-parameters.ts'
+import { block, document } from '../../../support/make.ts'
 
 const hook = (params: Record<string, unknown> = {}, id = 'hook') =>
   document({ blocks: [block(id, 'webhook_trigger', params), block('after', 'wait', { ms: 1 })] })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { entryOnCanvas, failedPass, passOf, placeOfError } from '../../../../src/ui/editor/run/passes.ts'
-import type { RunEvent, RunSpan } from '../../../../src/ui/editor/run/run-event.ts'
-import { entriesOf, fold, idle, type RunState, triedOn } from '../../../../src/ui/editor/run/run-state.ts'
+import { entryOnCanvas, failedPass, passOf, placeOfError } from '../../../../../src/ui/editor/run/passes.ts'
+import type { RunEvent, RunSpan } from '../../../../../src/ui/editor/run/run-event.ts'
+import { entriesOf, fold, idle, type RunState, triedOn } from '../../../../../src/ui/editor/run/run-state.ts'
 
 const startTime = '2025-06-01T00:00:00.000Z'
 type Pass = { iterations?: number[]; depth?: number; parentId?: string | null }

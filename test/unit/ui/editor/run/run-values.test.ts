@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { parseTemplate } from '../../../../src/domain/workflow/reference.ts'
-import { previewExpression, previewJson, previewTemplate } from '../../../../src/language/preview.ts'
-import { openDocument } from '../../../../src/ui/editor/document/edit.ts'
-import { suggestionsFor } from '../../../../src/ui/editor/inspector/suggestions.ts'
-import { fold, idle } from '../../../../src/ui/editor/run/run-state.ts'
-import { isIncomplete, lookUp, runValues } from '../../../../src/ui/editor/values/run-values.ts'
-import { block, document } from '../../../support/make.ts'
+import { parseTemplate } from '../../../../../src/domain/workflow/reference.ts'
+import { previewExpression, previewJson, previewTemplate } from '../../../../../src/language/preview.ts'
+import { openDocument } from '../../../../../src/ui/editor/document/edit.ts'
+import { suggestionsFor } from '../../../../../src/ui/editor/inspector/suggestions.ts'
+import { fold, idle } from '../../../../../src/ui/editor/run/run-state.ts'
+import { isIncomplete, lookUp, runValues } from '../../../../../src/ui/editor/values/run-values.ts'
+import { block, document } from '../../../../support/make.ts'
 
 const workflow = openDocument({
   ...document({

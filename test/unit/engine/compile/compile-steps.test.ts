@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { registry } from '../../../src/blocks/registry.ts'
-import { defaultLimits } from '../../../src/domain/limits.ts'
-import { finish, type Slices } from '../../../src/domain/slices.ts'
-import { readDocument } from '../../../src/domain/workflow/document.ts'
-import { compileInSlices, compilePlan } from '../../../src/engine/compile/plan.ts'
-import { secretsIn } from '../../../src/engine/compile/secret-parameters.ts'
-import { compileCode } from '../../../src/language/code.ts'
-import { worstDocuments } from '../../faults/hostile/documents.ts'
-import { block, document } from '../../support/make.ts'
+import { registry } from '../../../../src/blocks/registry.ts'
+import { defaultLimits } from '../../../../src/domain/limits.ts'
+import { finish, type Slices } from '../../../../src/domain/slices.ts'
+import { readDocument } from '../../../../src/domain/workflow/document.ts'
+import { compileInSlices, compilePlan } from '../../../../src/engine/compile/plan.ts'
+import { secretsIn } from '../../../../src/engine/compile/secret-parameters.ts'
+import { compileCode } from '../../../../src/language/code.ts'
+import { worstDocuments } from '../../../faults/hostile/documents.ts'
+import { block, document } from '../../../support/make.ts'
 
 const start = block('start', 'api_trigger')
 const stepMsMax = 100
@@ -58,7 +58,7 @@ test('a longer code or expression than allowed is an error at its parameter', ()
 })
 
 test('a document with more references than allowed has one error for them', () => {
-  const api = block('api', 'api', { url: '<start.b>'.repeat(60_000) })
+  const api = block('api', 'api', { url: '<start.input>'.repeat(60_000) })
   const draft = document({ blocks: [start, api], edges: ['start > api'] })
   const { findings } = compilePlan(draft, registry, defaultLimits)
   expect(findings.map(({ code }) => code)).toEqual(['TOO_MANY_REFERENCES'])

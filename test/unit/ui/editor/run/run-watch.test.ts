@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { rememberedRun, rememberRun } from '../../../../src/ui/editor/run/remembered-runs.ts'
-import { RunWatch } from '../../../../src/ui/editor/run/run-watch.ts'
-import { until } from '../../../support/ui/editor-page.ts'
+import { rememberedRun, rememberRun } from '../../../../../src/ui/editor/run/remembered-runs.ts'
+import { RunWatch } from '../../../../../src/ui/editor/run/run-watch.ts'
+import { until } from '../../../../support/ui/editor-page.ts'
 
 const own = { fetch: globalThis.fetch, requestAnimationFrame: globalThis.requestAnimationFrame }
 beforeEach(() => {
