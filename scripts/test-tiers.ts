@@ -29,15 +29,20 @@ export function testFiles(folder: string, tier: TierName, words: readonly string
   return words.length === 0 ? files : files.filter((file) => words.some((word) => file.includes(word)))
 }
 
-/** Tests of the service that look into the data folder, or are about parts that no store takes part in. */
+/**
+ * Tests of the service that look into the data folder, that are about parts that no store takes part in, or that use
+ * PostgreSQL in any case.
+ */
 const withoutStore = [
   'service/backup/',
   'service/cli/',
+  'service/cluster/',
   'service/docs/',
   'service/executable/',
   'service/http/editor/usage.test.ts',
   'service/http/metrics.test.ts',
   'service/outbound/',
+  'service/peers/',
   'service/processes/',
   'service/sandbox/',
   'service/store/',
