@@ -14,7 +14,7 @@ import { queryPostgres } from '../../support/store/postgres-store.ts'
 const templates = resolve(import.meta.dir, '../../../deploy')
 const template = (name: string) => readFileSync(join(templates, name), 'utf8')
 const folder = temporaryFolder()
-const ports = [3001, 3002, 3003].map((named) => ({ named, used: freePort() }))
+const ports = [3001, 3002, 3003].map((named) => ({ named, used: 0 }))
 const publicPort = freePort()
 const url = `http://127.0.0.1:${publicPort}`
 const children: Bun.Subprocess[] = []
@@ -27,7 +27,13 @@ beforeAll(async () => {
   environment = await filledEnvironment()
   const made = await millrace(['init', '--json'], { environment: { ...environment, MILLRACE_DATA: folder.path } })
   installation = JSON.parse(made.out) as Installation
-  await Promise.all(ports.map(({ used }) => startProcess(used)))
+  // Another program may take a free port before the process does.
+  for (const port of ports) {
+    for (let tries = 0; tries < 5 && port.used === 0; tries += 1) {
+      const candidate = freePort()
+      if (await startProcess(candidate).catch(() => undefined)) port.used = candidate
+    }
+  }
   await startNginx()
 }, 60_000)
 
@@ -59,8 +65,8 @@ async function startProcess(port: number): Promise<Bun.Subprocess> {
   expect(program).toBe('/usr/local/bin/millrace')
   const env = cleanEnvironment({ ...environment, MILLRACE_DATA: folder.path })
   const child = Bun.spawn([executable(), ...args], { env, stdout: 'ignore', stderr: 'ignore' })
-  children.push(child)
   await answers(`http://127.0.0.1:${port}`, child)
+  children.push(child)
   return child
 }
 

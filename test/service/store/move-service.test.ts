@@ -94,8 +94,8 @@ test('a service continues on PostgreSQL, and then on SQLite again, where it stop
   const onSecond = (path: string) => second.url + new URL(path).pathname
   expect((await asked.arrivals(2))[1]!.headers.get('x-secret')).toBe('a secret value')
   expect(await jobOf(second, apiKey, taskId)).toMatchObject({ status: 'completed', output: { result: 'answered' } })
-  await receiver.arrivals(4)
-  expect(new Set(receiver.keys).size).toBe(3)
+  // Those that were in flight arrive again.
+  while (new Set(receiver.keys).size < 3) await receiver.arrivals(receiver.received.length + 1)
   expect((await call(onSecond(notifying), apiKey, 'POST', {})).status).toBe(200)
   const rest = await readLog(second, apiKey, workspaceId, 10, cursor)
   expect(rest.entries).toHaveLength(3)

@@ -12,6 +12,8 @@ describe('reading page by page', () => {
     const id = await small.deployed()
     all = []
     for (let n = 0; n < 7; n++) all.push(logIdOf((await small.log(id, { durationMs: n })).sequence))
+    // On PostgreSQL, a page shows an entry in this order when no transaction of the server is older.
+    while (ids(await small.logs('&order=asc')).length < all.length) await Bun.sleep(10)
   })
   afterAll(() => small.close())
 
