@@ -85,7 +85,7 @@ describe('one selection', () => {
 describe('the wide inspector', () => {
   test('has input, settings and output side by side, is remembered, and becomes tabs on a narrow screen', async () => {
     const { page } = visited
-    await open(shop)
+    await open({ ...shop, name: 'Wide shop' })
     await card('line').click()
     await inspector('line').getByRole('button', { name: 'Open wide' }).click()
     for (const name of ['Input', 'Settings', 'Output'])
