@@ -2,6 +2,7 @@ import type { CheckIn, OwnWork } from '../../process-store.ts'
 import type { Database } from '../connection.ts'
 import { type ChangeRow, changesKeptSeconds, SeenChanges } from './changes.ts'
 import { bury, leaseSeconds, type Membership, releaseGoneJobs } from './membership.ts'
+import { deliveryOwners } from './orphans.ts'
 
 /**
  * One statement a second keeps a process among the others: it renews the lease, and reads who else is there, what they
@@ -115,16 +116,10 @@ const renewSeconds = 9
 
 const drainOwn = 'UPDATE millrace.processes SET draining = true WHERE number = $1 AND NOT draining'
 
-// `owners` finds the distinct owners of pending deliveries, and `claimed` those of jobs, with one look at an index for
-// each. ORDER BY makes PostgreSQL use the index even while its statistics know nothing of a million new rows.
+// `claimed` finds the distinct owners of jobs, with one look at an index for each. ORDER BY makes PostgreSQL use the
+// index even while its statistics know nothing of a million new rows.
 const select = `
-  WITH RECURSIVE owners (owner) AS (
-    (SELECT owner FROM millrace.deliveries WHERE due_at IS NOT NULL ORDER BY owner LIMIT 1)
-    UNION ALL
-    SELECT (SELECT d.owner FROM millrace.deliveries d WHERE d.due_at IS NOT NULL AND d.owner > o.owner
-            ORDER BY d.owner LIMIT 1)
-    FROM owners o WHERE o.owner IS NOT NULL
-  ), claimed (owner) AS (
+  WITH RECURSIVE ${deliveryOwners}, claimed (owner) AS (
     (SELECT owner FROM millrace.jobs WHERE owner > 0 ORDER BY owner LIMIT 1)
     UNION ALL
     SELECT (SELECT j.owner FROM millrace.jobs j WHERE j.owner > 0 AND j.owner > c.owner ORDER BY j.owner LIMIT 1)

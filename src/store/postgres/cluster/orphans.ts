@@ -30,14 +30,17 @@ export async function releaseWork(sql: Sql, attempting: readonly DeliveryKey[]):
 
 const adoptedAtOnce = 2_000
 
-const selectGone = `
-  WITH RECURSIVE owners (owner) AS (
+/** The distinct owners of pending deliveries, with one look at the index for each. Part of a `WITH RECURSIVE`. */
+export const deliveryOwners = `owners (owner) AS (
     (SELECT owner FROM millrace.deliveries WHERE due_at IS NOT NULL ORDER BY owner LIMIT 1)
     UNION ALL
     SELECT (SELECT d.owner FROM millrace.deliveries d WHERE d.due_at IS NOT NULL AND d.owner > o.owner
             ORDER BY d.owner LIMIT 1)
     FROM owners o WHERE o.owner IS NOT NULL
-  )
+  )`
+
+const selectGone = `
+  WITH RECURSIVE ${deliveryOwners}
   SELECT owner FROM owners
   WHERE owner IS NOT NULL AND owner NOT IN (SELECT number FROM millrace.processes)`
 
