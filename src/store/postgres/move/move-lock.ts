@@ -21,7 +21,12 @@ export async function withMoveLock<Result>(database: Database, work: () => Promi
           'killed, its registration ends within 30 seconds.',
       )
     }
-    return await work()
+    const hold = new Hold(sql)
+    try {
+      return await Promise.race([work(), hold.lost])
+    } finally {
+      await hold.end()
+    }
   })
 }
 
@@ -35,5 +40,35 @@ async function take(sql: Sql): Promise<void> {
   throw new AppError('CONFLICT', 'Another millrace move works on the PostgreSQL database. Wait until it has ended.')
 }
 
+/**
+ * Uses the connection of the lock now and then: networks drop connections that are silent for minutes, and with the
+ * connection, the lock would be gone.
+ */
+class Hold {
+  readonly #sql: Sql
+  readonly #lost = Promise.withResolvers<never>()
+  #timer: Timer
+  #asking: Promise<unknown> = Promise.resolve()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+    this.#lost.promise.catch(() => undefined)
+    this.#timer = setInterval(() => {
+      this.#asking = this.#sql.get('SELECT 1').catch(this.#lost.reject)
+    }, everyMs)
+  }
+
+  /** Rejects when the lock is gone. */
+  get lost(): Promise<never> {
+    return this.#lost.promise
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#asking
+  }
+}
+
+const everyMs = 30_000
 const attemptsMax = 10
 const pauseMs = 100

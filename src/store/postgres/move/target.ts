@@ -98,8 +98,9 @@ class PostgresTarget implements MoveTarget {
   async finish(highestNumbers: Readonly<Record<string, number>>): Promise<void> {
     const database = this.#database
     await makePartitions(database, Date.now())
-    for (const { name } of movedTables) await database.run(`ANALYZE millrace.${name}`)
-    await database.write(async (sql) => {
+    await database.bulk('BEGIN', async (sql) => {
+      await sql.run('SET LOCAL statement_timeout = 0')
+      for (const { name } of movedTables) await sql.run(`ANALYZE millrace.${name}`)
       for (const { name } of await sql.all<{ name: string }>(selectIdentities)) {
         await sql.get(setHighest(name), highestNumbers[name] ?? 0)
       }
@@ -108,7 +109,10 @@ class PostgresTarget implements MoveTarget {
   }
 
   async clear(): Promise<void> {
-    await this.#database.run('DROP SCHEMA millrace CASCADE')
+    await this.#database.bulk('BEGIN', async (sql) => {
+      await sql.run('SET LOCAL statement_timeout = 0')
+      await sql.run('DROP SCHEMA millrace CASCADE')
+    })
     this.#partitionedTo = 0
     await this.open()
   }
