@@ -6,6 +6,7 @@ import { storageError, unavailable } from '../failures.ts'
 import { hasLegacyJournal, legacyJournalPaths } from '../legacy-journal/files.ts'
 import { forgetLegacyJournal } from '../legacy-journal/import.ts'
 import { inspectLegacyJournal } from '../legacy-journal/inspect.ts'
+import { unfinishedMove, unfinishedMoveId } from '../open.ts'
 import { Executor } from '../thread/executor.ts'
 
 /**
@@ -30,6 +31,8 @@ function copyFile(from: string, to: string): void {
   const database = new Database(from, { readonly: true })
   try {
     database.run('PRAGMA busy_timeout = 5000')
+    const found = database.query<{ id: number }, []>('SELECT application_id AS id FROM pragma_application_id').get()
+    if (found?.id === unfinishedMoveId) throw unfinishedMove(from)
     database.run('VACUUM INTO ?', [to])
   } finally {
     database.close()

@@ -5,7 +5,10 @@ import { type MoveOptions, moveInstallation } from '../../../../src/store/move/m
 import { movedTables } from '../../../../src/store/move/tables.ts'
 import { withSqliteSource } from '../../../../src/store/sqlite/move/source.ts'
 import { withSqliteTarget } from '../../../../src/store/sqlite/move/target.ts'
+import { databasePath } from '../../../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
+import { copyDatabase } from '../../../../src/store/sqlite/upkeep/copy.ts'
+import { inspectDatabase } from '../../../../src/store/sqlite/upkeep/inspect.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { temporaryFolder } from '../../../support/executable.ts'
 import { fillInstallation } from '../../../support/store/full-installation.ts'
@@ -56,6 +59,8 @@ describe('a move from one data folder to another', () => {
     )
     expect(await cut).toMatchObject({ message: 'cut' })
     expect(await rejectionOf(open('b'))).toMatchObject({ message: expect.stringContaining('unfinished move') })
+    expect(() => copyDatabase(databasePath(place('b')), place('copy.db'))).toThrow('unfinished move')
+    expect(inspectDatabase(databasePath(place('b')))).toMatchObject({ unfinished: true, foreign: false, problems: [] })
     const { different } = await move('a', 'b', {
       prepare: async (begun) => void seen.push(begun),
       onProgress: ({ kind, table, rows }) => void (kind === 'copy' && table === 'logs' && seen.push(String(rows > 0))),
