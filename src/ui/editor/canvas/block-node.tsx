@@ -4,7 +4,7 @@ import { classes } from '../../parts/class-names.ts'
 import { type Block, isTrigger, portsOf } from '../document/document.ts'
 import { useEditing, useWorkflowNames } from '../editing.tsx'
 import { BlockVisitors } from '../together/block-visitors.tsx'
-import { branchText, lineChars, summaryOf } from './block-summary.ts'
+import { branchLabel, branchText, lineChars, summaryOf } from './block-summary.ts'
 import type { BlockNode } from './canvas-nodes.ts'
 import { CardHead, cardLook } from './card-head.tsx'
 import { CompactCard } from './compact-card.tsx'
@@ -43,12 +43,7 @@ function FullCard({ block, selected }: { block: Block; selected: boolean }) {
         (port) =>
           port.kind === 'branch' && (
             <div key={port.handle} className="relative flex h-7 items-center border-t border-line px-3">
-              <span
-                title={branchText(block, port.handle)}
-                className="min-w-0 flex-1 truncate font-mono text-2xs text-muted"
-              >
-                {shortExpression(branchText(block, port.handle), lineChars)}
-              </span>
+              <BranchRow block={block} handle={port.handle} />
               <PortHandle blockId={id} port={port} className="top-1/2!" />
             </div>
           ),
@@ -58,6 +53,20 @@ function FullCard({ block, selected }: { block: Block; selected: boolean }) {
     </div>
   )
 }
+
+function BranchRow({ block, handle }: { block: Block; handle: string }) {
+  const { name, text } = branchLabel(block, handle)
+  const room = Math.max(lineChars - (name === '' ? 0 : Math.min(name.length, nameChars) + 1), nameChars)
+  return (
+    <span title={branchText(block, handle)} className="flex min-w-0 flex-1 gap-1.5 text-2xs">
+      {name !== '' && <span className="max-w-2/5 shrink-0 truncate font-medium">{name}</span>}
+      <span className="min-w-0 truncate font-mono text-muted">{shortExpression(text, room)}</span>
+    </span>
+  )
+}
+
+/** The characters of a branch's name that fit beside its expression. */
+const nameChars = 12
 
 /** Loads workflow names only when the canvas contains a Workflow block. */
 function NamedSummary({ block }: { block: Block }) {

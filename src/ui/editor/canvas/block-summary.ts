@@ -139,13 +139,29 @@ function shapeText(data: unknown): string {
   return text === '' ? '' : ` with ${text}`
 }
 
-/** The expression or description of a branch of a condition or router. */
-export function branchText(block: Block, handle: string): string {
-  if (handle === 'condition-else') return 'else'
+/** A branch of a condition or router: its name if somebody chose one, and its expression or description. */
+export type BranchLabel = { name: string; text: string }
+
+export function branchLabel(block: Block, handle: string): BranchLabel {
+  if (handle === 'condition-else') return { name: '', text: 'else' }
   const list = block.params?.[block.type === 'condition' ? 'conditions' : 'routes']
-  if (!Array.isArray(list)) return handle
+  if (!Array.isArray(list)) return { name: '', text: handle }
   const entry = list.find((one: { id?: unknown } | null) => handle.endsWith(`-${textOf(one?.id)}`)) as
     | { id?: unknown; expression?: unknown; description?: unknown }
     | undefined
-  return textOf(entry?.expression) || textOf(entry?.description) || textOf(entry?.id) || handle
+  const id = textOf(entry?.id)
+  const text = textOf(entry?.expression) || textOf(entry?.description)
+  if (text === '') return { name: '', text: id || handle }
+  return { name: isGivenName(id) ? '' : id, text }
+}
+
+/** Both parts of a branch as one text. */
+export function branchText(block: Block, handle: string): string {
+  const { name, text } = branchLabel(block, handle)
+  return name === '' ? text : `${name}: ${text}`
+}
+
+/** Whether the editor gave this name to a new branch. */
+function isGivenName(id: string): boolean {
+  return /^branch(-?\d+)?$/.test(id)
 }
