@@ -77,9 +77,11 @@ test('a service continues on PostgreSQL, and then on SQLite again, where it stop
   await receiver.arrivals(1)
   const { entries, cursor } = await readLog(first, apiKey, workspaceId, 2)
   expect(entries).toHaveLength(2)
+  const url = await server().createDatabase()
+  const early = await millrace(['move', '--from', data, '--to', url])
+  expect(early).toMatchObject({ code: 1, words: expect.stringContaining(`A service runs on ${data}`) })
   await stopped()
 
-  const url = await server().createDatabase()
   const withoutKey = await millrace(['move', '--from', data, '--to', url])
   expect(withoutKey).toMatchObject({ code: 1, words: expect.stringContaining('MILLRACE_SECRET_KEY is not set') })
   const key = readFileSync(join(data, 'millrace.key'), 'utf8').trim()
@@ -100,6 +102,8 @@ test('a service continues on PostgreSQL, and then on SQLite again, where it stop
   const rest = await readLog(second, apiKey, workspaceId, 10, cursor)
   expect(rest.entries).toHaveLength(3)
   expect((await readLog(second, apiKey, workspaceId, 10)).entries.slice(0, 2)).toEqual(entries)
+  const tooEarly = await millrace(['move', '--from', url, '--to', back, '--json'], { environment })
+  expect(tooEarly).toMatchObject({ code: 1, words: expect.stringContaining(`process ${second.pid} on `) })
   await stopped()
 
   const again = await millrace(['move', '--from', url, '--to', back, '--json'], { environment })
