@@ -4,6 +4,8 @@ import { type Config, storeKindOf } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { serverOf } from '../../store/lock.ts'
 import { databasePath } from '../../store/sqlite/open.ts'
+import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
+import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
 import type { Command, LoadedSettings } from '../command.ts'
 import { allowListOf, proxiesOf } from '../support/allow-list.ts'
 import { priceTableOf } from '../support/price-table.ts'
@@ -14,7 +16,7 @@ import { examineKey } from './key.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSchedules } from './schedules.ts'
 import { examineDatabase, examineDisk, examineLegacyJournal } from './storage.ts'
-import { examineWebhooks } from './webhooks.ts'
+import { examineWebhooks, failedSince } from './webhooks.ts'
 
 export const doctor: Command = {
   summary:
@@ -40,7 +42,7 @@ export const doctor: Command = {
 const marks: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok    ', warning: 'look  ', broken: 'BROKEN' }
 
 async function examine(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
-  if (storeKindOf(config) === 'postgres') return await examineWithPostgres(config, settings)
+  if (storeKindOf(config) === 'postgres') return await examineWithPostgres(config, settings, now)
   const folder = resolve(config.data)
   const found = [...examineSettings(config, settings), examineFolder(folder)]
   if (!existsSync(folder)) return [...found, examineClock(now, undefined)]
@@ -52,17 +54,17 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     examineDatabase(folder),
     ...examineLegacyJournal(folder, served),
     examineKey(folder, config),
-    ...examineWebhooks(folder, now),
-    ...examineSchedules(folder, now, served),
+    ...examineWebhooks(inspectOutbox(databasePath(folder), failedSince(now)), now),
+    ...examineSchedules(inspectSchedules(databasePath(folder)), now, served),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     ...(config.backup === undefined ? [] : [await examineBackups(config.backup, config, now)]),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
 }
 
-async function examineWithPostgres(config: Config, settings: LoadedSettings): Promise<Diagnosis[]> {
+async function examineWithPostgres(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
   const files = config.s3Bucket === undefined ? examineFolder(resolve(config.data)) : await examineFiles(config)
-  return [...examineSettings(config, settings), ...(await examinePostgres(config)), files]
+  return [...examineSettings(config, settings), ...(await examinePostgres(config, now)), files]
 }
 
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {

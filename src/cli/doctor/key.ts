@@ -24,39 +24,21 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
     const heads = sealHeadsIn(databasePath(folder), sealHeadBytes)
     const inDocuments = sealHeadsInDocuments(sealedDocumentsIn(databasePath(folder)), registry, sealHeadBytes)
     const box = new SecretBox([], { directory: folder, secretKey, heads: [...heads, ...inDocuments] })
-    if (!heads.every((head) => box.knows(head))) {
-      const message =
-        inFile === 0 && secretKey === undefined
-          ? `The database contains secrets, but their key is missing: ${path} does not exist.`
-          : `The database contains secrets that were encrypted with a different key.`
-      const advice =
-        'Restore the key file from a backup, or add the earlier key to MILLRACE_SECRET_KEY. If the key is lost ' +
-        'permanently, millrace env discard removes the values, so that you can set them again.'
+    const different = differentKey(box, heads, inDocuments)
+    if (different) {
+      const isMissing = inFile === 0 && secretKey === undefined && different.isOfValue
+      const message = isMissing
+        ? `The database contains secrets, but their key is missing: ${path} does not exist.`
+        : different.message
+      const advice = `Restore the key file from a backup, or add the earlier key to MILLRACE_SECRET_KEY. ${different.lost}`
       return { check, state: 'broken', message, advice }
-    }
-    if (!inDocuments.every((head) => box.knows(head))) {
-      return {
-        check,
-        state: 'broken',
-        message: 'Workflows contain secrets that were encrypted with a different key. The service does not start.',
-        advice:
-          'Restore the key file from a backup, or add the earlier key to MILLRACE_SECRET_KEY. If the key is lost ' +
-          'permanently, millrace env discard empties the values, so that you can write them in the editor again.',
-      }
     }
     if (inFile > 0 && (statSync(path).mode & 0o077) !== 0) {
       const message = `Other users of the machine can read ${path}.`
       return { check, state: 'warning', message, advice: `chmod 600 ${path}` }
     }
     const older = countOlder(folder, box)
-    if (older > 0) {
-      return {
-        check,
-        state: 'warning',
-        message: `Stored secrets can be decrypted, but an older key encrypted ${count(older, 'of them', 'of them')}.`,
-        advice: 'Run millrace env rotate. Only then can the older keys be removed.',
-      }
-    }
+    if (older > 0) return olderKeyNeeded(older)
     const where = secretKey === undefined ? path : 'MILLRACE_SECRET_KEY'
     const message =
       heads.length + inDocuments.length === 0
@@ -67,6 +49,39 @@ export function examineKey(folder: string, { secretKey }: Config): Diagnosis {
     const isSetting = error instanceof AppError && error.code === 'INVALID_INPUT'
     const advice = isSetting ? 'Correct MILLRACE_SECRET_KEY.' : 'Restore the key file from a backup.'
     return { check, state: 'broken', message: messageOf(error), advice }
+  }
+}
+
+/** Whether a secret needs a key that the box does not have. `lost`: what to do if nobody has it. */
+export function differentKey(
+  box: SecretBox,
+  heads: readonly Uint8Array[],
+  inDocuments: readonly Uint8Array[],
+): { isOfValue: boolean; message: string; lost: string } | undefined {
+  if (!heads.every((head) => box.knows(head))) {
+    return {
+      isOfValue: true,
+      message: 'The database contains secrets that were encrypted with a different key.',
+      lost: 'If the key is lost permanently, millrace env discard removes the values, so that you can set them again.',
+    }
+  }
+  if (inDocuments.every((head) => box.knows(head))) return undefined
+  return {
+    isOfValue: false,
+    message: 'Workflows contain secrets that were encrypted with a different key. The service does not start.',
+    lost:
+      'If the key is lost permanently, millrace env discard empties the values, so that you can write them in the ' +
+      'editor again.',
+  }
+}
+
+/** `older`: how many stored secrets the current key did not encrypt. */
+export function olderKeyNeeded(older: number): Diagnosis {
+  return {
+    check: 'key',
+    state: 'warning',
+    message: `Stored secrets can be decrypted, but an older key encrypted ${count(older, 'of them', 'of them')}.`,
+    advice: 'Run millrace env rotate. Only then can the older keys be removed.',
   }
 }
 

@@ -3,21 +3,27 @@ import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { sealHeadsInDocuments } from '../../engine/document-secrets.ts'
-import { inspectServer, type ServerInspection } from '../../store/postgres/upkeep/inspect.ts'
+import { countOlderSeals, inspectServer, type ServerInspection } from '../../store/postgres/upkeep/inspect.ts'
 import { placeOf } from '../installation/open-store.ts'
 import { roundSize } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
+import { differentKey, olderKeyNeeded } from './key.ts'
 import { examineProcesses } from './processes.ts'
+import { examineSchedules } from './schedules.ts'
+import { examineWebhooks, failedSince } from './webhooks.ts'
 
-/** The checks of an installation on PostgreSQL: server, schema, processes, clocks and the key of stored secrets. */
-export async function examinePostgres(config: Config): Promise<Diagnosis[]> {
+/** The checks of an installation on PostgreSQL. */
+export async function examinePostgres(config: Config, now: number): Promise<Diagnosis[]> {
   try {
-    const found = await inspectServer(config.store, sealHeadBytes)
+    const found = await inspectServer(config.store, { headBytes: sealHeadBytes, failedSince: failedSince(now) })
+    const isServed = found.processes.some(({ isGone }) => !isGone)
     return [
       examineSchema(found, config),
-      ...(found.schemaVersion === 0 ? [] : examineProcesses(found.processes, Date.now())),
+      ...(found.schemaVersion === 0 ? [] : examineProcesses(found.processes, now)),
+      await examineSecretKey(found, config),
+      ...examineWebhooks(found.outbox, now),
+      ...examineSchedules(found.schedules, now, isServed),
       examineServerClock(found),
-      examineSecretKey(found, config),
     ]
   } catch (error) {
     const advice = 'Check MILLRACE_STORE and the PostgreSQL server. The service does not start without it.'
@@ -65,24 +71,27 @@ function examineServerClock({ clockAheadMs }: ServerInspection): Diagnosis {
   }
 }
 
-function examineSecretKey({ sealed }: ServerInspection, { secretKey, data }: Config): Diagnosis {
+async function examineSecretKey({ sealed }: ServerInspection, { store, secretKey, data }: Config): Promise<Diagnosis> {
   const check = 'key'
   if (secretKey === undefined) {
     const advice = 'Set it to the same text of at least 32 characters for every process.'
     return { check, state: 'broken', message: 'MILLRACE_SECRET_KEY is not set. The service does not start.', advice }
   }
   try {
-    const heads = [...sealed.heads, ...sealHeadsInDocuments(sealed.documents, registry, sealHeadBytes)]
+    const inDocuments = sealHeadsInDocuments(sealed.documents, registry, sealHeadBytes)
+    const heads = [...sealed.heads, ...inDocuments]
     const box = new SecretBox([], { directory: data, secretKey, heads })
-    if (!heads.every((head) => box.knows(head))) {
-      return {
-        check,
-        state: 'broken',
-        message: 'The database contains secrets that were encrypted with a different key.',
-        advice: 'Add the earlier key to MILLRACE_SECRET_KEY, after the current one and a comma.',
-      }
+    const different = differentKey(box, sealed.heads, inDocuments)
+    if (different) {
+      const advice = `Add the earlier key to MILLRACE_SECRET_KEY, after the current one and a comma. ${different.lost}`
+      return { check, state: 'broken', message: different.message, advice }
     }
-    return { check, state: 'ok', message: 'Stored secrets can be decrypted with MILLRACE_SECRET_KEY.' }
+    const isCurrent = (text: string) =>
+      sealHeadsInDocuments([text], registry, sealHeadBytes).every((head) => box.isCurrent(head))
+    const older = heads.length > 0 && box.currentHead ? await countOlderSeals(store, box.currentHead, isCurrent) : 0
+    if (older > 0) return olderKeyNeeded(older)
+    const message = 'Stored secrets can be decrypted: the key is in MILLRACE_SECRET_KEY.'
+    return { check, state: 'ok', message: heads.length === 0 ? 'No secret is stored yet.' : message }
   } catch (error) {
     const advice = error instanceof AppError && error.code === 'INVALID_INPUT' ? 'Correct MILLRACE_SECRET_KEY.' : ''
     return { check, state: 'broken', message: messageOf(error), ...(advice && { advice }) }

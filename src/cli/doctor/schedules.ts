@@ -1,5 +1,4 @@
-import { databasePath } from '../../store/sqlite/open.ts'
-import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
+import type { SchedulesState } from '../../store/inspection.ts'
 import { count } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -7,9 +6,8 @@ import type { Diagnosis } from './diagnosis.ts'
 const lateMs = 5 * 60_000
 
 /** Checks whether schedules run on time. Reports nothing without schedules. `isServed`: whether the service runs. */
-export function examineSchedules(folder: string, now: number, isServed: boolean): Diagnosis[] {
+export function examineSchedules(found: SchedulesState | undefined, now: number, isServed: boolean): Diagnosis[] {
   const check = 'schedules'
-  const found = inspectSchedules(databasePath(folder))
   if (!found || found.schedules === 0) return []
   const { schedules, dueAt } = found
   const next = dueAt === null ? 'no run is due' : `the next run is due at ${new Date(dueAt).toISOString()}`

@@ -1,6 +1,5 @@
 import { sequenceAt } from '../../domain/ids.ts'
-import { databasePath } from '../../store/sqlite/open.ts'
-import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
+import type { OutboxState } from '../../store/inspection.ts'
 import { count } from '../support/size.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -8,10 +7,14 @@ const dayMs = 86_400_000
 /** The service sends a delivery when it is due, so a longer delay indicates a fault. */
 const lateMs = 5 * 60_000
 
+/** From here on, failed deliveries are reported. */
+export function failedSince(now: number): number {
+  return Math.max(0, sequenceAt(now - dayMs))
+}
+
 /** Checks whether webhook deliveries succeed. Reports nothing without webhook subscriptions. */
-export function examineWebhooks(folder: string, now: number): Diagnosis[] {
+export function examineWebhooks(state: OutboxState | undefined, now: number): Diagnosis[] {
   const check = 'webhooks'
-  const state = inspectOutbox(databasePath(folder), Math.max(0, sequenceAt(now - dayMs)))
   if (!state) return []
   const { pending, oldestDueAt, failed, webhooks, withoutSecret } = state
   const warnings: Diagnosis[] = []

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { examineSchedules } from '../../../src/cli/doctor/schedules.ts'
+import { databasePath } from '../../../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { inspectSchedules } from '../../../src/store/sqlite/upkeep/inspect-schedules.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { document } from '../../support/make.ts'
 import { install } from '../../support/store/installed.ts'
@@ -27,11 +29,14 @@ test.each([
   async (dueAt, isServed, state, message) => {
     using folder = temporaryFolder()
     await scheduled(folder.path, dueAt)
-    expect(examineSchedules(folder.path, now, isServed)).toMatchObject([{ check: 'schedules', state, message }])
+    expect(examineSchedules(inspectSchedules(databasePath(folder.path)), now, isServed)).toMatchObject([
+      { check: 'schedules', state, message },
+    ])
   },
 )
 
 test('doctor reports nothing about schedules if there are none', async () => {
   using folder = temporaryFolder()
-  expect(examineSchedules(folder.path, now, false)).toEqual([])
+  const found = inspectSchedules(databasePath(folder.path))
+  expect(examineSchedules(found, now, false)).toEqual([])
 })

@@ -15,6 +15,15 @@ export async function listSealed(
   return rows.map((row) => ({ kind, key: keys.map((each) => row[each]!), owner: JSON.parse(row.owner) as string[] }))
 }
 
+/** How many values of all kinds do not begin with `head`. */
+export async function countSealedOtherwise(sql: Sql, head: Uint8Array): Promise<number> {
+  let count = 0
+  for (const { count: text } of Object.values(statements)) {
+    count += (await sql.get<{ count: number }>(text, head.length, head))!.count
+  }
+  return count
+}
+
 export async function readSealed(sql: Sql, { kind, key }: SealedPlace): Promise<Uint8Array | undefined> {
   return (await sql.get<{ sealed: Uint8Array }>(statements[kind].read, ...key))?.sealed
 }
@@ -81,12 +90,13 @@ function statementsOf({ table, column, key, owner }: Source) {
   const places = columns.map((each, index) => `t.${each} AS ${keys[index]}`)
   const names = columns.map((each) => `t.${each}`)
   // A lost secret of a subscription is empty. NULL is never different.
+  const others = `millrace.${table} t WHERE substr(t.${column}, 1, $1) <> $2 AND length(t.${column}) > 0`
   const select = `
-    SELECT ${places.join(', ')}, json_strip_nulls(json_build_array(${owner.join(', ')}))::text AS owner
-    FROM millrace.${table} t WHERE substr(t.${column}, 1, $1) <> $2 AND length(t.${column}) > 0`
+    SELECT ${places.join(', ')}, json_strip_nulls(json_build_array(${owner.join(', ')}))::text AS owner FROM ${others}`
   const order = `ORDER BY ${names.map((each) => `${each} DESC`).join(', ')} LIMIT $3`
   return {
     keys,
+    count: `SELECT count(*) AS count FROM ${others}`,
     list: `${select} ${order}`,
     listAfter: `${select} AND (${names.join(', ')}) < (${values(4).join(', ')}) ${order}`,
     read: `

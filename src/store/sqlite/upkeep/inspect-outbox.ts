@@ -1,15 +1,6 @@
 import { Database } from 'bun:sqlite'
+import type { OutboxState } from '../../inspection.ts'
 import { countDeliveryRows, countPending, type PendingCount } from '../writes/fan-out-records.ts'
-
-/** The state of the webhook deliveries of an installation. Times are epoch milliseconds. */
-export type OutboxState = PendingCount & {
-  /** Deliveries that finally failed, of runs from the given sequence on. */
-  failed: number
-  /** Webhook subscriptions of workflows that are not deleted. */
-  webhooks: number
-  /** Webhook subscriptions whose secret is lost. They receive nothing until a new secret is set. */
-  withoutSecret: number
-}
 
 /** Undefined for a database that cannot be read or is not ours (`inspectDatabase` reports that). */
 export function inspectOutbox(path: string, failedSince: number): OutboxState | undefined {

@@ -1,11 +1,5 @@
 import { Database } from 'bun:sqlite'
-
-/** The state of the schedules of an installation. Times are epoch milliseconds. */
-export type SchedulesState = {
-  schedules: number
-  /** When the next one is due; null when none is. */
-  dueAt: number | null
-}
+import type { SchedulesState } from '../../inspection.ts'
 
 /** Undefined for a database that cannot be read or is not ours (`inspectDatabase` reports that). */
 export function inspectSchedules(path: string): SchedulesState | undefined {
