@@ -91,6 +91,8 @@ export type ProcessRow = Peer & {
   isGone: boolean
   isLeader: boolean
   isDraining: boolean
+  /** The head of the key that it encrypts with, hexadecimal; null while it has not announced one. */
+  keyHead: string | null
   holds: { runs: number; jobs: number; deliveries: number; schedules: number }
 }
 

@@ -1,6 +1,7 @@
 import { openSecretBox, type SecretBox } from '../../accounts/secret-box.ts'
 import { sealHeadsOf } from '../../assembly/seal-heads.ts'
 import { keyOfServer, serverOf } from '../../store/lock.ts'
+import type { Store } from '../../store/store.ts'
 import { type Command, CommandError } from '../command.ts'
 import { withInstallation } from '../installation/installation.ts'
 import { usesPostgres } from '../installation/open-store.ts'
@@ -28,9 +29,7 @@ export const rotate: Command = {
       return await encryptAgain({
         store,
         box,
-        onFirst: () => {
-          if (!usesPostgres(config)) assertServiceKnows(directory, box)
-        },
+        onFirst: () => (usesPostgres(config) ? assertProcessesKnow(store, box) : assertServiceKnows(directory, box)),
         onProgress: (done) => {
           if (performance.now() - saidAt < progressMs) return
           saidAt = performance.now()
@@ -84,5 +83,16 @@ function assertServiceKnows(directory: string, box: SecretBox): void {
   throw new CommandError(
     `The service that uses the folder (${who}) does not encrypt with the first key. Nothing was changed.`,
     'Start it again with the same MILLRACE_SECRET_KEY and key file as this command, then repeat the command.',
+  )
+}
+
+/** The same for processes on PostgreSQL. */
+async function assertProcessesKnow(store: Store, box: SecretBox): Promise<void> {
+  const current = box.currentHead?.toHex()
+  const other = (await store.listProcesses()).find(({ isGone, keyHead }) => !isGone && keyHead !== current)
+  if (!other) return
+  throw new CommandError(
+    `Process ${other.pid} on ${other.host} does not encrypt with the first key. Nothing was changed.`,
+    'Start it again with the same MILLRACE_SECRET_KEY as this command, then repeat the command.',
   )
 }

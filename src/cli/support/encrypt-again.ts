@@ -17,7 +17,7 @@ export type EncryptAgainOptions = {
   store: Store
   box: SecretBox
   /** Called before anything changes, if something has to. */
-  onFirst(): void
+  onFirst(): void | Promise<void>
   /** Called after each portion, with the number of values so far. */
   onProgress(count: number): void
 }
@@ -129,7 +129,7 @@ class Pass {
   /** Afterwards, leaves as much time to the writes of a service as this one took. */
   async #write(name: string, counts: Record<string, number>, write: () => Promise<number>): Promise<number> {
     const { onFirst, onProgress } = this.#options
-    if (this.#total === 0) onFirst()
+    if (this.#total === 0) await onFirst()
     const startedAt = performance.now()
     const changed = await write()
     this.#total += changed

@@ -2,8 +2,8 @@ import { expect } from 'bun:test'
 import { hashKey } from '../../../src/accounts/keys.ts'
 import { runCommandLine } from '../../../src/cli/command-line.ts'
 import type { KeyRow } from '../../../src/store/account-store.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { openStoreOf, storeSettings } from '../store/test-store.ts'
 import { MemoryTerminal } from './memory-terminal.ts'
 
 /** The output of `init` and `users create`. */
@@ -14,7 +14,10 @@ export async function call(folder: string, ...words: (string | { input: string }
   const input = words.find((word) => typeof word !== 'string')
   const terminal = new MemoryTerminal(input)
   const texts = words.filter((word) => typeof word === 'string')
-  const code = await runCommandLine([...texts, '--data', folder], { terminal, environment: {} })
+  const code = await runCommandLine([...texts, '--data', folder], {
+    terminal,
+    environment: await storeSettings(folder),
+  })
   return { code, out: terminal.out, words: terminal.words }
 }
 
@@ -26,7 +29,7 @@ export async function json<Data>(folder: string, ...words: string[]): Promise<Da
 }
 
 export async function withStore<Result>(folder: string, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = await openSqliteStore({ directory: folder, sync: 'full', mode: 'direct' })
+  const store = await openStoreOf(folder)
   try {
     return await work(store)
   } finally {

@@ -11,10 +11,18 @@ import type { Store } from '../../../src/store/store.ts'
  */
 export const postgresAddress = Bun.env['TEST_POSTGRES']
 
+/** The key of stored secrets, where a setting has it; by default the data folder does. */
+export const secretKey = postgresAddress === undefined ? undefined : 'the-secret-key-of-all-tests-on-postgres'
+
 /** The settings that select the store of a data folder; none for SQLite. */
 export async function storeSettings(data: string): Promise<Record<string, string>> {
-  if (postgresAddress === undefined) return {}
-  return { MILLRACE_STORE: await databaseOf(data), MILLRACE_SECRET_KEY: 'the-secret-key-of-all-tests-on-postgres' }
+  return secretKey === undefined ? {} : { MILLRACE_STORE: await databaseOf(data), MILLRACE_SECRET_KEY: secretKey }
+}
+
+/** Opens the store of a data folder, as a command does. */
+export async function openStoreOf(data: string): Promise<Store> {
+  if (postgresAddress === undefined) return await openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
+  return await openPostgresStore({ url: await databaseOf(data), connectionsMax: 2 })
 }
 
 /** Opens the store that the settings name. */
@@ -31,7 +39,7 @@ export async function openTestStore(
  * The address of the folder's database, which is made by the first call. The service has exactly the rights that
  * docs/postgresql.md asks for.
  */
-async function databaseOf(data: string): Promise<string> {
+export async function databaseOf(data: string): Promise<string> {
   const name = `test_${new Bun.CryptoHasher('sha256').update(resolve(data)).digest('hex').slice(0, 24)}`
   const address = new URL(postgresAddress!)
   const sql = new SQL(address.href, { max: 1 })

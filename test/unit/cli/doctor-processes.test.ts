@@ -7,6 +7,7 @@ const hourMs = 3_600_000
 const rowOf = (more: Partial<ProcessRow>): ProcessRow => ({
   ...{ id: 'p', url: 'http://127.0.0.1:3000', host: 'one', pid: 7, version: '1.0.0' },
   ...{ startedAt: now - 5 * hourMs, heartbeatAt: now, isGone: false, isLeader: false, isDraining: false },
+  keyHead: null,
   holds: { runs: 0, jobs: 0, deliveries: 0, schedules: 0 },
   ...more,
 })

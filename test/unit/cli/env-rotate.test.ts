@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { deriveKey } from '../../../src/accounts/key-file.ts'
 import { openSecretBox, SecretBox } from '../../../src/accounts/secret-box.ts'
 import { sealHeadsOf } from '../../../src/assembly/seal-heads.ts'
@@ -8,13 +6,16 @@ import { encryptAgain } from '../../../src/cli/support/encrypt-again.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { type SealedKind, sealedKinds } from '../../../src/store/account-store.ts'
 import { takeLock } from '../../../src/store/lock.ts'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { call, diagnose, json, withStore } from '../../support/cli/folder.ts'
+import { ManualClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { storeSealedValues } from '../../support/store/contract/sealed-value-contract.ts'
 import { type Installed, install } from '../../support/store/installed.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
+import { databaseOf, postgresAddress } from '../../support/store/test-store.ts'
 
 const oldKey = 'old-'.repeat(8)
 const newKey = 'new-'.repeat(8)
@@ -119,19 +120,6 @@ test('encrypts every kind of value with the first key, so that the old key can b
   expect((await call(path, 'env', 'rotate', '--secret-key', both)).out).toBe('Nothing had to be encrypted again.\n')
 })
 
-test('moves from the key file to the setting, and to a new line of the key file', async () => {
-  await call(path, 'env', 'set', 'A', 'value-one', '--workspace', home.workspaceId)
-  const file = join(path, 'millrace.key')
-  expect(await rotate(newKey)).toEqual({ ...nothing, variables: 1 })
-  rmSync(file)
-  expect(await keyCheck(newKey)).toMatchObject({ state: 'ok' })
-  const inFile = Buffer.alloc(32, 7).toString('base64')
-  writeFileSync(file, `${inFile}\n${Buffer.from(deriveKey(newKey)).toString('base64')}\n`, { mode: 0o600 })
-  expect(await json(path, 'env', 'rotate')).toEqual({ ...nothing, variables: 1 })
-  writeFileSync(file, `${inFile}\n`)
-  expect((await diagnose(path)).of('key')).toMatchObject({ state: 'ok' })
-})
-
 /** Fails after a number of changes, as a process that is killed. */
 function dying(store: Store, changesMax: number): Store {
   let changes = 0
@@ -191,22 +179,37 @@ test('leaves values that no key decrypts as they are, and says how many', async 
   expect(await keyCheck(both)).toMatchObject({ state: 'warning' })
 })
 
+/** A service that has announced the key that it encrypts with; undefined: not yet. */
+async function serving(head: Uint8Array | undefined): Promise<AsyncDisposable & { pattern: RegExp }> {
+  if (postgresAddress === undefined) {
+    const lock = takeLock(path)
+    if (head) lock.noteKey(head.toHex())
+    const pattern = new RegExp(`process ${process.pid}\\) does not encrypt with the first key. Nothing was changed.`)
+    return { pattern, [Symbol.asyncDispose]: async () => lock.release() }
+  }
+  const serves = { version: '1', url: 'http://127.0.0.1:1', usesFolder: false, clock: new ManualClock(0) }
+  const store = await openPostgresStore({ url: await databaseOf(path), serves })
+  if (head) await store.announceKeys([head])
+  const pattern = new RegExp(`Process ${process.pid} on .* does not encrypt with the first key. Nothing was changed.`)
+  return { pattern, [Symbol.asyncDispose]: () => store.close() }
+}
+
 test('changes nothing while a service encrypts with another key, or when a needed key is missing', async () => {
   await fill(oldKey)
-  const lock = takeLock(path)
-  for (const noted of [undefined, boxOf(oldKey).currentHead!.toHex()]) {
-    if (noted !== undefined) lock.noteKey(noted)
+  for (const head of [undefined, boxOf(oldKey).currentHead]) {
+    await using service = await serving(head)
     const refused = await call(path, 'env', 'rotate', '--secret-key', both)
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.words).toContain(`process ${process.pid}) does not encrypt with the first key. Nothing was changed.`)
+    expect(refused.words).toMatch(service.pattern)
     expect(await readWith(oldKey)).toEqual(everything)
   }
-  lock.noteKey(boxOf(newKey).currentHead!.toHex())
-  const wrong = await call(path, 'env', 'rotate', '--secret-key', `${newKey},${'x'.repeat(32)}`)
-  expect(wrong).toMatchObject({ code: 1, out: '' })
-  expect(wrong.words).toContain('encrypted with another key')
-  expect(await rotate(both)).toEqual(counts)
-  lock.release()
+  {
+    await using _ = await serving(boxOf(newKey).currentHead)
+    const wrong = await call(path, 'env', 'rotate', '--secret-key', `${newKey},${'x'.repeat(32)}`)
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+    expect(wrong.words).toContain('encrypted with another key')
+    expect(await rotate(both)).toEqual(counts)
+  }
   const back = await call(path, 'env', 'rotate', '--secret-key', `${oldKey},${newKey}`)
   expect(back.out).toBe(
     'Encrypted again with the first key: 2 variables, 2 webhook secrets, 3 drafts and versions of workflows, ' +

@@ -23,7 +23,7 @@ type SqlProcess = Omit<ProcessRow, 'isGone' | 'isLeader' | 'holds'> &
   ProcessRow['holds'] & { number: number; leaseMs: number }
 
 const selectProcesses = `
-  SELECT p.number, p.id, p.url, p.host, p.pid, p.version, p.draining AS "isDraining", p.runs,
+  SELECT p.number, p.id, p.url, p.host, p.pid, p.version, p.draining AS "isDraining", p.key_heads[1] AS "keyHead", p.runs,
     floor(extract(epoch FROM p.started_at) * 1000)::bigint AS "startedAt",
     floor(extract(epoch FROM p.heartbeat_at) * 1000)::bigint AS "heartbeatAt",
     (extract(epoch FROM p.lease_until - now()) * 1000)::double precision AS "leaseMs",
