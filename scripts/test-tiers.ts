@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
  *
  * - `unit`: one part at a time, in the test's own process: starts no process and leaves the machine by no connection.
  * - `service`: the whole service, as the built executable or assembled on loopback, and whatever starts a process.
- * - `postgres`: the tests of `service` again, on PostgreSQL instead of SQLite.
+ * - `postgres`: the tests of `service` and of commands again, on PostgreSQL instead of SQLite.
  * - `ui`: the editor and the dashboard in Chromium.
  * - `faults`: killed processes, full and failing disks, power cuts.
  */
@@ -23,27 +23,37 @@ export function processesFor(tier: TierName): number {
 
 /** The test files of a tier whose path contains one of the words; all of them when there are no words. */
 export function testFiles(folder: string, tier: TierName, words: readonly string[]): string[] {
-  const inner = tier === 'postgres' ? 'service' : tier
-  const all = [...new Bun.Glob(`test/${inner}/**/*.test.{ts,tsx}`).scanSync({ cwd: folder })].toSorted()
-  const files = tier === 'postgres' ? all.filter((file) => !withoutStore.some((part) => file.includes(part))) : all
+  const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync({ cwd: folder })].toSorted()
+  const files = all.filter((file) => (tier === 'postgres' ? usesStore(file) : file.startsWith(`test/${tier}/`)))
   return words.length === 0 ? files : files.filter((file) => words.some((word) => file.includes(word)))
 }
 
-/**
- * Tests of the service that look into the data folder, that are about parts that no store takes part in, or that use
- * PostgreSQL in any case.
- */
-const withoutStore = [
-  'service/backup/',
-  'service/cli/',
-  'service/cluster/',
-  'service/docs/',
-  'service/executable/',
-  'service/http/editor/usage.test.ts',
-  'service/http/metrics.test.ts',
-  'service/outbound/',
-  'service/peers/',
-  'service/processes/',
-  'service/sandbox/',
-  'service/store/',
-]
+function usesStore(file: string): boolean {
+  if (commandTests.includes(file)) return true
+  return file.startsWith('test/service/') && !Object.keys(withoutStore).some((part) => file.includes(part))
+}
+
+/** Commands that work on the store itself. */
+const commandTests = ['accounts', 'env', 'env-rotate', 'keys'].map((name) => `test/unit/cli/${name}.test.ts`)
+
+/** The tests of `service` that do not run again on PostgreSQL, and why. */
+const withoutStore: Readonly<Record<string, string>> = {
+  'service/backup/': 'a backup is a copy of the SQLite database',
+  'service/cli/backup-tar.test.ts': 'a backup is a copy of the SQLite database',
+  'service/cli/doctor-folder.test.ts': 'it examines the files of the data folder',
+  'service/cluster/': 'it starts a PostgreSQL server of its own',
+  'service/docs/': 'the documentation describes an installation on SQLite',
+  'service/executable/backup.test.ts': 'a backup is a copy of the SQLite database',
+  'service/executable/lost-key-file.test.ts': 'with PostgreSQL, the key is a setting',
+  'service/executable/models.test.ts': 'no store takes part',
+  'service/executable/snippets.test.ts': 'it is about clients of the API',
+  'service/executable/third-party-client.test.ts': 'it is about clients of the API',
+  'service/executable/typed-client.test.ts': 'it is about clients of the API',
+  'service/executable/watchdog.test.ts': 'no store takes part',
+  'service/executable/webhook-retries.test.ts': 'a process loses its claims when its clock runs sixty times as fast',
+  'service/outbound/': 'no store takes part',
+  'service/peers/': 'it starts a PostgreSQL server of its own',
+  'service/processes/': 'it is about files and processes',
+  'service/sandbox/': 'no store takes part',
+  'service/store/': 'it tests both stores, or starts a PostgreSQL server of its own',
+}

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import '../../support/built.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
 import { type Installation, init, type Serving, serve as start } from '../../support/running-service.ts'
+import { openStoreOf } from '../../support/store/test-store.ts'
 
 const started: Serving[] = []
 const folders: Disposable[] = []
@@ -107,8 +107,8 @@ test('continues an open rate window after kill -9', async () => {
   for (let n = 0; n < 4; n += 1) await logs(first)
   const window = await logs(first)
   expect(window.headers.get('x-ratelimit-remaining')).toBe('5')
-  // A crash may lose the last second, so wait until the count is in the file.
-  await until(async () => (await windowsOnDisk(data)).includes(5))
+  // A crash may lose the last second, so wait until the count is stored.
+  await until(async () => (await storedWindows(data)).includes(5))
   await first.kill('SIGKILL')
   const second = await serve(data, environment)
   const again = await logs(second)
@@ -120,8 +120,8 @@ test('continues an open rate window after kill -9', async () => {
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
 }, 120_000)
 
-async function windowsOnDisk(data: string): Promise<number[]> {
-  const store = await openSqliteStore({ directory: data, sync: 'normal', mode: 'direct' })
+async function storedWindows(data: string): Promise<number[]> {
+  const store = await openStoreOf(data)
   try {
     return (await store.listRateWindows(0)).map(({ used }) => used)
   } finally {

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { firstStart } from '../../../src/cli/installation/first-start.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import '../../support/built.ts'
 import { executable, millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { programPath } from '../../support/programs.ts'
 import { call, deploy, init, type Serving, serve as start } from '../../support/running-service.ts'
+import { openStoreOf } from '../../support/store/test-store.ts'
 
 const samples = resolve(import.meta.dir, '../../..', 'samples')
 
@@ -114,7 +114,7 @@ describe('the first start', () => {
 
   test('is completed by the next start if it was killed before it showed its key', async () => {
     using folder = temporaryFolder()
-    const store = await openSqliteStore({ directory: folder.path, sync: 'full', mode: 'direct' })
+    const store = await openStoreOf(folder.path)
     const elsewhere = { hostname: '127.0.0.1', port: 1, url: 'http://127.0.0.1:1' }
     const cut = (await firstStart({ store, address: elsewhere }))!
     await store.close()

@@ -1,7 +1,5 @@
-import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { join } from 'node:path'
 import { deriveKey } from '../../../src/accounts/key-file.ts'
 import { SecretBox } from '../../../src/accounts/secret-box.ts'
 import '../../support/built.ts'
@@ -9,6 +7,7 @@ import { withStore } from '../../support/cli/folder.ts'
 import { cleanEnvironment, executable, millrace, temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+import { storeSettings } from '../../support/store/test-store.ts'
 import { Receiver } from '../../support/webhook-receiver.ts'
 
 const oldKey = 'old-'.repeat(8)
@@ -50,10 +49,9 @@ async function keyState(key: string): Promise<string> {
 const headOf = (key: string) => new SecretBox([deriveKey(key)], { directory: '', secretKey: key }).currentHead!
 
 /** How many exchanges of chats the new key did not encrypt. */
-function olderExchanges(): number {
-  using database = new Database(join(folder.path, 'millrace.db'), { readonly: true })
-  const count = 'SELECT count(*) AS count FROM chat_turns WHERE substr(content, 1, 5) <> ?'
-  return (database.query(count).get(headOf(newKey)) as { count: number }).count
+async function olderExchanges(): Promise<number> {
+  const places = await withStore(folder.path, (store) => store.listSealed('chatTurn', headOf(newKey), 2 * exchanges))
+  return places.length
 }
 
 const talk = document({
@@ -144,19 +142,19 @@ test('a key is replaced while the service runs, also after a kill -9, and nothin
   const second = await restart(both)
   await run(second.url)
   expect(await keyState(both)).toBe('warning')
-  const before = olderExchanges()
+  const before = await olderExchanges()
   const rotating = Bun.spawn([executable(), 'env', 'rotate'], {
-    env: cleanEnvironment({ ...settings(both), MILLRACE_DATA: folder.path }),
+    env: cleanEnvironment({ ...(await storeSettings(folder.path)), ...settings(both), MILLRACE_DATA: folder.path }),
     stdout: 'ignore',
     stderr: 'inherit',
   })
-  while (olderExchanges() === before) {
+  while ((await olderExchanges()) === before) {
     expect(rotating.exitCode).toBeNull()
     await run(second.url)
   }
   rotating.kill('SIGKILL')
   await rotating.exited
-  const left = olderExchanges()
+  const left = await olderExchanges()
   expect(left).toBeGreaterThan(0)
   expect(left).toBeLessThan(before)
   expect(await say(second.url)).toContain('2 before')

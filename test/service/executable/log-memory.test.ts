@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { sequenceAt } from '../../../src/domain/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { init, serve } from '../../support/running-service.ts'
 import { appendLogs } from '../../support/store/append-logs.ts'
 import { type Installed, logRow } from '../../support/store/installed.ts'
+import { openStoreOf } from '../../support/store/test-store.ts'
 
 const entries = 1_000
 const spanChars = 800_000
@@ -17,7 +17,7 @@ const peakMb = async (pid: number) =>
 test('a log page with 800 MB of spans is sent with less than half of that in memory', async () => {
   using folder = temporaryFolder()
   const { workspaceId, apiKey } = await init(folder.path)
-  const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+  const store = await openStoreOf(folder.path)
   const document = { name: 'A', blocks: {}, edges: [] }
   const { id: workflowId } = await store.createWorkflow({ id: null, workspaceId, document, at: 1 })
   const traceSpans = JSON.stringify([{ output: 'x'.repeat(spanChars) }])

@@ -1,89 +1,30 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import '../../support/built.ts'
-import { millrace, temporaryFolder } from '../../support/executable.ts'
-import { block, document } from '../../support/make.ts'
-import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+import { expect, test } from 'bun:test'
+import { call } from '../../support/running-service.ts'
+import { SealedInstallation, talk } from './sealed-installation.ts'
 
-let folder: ReturnType<typeof temporaryFolder>
-let home: Installation
-let service: Serving | undefined
-beforeEach(async () => {
-  folder = temporaryFolder()
-  home = await init(folder.path)
-})
-afterEach(async () => {
-  await service?.kill('SIGKILL')
-  service = undefined
-  folder[Symbol.dispose]()
-})
+const first = { MILLRACE_SECRET_KEY: 'first-'.repeat(8) }
+const other = { MILLRACE_SECRET_KEY: 'other-'.repeat(8) }
 
-const command = (...words: string[]) => millrace(words, { environment: { MILLRACE_DATA: folder.path } })
-
-const hook = (path: string, authentication: Record<string, string>) =>
-  document({ name: path, blocks: [block('hook', 'webhook_trigger', { path, authentication })] })
-
-const talk = document({
-  name: 'Talk',
-  blocks: [
-    block('talk', 'chat_trigger', { identifier: 'help', access: 'password', password: 'a long password' }),
-    block('answer', 'response', { data: '"hello"' }),
-  ],
-  edges: ['talk > answer'],
-})
-
-/** Deploys workflows with a password and tokens, and stops the service. Returns the ID of the chat. */
-async function withSecretsInDocuments(): Promise<string> {
-  service = await serve(folder.path)
-  const endpoint = await deploy(service.url, home.apiKey, talk)
-  await deploy(service.url, home.apiKey, hook('bearer', { type: 'bearer', token: 'a-long-token' }))
-  await deploy(service.url, home.apiKey, hook('header', { type: 'header', name: 'X-Token', value: 'a-long-token' }))
-  await deploy(service.url, home.apiKey, hook('github', { type: 'signature', scheme: 'github', secret: 'a-secret' }))
-  const headers = { authorization: 'Bearer a-long-token' }
-  const accepted = await fetch(`${service.url}/api/webhooks/trigger/bearer`, { method: 'POST', headers, body: '{}' })
-  expect(accepted.status).toBe(202)
-  await service.kill('SIGTERM')
-  service = undefined
-  return endpoint.split('/').at(-2)!
-}
-
-const replaceKey = () => writeFileSync(join(folder.path, 'millrace.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`)
-
-const startError = () =>
-  serve(folder.path).then(
-    async (started) => {
-      await started.kill('SIGKILL')
-      return 'started'
-    },
-    (error: Error) => error.message,
-  )
-
-test.each([
-  ['another', replaceKey, 'encrypted with another key'],
-  ['no', () => rmSync(join(folder.path, 'millrace.key')), 'their key is missing'],
-])('the service does not start with %s key when only workflows hold secrets', async (_, change, message) => {
-  await withSecretsInDocuments()
-  const key = readFileSync(join(folder.path, 'millrace.key'))
-  change()
-  const refused = await startError()
+test('the service does not start with another key when only workflows hold secrets', async () => {
+  await using installation = await SealedInstallation.make(first)
+  const refused = await installation.startError(other)
   expect(refused).toContain('serve exited with 1')
-  expect(refused).toContain(message)
+  expect(refused).toContain('encrypted with another key')
   expect(refused).toContain('millrace env discard')
-  expect(await command('env', 'set', 'A', 'value')).toMatchObject({ code: 1, words: expect.stringContaining(message) })
-
-  writeFileSync(join(folder.path, 'millrace.key'), key)
-  service = await serve(folder.path)
-})
+  expect(await installation.command(other, 'env', 'set', 'A', 'value')).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('encrypted with another key'),
+  })
+  await installation.serve(first)
+}, 120_000)
 
 test('env discard empties lost secrets in workflows, which then refuse everyone until they are set again', async () => {
-  const id = await withSecretsInDocuments()
-  replaceKey()
+  await using installation = await SealedInstallation.make(first)
+  const { chatId: id, home } = installation
   // A draft and a version of each of the four workflows.
   const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 8 }
-  expect(JSON.parse((await command('env', 'discard', '--json')).out)).toEqual(gone)
-  service = await serve(folder.path)
-  const { url } = service
+  expect(JSON.parse((await installation.command(other, 'env', 'discard', '--json')).out)).toEqual(gone)
+  const { url } = await installation.serve(other)
 
   const workflow = await call(`${url}/api/workflows/${id}`, home.apiKey)
   const { blocks } = workflow.body as { blocks: Record<string, { params: unknown }> }
@@ -112,4 +53,4 @@ test('env discard empties lost secrets in workflows, which then refuse everyone 
   expect((await call(`${url}/api/workflows/${id}/deploy`, home.apiKey, 'POST')).status).toBe(200)
   const answered = await sayHello('a new password')
   expect(answered.status).toBe(200)
-})
+}, 120_000)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { sequenceAt } from '../../../src/domain/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { init, serve } from '../../support/running-service.ts'
 import { type Installed, logRow } from '../../support/store/installed.ts'
+import { openStoreOf } from '../../support/store/test-store.ts'
 import { Receiver } from '../../support/webhook-receiver.ts'
 
 const entries = 256
@@ -18,7 +18,7 @@ test('pending deliveries of runs with 1 GB of output are sent with less than hal
   using folder = temporaryFolder()
   using receiver = new Receiver()
   const { workspaceId } = await init(folder.path)
-  const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'direct' })
+  const store = await openStoreOf(folder.path)
   const document = { name: 'A', blocks: {}, edges: [] }
   const { id: workflowId } = await store.createWorkflow({ id: null, workspaceId, document, at: 1 })
   const subscription = await store.createSubscription(

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sequenceOf } from '../../../src/domain/ids.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
-import { programPath } from '../../support/programs.ts'
 import { call, init, type Serving, serve } from '../../support/running-service.ts'
 import { Receiver } from '../../support/webhook-receiver.ts'
 
@@ -117,36 +116,5 @@ describe('a webhook delivery of the executable', () => {
     const [first, second] = await receiver.arrivals(2)
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(4_990)
     expect(new Set(receiver.keys).size).toBe(1)
-  }, 120_000)
-})
-
-describe('the retry schedule of the executable, with a clock that runs sixty times as fast,', () => {
-  const delaysS = [5, 15, 60, 180]
-
-  test('makes five attempts, none of them early, with the same delivery ID, and no sixth', async () => {
-    await service.kill('SIGTERM')
-    // faketime remains the parent of the process that it starts, and does not forward signals.
-    const withIt = [programPath('setpriv'), '--pdeathsig', 'KILL']
-    // At this speed, the default time limit of an attempt would be half a second.
-    const patient = { ...environment, MILLRACE_WEBHOOK_TIMEOUT_MS: '120000' }
-    service = await serve(folder.path, patient, [programPath('faketime'), '-f', '+0 x60', ...withIt])
-    using receiver = new Receiver(() => new Response('', { status: 503 }))
-    const path = await deployed([{ url: receiver.url }])
-    await run(path, 1)
-    const received = await receiver.arrivals(5)
-    const sentAt = received.map(({ headers }) => Number(headers.get('svc-timestamp')))
-    for (const [index, delayS] of delaysS.entries()) {
-      const passedS = (sentAt[index + 1]! - sentAt[index]!) / 1000
-      expect(passedS).toBeGreaterThanOrEqual(delayS)
-    }
-    expect(new Set(receiver.keys).size).toBe(1)
-    const [, , , id] = path.split('/')
-    const stateNow = async () => {
-      const { body } = await call(`${service.url}/api/workflows/${id}/deliveries`, apiKey)
-      return (body as { data: { state: string }[] }).data[0]?.state
-    }
-    while ((await stateNow()) === 'pending') await Bun.sleep(10)
-    expect(await stateNow()).toBe('failed')
-    expect(receiver.received).toHaveLength(5)
   }, 120_000)
 })

@@ -1,8 +1,6 @@
-import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyPassword } from '../../../src/accounts/passwords.ts'
 import { hashToken, linkAgeMaxMs } from '../../../src/accounts/sessions.ts'
-import { databasePath } from '../../../src/store/sqlite/open.ts'
 import { call, findKey, json, type Made, withStore } from '../../support/cli/folder.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 
@@ -110,20 +108,13 @@ test('a new sign-in link for an account invalidates the previous one', async () 
 })
 
 describe('a password', () => {
-  const stored = () => {
-    const database = new Database(databasePath(path), { readonly: true })
-    try {
-      return database.query('SELECT password_hash FROM users').values().flat()[0] as string | null
-    } finally {
-      database.close()
-    }
-  }
+  const stored = () => withStore(path, async (store) => (await store.findPassword('owner@localhost'))?.passwordHash)
 
   test('is read from standard input and stored only as an argon2id hash', async () => {
     const text = 'correct horse é'
     const set = await call(path, 'users', 'password', 'owner@localhost', { input: `${text}\n` })
     expect(set).toMatchObject({ code: 0, out: '' })
-    const hash = stored() ?? ''
+    const hash = (await stored()) ?? ''
     expect(hash).toStartWith('$argon2id$')
     expect(await verifyPassword(text, hash)).toBe(true)
     expect(await verifyPassword(text.normalize('NFD'), hash)).toBe(true)
@@ -136,7 +127,7 @@ describe('a password', () => {
     const refused = await call(path, 'users', 'password', 'owner@localhost', { input })
     expect(refused.code).toBe(2)
     expect(refused.words).toContain('A password ')
-    expect(stored()).toBeNull()
+    expect(await stored()).toBeUndefined()
   })
 })
 
