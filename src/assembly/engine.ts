@@ -79,6 +79,7 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
     delete: (workflowId, blockId) => store.deletePin(workflowId, blockId),
     ...sealOf(accounts),
     secretsOf: async (workspaceId) => (await environments.of(workspaceId)).redactor,
+    inSlices: base.slices.run,
     now: () => clock.now(),
   })
   const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Redactor } from '../../domain/redaction/redactor.ts'
+import { finish, type InSlices, largeBytes, type Slices } from '../../domain/slices.ts'
 import { pinBytesMax } from '../../domain/workflow/pin.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { Outputs } from '../block.ts'
@@ -14,6 +15,8 @@ export type PinsOptions = {
   open(sealed: Uint8Array, context: string): string
   /** The secrets of a workspace. */
   secretsOf(workspaceId: string): Promise<Redactor | undefined>
+  /** Opens large pins. */
+  inSlices: InSlices
   now(): number
 }
 
@@ -32,14 +35,20 @@ export class Pins {
 
   /** The pins of the blocks that the draft has; undefined when there are none. */
   async of(draft: Draft): Promise<PinnedOutputs | undefined> {
-    const rows = await this.#rows(draft)
-    if (rows.length === 0) return undefined
-    return new PinnedOutputs(new Map(rows.map(({ blockId, text }) => [blockId, JSON.parse(text) as Outputs])))
+    const outputs = await this.#read(draft, function* (text): Slices<Outputs> {
+      yield
+      return JSON.parse(text)
+    })
+    if (outputs.length === 0) return undefined
+    return new PinnedOutputs(new Map(outputs.map(({ blockId, output }) => [blockId, output])))
   }
 
   async shown(draft: Draft): Promise<ShownPin[]> {
-    const [rows, secrets] = await Promise.all([this.#rows(draft), this.#options.secretsOf(draft.workspaceId)])
-    return rows.map(({ blockId, text, updatedAt }) => ({ blockId, output: secrets?.redact(text) ?? text, updatedAt }))
+    const secrets = await this.#options.secretsOf(draft.workspaceId)
+    return await this.#read(draft, function* (text): Slices<string> {
+      yield
+      return secrets ? yield* secrets.redactInSlices(text) : text
+    })
   }
 
   /**
@@ -73,12 +82,19 @@ export class Pins {
     return this.#options.delete(workflowId, blockId)
   }
 
-  async #rows({ id, workspaceId, document }: Draft) {
-    const { list, open } = this.#options
+  /** Opens the pins and makes something of the text of each. All pins of a workflow may have ten megabytes. */
+  async #read<Output>({ id, workspaceId, document }: Draft, make: (text: string) => Slices<Output>) {
+    const { list, open, inSlices } = this.#options
     const rows = (await list(id)).filter(({ blockId }) => Object.hasOwn(document.blocks, blockId))
-    return rows.map(({ blockId, content, updatedAt }) => {
-      return { blockId, text: open(content, pinContext(workspaceId, blockId)), updatedAt }
-    })
+    function* readAll(): Slices<{ blockId: string; output: Output; updatedAt: number }[]> {
+      const all: { blockId: string; output: Output; updatedAt: number }[] = []
+      for (const { blockId, content, updatedAt } of rows) {
+        all.push({ blockId, output: yield* make(open(content, pinContext(workspaceId, blockId))), updatedAt })
+      }
+      return all
+    }
+    const bytes = rows.reduce((sum, { content }) => sum + content.byteLength, 0)
+    return bytes > largeBytes ? await inSlices(readAll()) : finish(readAll())
   }
 }
 

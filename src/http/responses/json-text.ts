@@ -1,3 +1,5 @@
+import type { Redactor } from '../../domain/redaction/redactor.ts'
+import { finish, type InSlices, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import type { ResponseSet } from '../access/door.ts'
 
 /** JSON text, for example a column of the store. It goes into a response unchanged, without being parsed. */
@@ -34,4 +36,19 @@ export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
  */
 export function streamWith<Body>(stream: ReadableStream<Uint8Array>): Body {
   return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Body
+}
+
+/** The JSON of a value without secrets. A large one is written in slices. */
+export async function shownJson(
+  value: Readonly<Record<string, unknown>>,
+  secrets: Redactor | undefined,
+  inSlices: InSlices,
+): Promise<JsonText> {
+  const text = textOf(value, secrets)
+  return new JsonText(isLargeValue(value) ? await inSlices(text) : finish(text))
+}
+
+function* textOf(value: Readonly<Record<string, unknown>>, secrets: Redactor | undefined): Slices<string> {
+  const text = (yield* jsonInSlices(value)) as string
+  return secrets ? yield* secrets.redactInSlices(text) : text
 }

@@ -1,4 +1,4 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
 import { recordOf } from '../../domain/record-of.ts'
@@ -8,6 +8,7 @@ import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
 import { withBytesMax } from '../requests/body-limits.ts'
+import { JsonText, respondWith, writeObject } from '../responses/json-text.ts'
 import { isoTime, listOf, Time } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
@@ -21,6 +22,8 @@ const Pin = t.Object({
   output: recordOf(t.Unknown(), { description: 'Without the secrets of the workspace.' }),
   updatedAt: Time,
 })
+const PinList = listOf(Pin)
+type PinList = Static<typeof PinList>
 const SavedPin = t.Object({ blockId: t.String(), updatedAt: Time })
 /** The members around the output, and the spaces of a formatted one. */
 const bodyBytesMax = 4 * pinBytesMax
@@ -34,18 +37,17 @@ export function pinRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
         const shown = await pins.shown(await findWorkflow(services, key, id, 'read'))
-        return {
-          data: shown.map(({ blockId, output, updatedAt }) => {
-            return { blockId, output: JSON.parse(output) as Record<string, unknown>, updatedAt: isoTime(updatedAt) }
-          }),
-        }
+        const data = shown.map(({ blockId, output, updatedAt }) => {
+          return writeObject({ blockId, output: new JsonText(output), updatedAt: isoTime(updatedAt) }).text
+        })
+        return respondWith<PinList>(set, new JsonText(`{"data":[${data.join(',')}]}`))
       },
       route({
         name: 'listPins',
         summary: 'List the pinned outputs of a workflow',
         description: 'Manual runs of the draft use them instead of running these blocks. Deployed versions never do.',
         tag: 'Workflows',
-        responses: { 200: listOf(Pin) },
+        responses: { 200: PinList },
         errors: ['NOT_FOUND'],
       }),
     )

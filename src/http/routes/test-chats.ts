@@ -10,7 +10,7 @@ import { type ChatCall, ChatReception } from '../access/chat-reception.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed } from '../access/rate-headers.ts'
-import { workflowAt } from '../access/test-address.ts'
+import { alreadyTaken, workflowAt } from '../access/test-address.ts'
 import { forwardTestRequest } from '../peers/test-requests.ts'
 import { readBytes } from '../requests/body.ts'
 import type { ChatBody } from '../requests/chat-body.ts'
@@ -64,7 +64,7 @@ export function testChatRoutes(services: Services, door: Door) {
     await reception.admit(full)
     const { body, taken } = await take(full)
     if (!listeners.take(token, taken)) {
-      throw new AppError('CONFLICT', 'This test address has already taken a message. Listen again in the editor.')
+      throw alreadyTaken('chat')
     }
     return await respond(full, { workflow, body, taken })
   }

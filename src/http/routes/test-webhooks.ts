@@ -5,7 +5,7 @@ import { allowSilence, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
-import { workflowAt } from '../access/test-address.ts'
+import { alreadyTaken, workflowAt } from '../access/test-address.ts'
 import { WebhookReception } from '../access/webhook-reception.ts'
 import { forwardTestRequest } from '../peers/test-requests.ts'
 import { takenRequest } from '../requests/taken-request.ts'
@@ -69,7 +69,7 @@ export function testWebhookRoutes(services: Services, door: Door) {
     const head = { url, method, headers: withoutSession(request.headers) }
     const taken = await takenRequest(head, hook, { ...received, at: clock.now() }, webhooks.storeFile)
     if (!listeners.take(token, taken)) {
-      throw new AppError('CONFLICT', 'This test address has already taken a request. Listen again in the editor.')
+      throw alreadyTaken('webhook')
     }
     if (hook.respondsImmediately) return Response.json({ success: true, test: true }, { status: 202, headers })
     allowSilence(request, server)

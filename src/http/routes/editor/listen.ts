@@ -1,4 +1,4 @@
-import { Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
@@ -6,11 +6,12 @@ import { recordOf } from '../../../domain/record-of.ts'
 import { type Listener, listeningTriggers } from '../../../triggers/test-listeners.ts'
 import { findWorkflow } from '../../access/auth.ts'
 import { allowSilence } from '../../access/connection.ts'
-import type { Door } from '../../access/door.ts'
+import type { Door, ResponseSet } from '../../access/door.ts'
 import { editorRoute } from '../../openapi/route.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { readOptionalShape } from '../../requests/body.ts'
 import type { TakenRequest } from '../../requests/taken-request.ts'
+import { respondWith, shownJson, writeObject } from '../../responses/json-text.ts'
 import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
@@ -32,12 +33,13 @@ const ListenerResponse = t.Object({
     }),
   ),
 })
+type ListenerResponse = Static<typeof ListenerResponse>
 const pollMs = 20_000
 const paths = { webhook: '/api/webhooks/test/', chat: '/api/chat/test/' } as const
 
 /** Listening for a test request at the webhook or chat trigger of a draft. */
 export function listenRoutes(services: Services, door: Door) {
-  const { listeners, manual, settings, peers } = services
+  const { listeners, manual, settings, peers, runs } = services
   return new Elysia()
     .post(
       '/workflows/:id/listen',
@@ -47,10 +49,8 @@ export function listenRoutes(services: Services, door: Door) {
         const { workspaceId } = await findWorkflow(services, caller, id, 'execute')
         const { trigger = 'webhook' } = await readOptionalShape(request, NewListener, settings.body)
         set.status = 201
-        return await responseOf(
-          listeners.open({ workflowId: id, workspaceId, userId: caller.userId, trigger }),
-          workspaceId,
-        )
+        const listener = listeners.open({ workflowId: id, workspaceId, userId: caller.userId, trigger })
+        return await responseOf(set, listener, workspaceId)
       },
       editorRoute({
         name: 'listenForRequest',
@@ -71,7 +71,7 @@ export function listenRoutes(services: Services, door: Door) {
         assertOwn(listeners.find(token), id, caller.userId)
         allowSilence(request, server)
         const listener = assertOwn(await listeners.wait(token, pollMs, request.signal), id, caller.userId)
-        return await responseOf(listener, workspaceId)
+        return await responseOf(set, listener, workspaceId)
       },
       editorRoute({
         name: 'waitForRequest',
@@ -105,14 +105,18 @@ export function listenRoutes(services: Services, door: Door) {
     return listeners.find(token) ? undefined : await peers.forward(call, { kind: 'listener', id: token })
   }
 
-  async function responseOf({ token, trigger, expiresAt, request }: Listener<TakenRequest>, workspaceId: string) {
+  async function responseOf(
+    set: ResponseSet,
+    { token, trigger, expiresAt, request }: Listener<TakenRequest>,
+    workspaceId: string,
+  ) {
     const url = `${settings.baseUrl()}${paths[trigger]}${token}`
     const listening = { token, trigger, url, expiresAt: isoTime(expiresAt) }
-    if (!request) return { ...listening, request: null }
-    const text = JSON.stringify(request.shown)
-    const shown = (await manual.secretsOf(workspaceId))?.redact(text) ?? text
-    const fields = JSON.parse(shown) as Record<string, unknown>
-    return { ...listening, request: { receivedAt: isoTime(request.at), fields } }
+    if (!request) return respondWith<ListenerResponse>(set, writeObject({ ...listening, request: null }))
+    const secrets = await manual.secretsOf(workspaceId)
+    const fields = await shownJson(request.shown, secrets, runs.webhooks.inSlices)
+    const taken = writeObject({ receivedAt: isoTime(request.at), fields })
+    return respondWith<ListenerResponse>(set, writeObject({ ...listening, request: taken }))
   }
 }
 
