@@ -16,6 +16,7 @@ import type { OpenFiles } from '../files/open.ts'
 import { type HeldThing, Peers } from '../http/peers/peers.ts'
 import type { InterfaceFiles } from '../http/responses/interface-files.ts'
 import type { ManualServices, Services } from '../http/services.ts'
+import { UnsentResponses } from '../http/streams/unsent-responses.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
@@ -41,6 +42,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
+  const unsent = new UnsentResponses({ memory: engine.runner.memory, clock })
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.keys.lookUp,
@@ -77,7 +79,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     listeners: triggers.listeners,
     reruns: engine.reruns,
     peers: peersOf(options),
-    runs: runServicesOf(options, bodies),
+    runs: runServicesOf(options, bodies, unsent),
+    unsent,
     async outputOf(executionId) {
       const sealed = await store.getJobOutput(executionId)
       return sealed && accounts.jobSeal.open(sealed, executionId)
@@ -165,7 +168,7 @@ function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOpt
   }
 }
 
-function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['runs'] {
+function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: UnsentResponses): Services['runs'] {
   const { config, store, clock, logger, accounts, files, delivery, engine, triggers } = options
   const { runner, jobs, deployments, addresses } = engine
   const { cancelOnDisconnect, streamBufferBytes } = config
@@ -176,6 +179,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies): Services['
     settings: { ...bodies, cancelOnDisconnect, streamBufferBytes },
     execute: (request: RunRequest) => runner.execute(request),
     inSlices: options.slices.run,
+    unsent,
     assertAccepting(workspaceId: string, visitor?: string) {
       runner.assertFree(workspaceId, visitor)
       delivery.writer.assertHealthy()

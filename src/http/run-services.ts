@@ -16,6 +16,7 @@ import type { RequestUnderWay } from '../store/process-store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
+import type { UnsentResponses } from './streams/unsent-responses.ts'
 
 /** The services that the execute endpoint uses. Once caches are warm, all of it works from memory. */
 export type ExecuteServices = {
@@ -27,6 +28,7 @@ export type ExecuteServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Writes large outputs. */
   inSlices: InSlices
+  unsent: UnsentResponses
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. */
   assertAccepting(workspaceId: string): void
   /** The same for asynchronous runs. */
@@ -48,6 +50,7 @@ export type ChatServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Writes large outputs. */
   inSlices: InSlices
+  unsent: UnsentResponses
   /** Throws OVERLOADED or STORAGE_UNAVAILABLE before anything has run. `visitor`: see `RunRequest`. */
   assertAccepting(workspaceId: string, visitor: string | undefined): void
   receiveFiles: ReceiveFiles
@@ -85,6 +88,7 @@ export type WebhookServices = {
   execute(request: RunRequest): Promise<RunEnd>
   /** Writes large outputs. */
   inSlices: InSlices
+  unsent: UnsentResponses
   /** Resolves when the run is on disk, or with the run that holds its claim. */
   accept(request: JobRequest, claim: RequestClaim | undefined): Promise<Acceptance>
   /** The run that holds a request's claim. */

@@ -33,6 +33,7 @@ import type { BodyLimits } from './requests/body-limits.ts'
 import type { TakenRequest } from './requests/taken-request.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
 import type { ChatServices, ExecuteServices, WebhookServices } from './run-services.ts'
+import type { UnsentResponses } from './streams/unsent-responses.ts'
 
 /** Everything that the HTTP interface uses; `assembly/http-services.ts` puts it together. */
 export type Services = {
@@ -84,6 +85,8 @@ export type Services = {
   editors: Pick<EditorRooms, 'join' | 'has' | 'place' | 'saved'>
   /** The routes that start runs. */
   runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices }
+  /** Large responses, and reading from the log. */
+  unsent: UnsentResponses
   /** The output of an asynchronous run as JSON text, when its log entry shows the output redacted or shortened. */
   outputOf(executionId: string): Promise<string | undefined>
   sessions: SessionServices

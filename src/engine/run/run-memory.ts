@@ -13,7 +13,8 @@ export type RunMemoryOptions = { bytesMax: number; shareFactor: number }
  * A workspace may take more while it holds less than `shareFactor` times the free memory: with the factor 4, a lone
  * workspace gets 80 %. The oldest counted run of a workspace may always go on, so that runs end and free their memory.
  * Any other run stops before its next block when the workspace has its share: an asynchronous run is suspended and
- * resumes later, a synchronous one waits. User code and responses to requests also wait.
+ * resumes later, a synchronous one waits. User code and responses to requests also wait. The service's own large
+ * responses count like runs until they are read.
  */
 export class RunMemory {
   readonly #bytesMax: number

@@ -1,11 +1,11 @@
 import type { Span } from '../../domain/run/log.ts'
 import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
-import { finish, type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
+import { finish, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import { replyOf } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
 import { RunEvents } from '../streams/run-events.ts'
-import { runResponse } from './run-response.ts'
+import { runResponse, type Writing } from './run-response.ts'
 
 /** Collects the text that a stream of the run would send without selected outputs. */
 export class Listening implements RunObserver {
@@ -34,13 +34,15 @@ export class Listening implements RunObserver {
 export type ChatFacts = { reply: string; conversationId: string }
 
 /** The response for a run that ended. A failed run gives the same response as on the execute endpoint. */
-export async function chatResponse(end: RunEnd, facts: ChatFacts, { headers, inSlices }: Writing): Promise<Response> {
+export async function chatResponse(end: RunEnd, facts: ChatFacts, writing: ChatWriting): Promise<Response> {
   const { record, response } = end
-  if (record.failure) return await runResponse(end, headers, inSlices)
+  const { headers, inSlices, unsent } = writing
+  if (record.failure) return await runResponse(end, headers, writing)
   headers['content-type'] = 'application/json'
   const output = (response ? response.data : record.output) ?? null
   const body = jsonInSlices({ success: true, output, ...facts, executionId: record.executionId })
-  return new Response(isLargeValue(output) ? await inSlices(body) : finish(body), { headers })
+  const text = (isLargeValue(output) ? await inSlices(body) : finish(body)) as string
+  return new Response(unsent.body(record.workspaceId, text), { headers })
 }
 
-type Writing = { headers: Record<string, string>; inSlices: InSlices }
+type ChatWriting = Writing & { headers: Record<string, string> }

@@ -31,11 +31,12 @@ export function respondWith<Body>(set: ResponseSet, { text }: JsonText): Body {
 }
 
 /**
- * Responds with JSON that is written while it is sent. Elysia wraps this `Response` in its own, with the headers in
- * `set` and the same stream as its body, so that back-pressure and a disconnect reach the stream.
+ * Responds with JSON in a body that counts until it is read. Elysia wraps this `Response` in its own, with the headers
+ * in `set` and the same body, so that back-pressure and a disconnect reach the body.
  */
-export function streamWith<Body>(stream: ReadableStream<Uint8Array>): Body {
-  return new Response(stream, { headers: { 'content-type': 'application/json' } }) as unknown as Body
+export function respondWithBody<Body>(set: ResponseSet, body: BodyInit): Body {
+  if (typeof body === 'string') return respondWith<Body>(set, new JsonText(body))
+  return new Response(body, { headers: { 'content-type': 'application/json' } }) as unknown as Body
 }
 
 /** The JSON of a value without secrets. A large one is written in slices. */

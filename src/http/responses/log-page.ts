@@ -5,7 +5,7 @@ import { writeCursor } from '../requests/cursor.ts'
 import { type LogRequest, scopeOf } from '../requests/log-query.ts'
 
 /** The response for a page of entries: complete, or in parts when its texts are long. */
-export type PageResponse = { text: string } | { stream: ReadableStream<Uint8Array> }
+export type PageResponse = { text: string } | { parts: AsyncGenerator<string> }
 
 export type PageOptions = {
   store: Pick<Store, 'queryLogs'>
@@ -16,8 +16,6 @@ export type PageOptions = {
   freshenFiles: FreshenFiles
   /** Whether failed runs have their `error`. */
   showFailures: boolean
-  /** Called when a part could not be read after the response had started. */
-  onFailure(cause: unknown): void
 }
 
 /**
@@ -29,7 +27,7 @@ export async function respondWithPage(options: PageOptions): Promise<PageRespons
   const { store, request, after } = options
   const first = await freshened(options, await store.queryLogs(queryOf(options, after, request.limit)))
   const parts = new PageParts(options, first)
-  return first.end === 'size' ? { stream: streamOf(parts, options.onFailure) } : { text: parts.begin() + parts.end() }
+  return first.end === 'size' ? { parts: partsOf(parts) } : { text: parts.begin() + parts.end() }
 }
 
 /** Its file objects get freshly signed URLs. */
@@ -80,33 +78,13 @@ class PageParts {
   }
 }
 
-function streamOf(parts: PageParts, onFailure: PageOptions['onFailure']): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  let hasBegun = false
-  let hasLeft = false
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const part = hasBegun ? await parts.next() : parts.begin()
-          hasBegun = true
-          if (hasLeft) return
-          controller.enqueue(encoder.encode(part ?? parts.end()))
-          if (part === undefined) controller.close()
-        } catch (error) {
-          if (hasLeft) return
-          onFailure(error)
-          // Bun then closes the connection without completing the body. It would print an `Error` in its own format.
-          controller.error()
-        }
-      },
-      cancel() {
-        hasLeft = true
-      },
-    },
-    // Nothing is read before the caller asks for it.
-    { highWaterMark: 0 },
-  )
+async function* partsOf(parts: PageParts): AsyncGenerator<string> {
+  yield parts.begin()
+  for (;;) {
+    const part = await parts.next()
+    yield part ?? parts.end()
+    if (part === undefined) return
+  }
 }
 
 function queryOf({ request: wanted, showFailures }: PageOptions, after: LogPosition | undefined, limit: number) {

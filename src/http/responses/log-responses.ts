@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { sequenceOf } from '../../domain/ids.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { LogQuery } from '../../store/log-query.ts'
 import type { LogDetailRow } from '../../store/run-store.ts'
 import { assertMay, type Caller } from '../access/auth.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
@@ -8,7 +9,7 @@ import { readCursor } from '../requests/cursor.ts'
 import { readLogRequest, scopeOf } from '../requests/log-query.ts'
 import type { Services } from '../services.ts'
 import { runWebhookResponse } from './delivery-response.ts'
-import { JsonText, respondWith, streamWith } from './json-text.ts'
+import { JsonText, respondWith, respondWithBody } from './json-text.ts'
 import { limitsResponse } from './limits-response.ts'
 import { writeDetail, writeExecution } from './log-entry.ts'
 import { respondWithPage } from './log-page.ts'
@@ -29,16 +30,27 @@ export async function respondWithLogs(
   const scope = scopeOf(wanted)
   const after = wanted.cursor === undefined ? undefined : readCursor(wanted.cursor, scope)
   if (wanted.cursor !== undefined && after === undefined) throw invalidCursor()
+  const { workspaceId, details, includeFinalOutput, includeTraceSpans } = wanted
+  const { store, unsent } = services
+  const isLong = details === 'full' && (includeFinalOutput || includeTraceSpans)
+  let isBegun = false
+  const queryInTurn = (query: LogQuery) =>
+    unsent.inTurn(() => {
+      if (!isBegun) unsent.assertLogRoom(workspaceId)
+      isBegun = true
+      return store.queryLogs(query)
+    })
   const page = await respondWithPage({
-    store: services.store,
+    store: isLong ? { queryLogs: queryInTurn } : store,
     request: wanted,
     after,
     limits: (await limitsFor(services, caller)).text,
     freshenFiles: services.files.freshen,
     showFailures,
-    onFailure: (cause) => door.onAborted(request, cause),
   })
-  return 'text' in page ? respondWith<LogList>(set, new JsonText(page.text)) : streamWith<LogList>(page.stream)
+  if ('text' in page) return respondWithBody<LogList>(set, unsent.logBody(workspaceId, page.text))
+  const onFailure = (cause: unknown) => door.onAborted(request, cause)
+  return respondWithBody<LogList>(set, unsent.logBodyOf(workspaceId, page.parts, onFailure))
 }
 
 /** One entry. */
@@ -48,8 +60,10 @@ export async function respondWithLog(
   caller: Caller,
   id: string,
 ): Promise<LogDetail> {
-  const row = await findLog(services, caller, id)
-  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller)))
+  return await services.unsent.inTurn(async () => {
+    const row = await findLog(services, caller, id)
+    return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller)))
+  })
 }
 
 /** One entry, with its workspace. */
@@ -59,31 +73,37 @@ export async function respondWithEditorLog(
   caller: Caller,
   id: string,
 ): Promise<EditorLogDetail> {
-  const row = await findLog(services, caller, id)
-  const { workspaceId } = row
-  return await detailResponse(services, set, row, writeDetail(row, await limitsFor(services, caller), { workspaceId }))
+  return await services.unsent.inTurn(async () => {
+    const row = await findLog(services, caller, id)
+    const { workspaceId } = row
+    const detail = writeDetail(row, await limitsFor(services, caller), { workspaceId })
+    return await detailResponse(services, set, row, detail)
+  })
 }
 
-async function findLog({ store }: Services, caller: Caller, id: string): Promise<LogDetailRow> {
+async function findLog({ store, unsent }: Services, caller: Caller, id: string): Promise<LogDetailRow> {
   const sequence = sequenceOf(id)
   const row = sequence === undefined ? undefined : await store.getLog(sequence)
   assertMay(caller, row?.workspaceId, 'read', 'log entry')
-  return row as LogDetailRow
+  const found = row as LogDetailRow
+  unsent.assertLogRoom(found.workspaceId)
+  return found
 }
 
 /** Its file objects get freshly signed URLs. */
 async function detailResponse<Body>(
-  { files }: Services,
+  { files, unsent }: Services,
   set: ResponseSet,
   row: LogDetailRow,
   { text }: JsonText,
 ): Promise<Body> {
-  return respondWith<Body>(set, new JsonText(await files.freshen(text, row.files === null ? [] : [row.files])))
+  const fresh = await files.freshen(text, row.files === null ? [] : [row.files])
+  return respondWithBody<Body>(set, unsent.logBody(row.workspaceId, fresh))
 }
 
 /** The decision about each webhook subscription when a run ended, and its outcome. */
 export async function respondWithRunWebhooks(services: Services, caller: Caller, id: string): Promise<RunWebhooks> {
-  const run = await findLog(services, caller, id)
+  const run = await services.unsent.inTurn(() => findLog(services, caller, id))
   const webhooks = await services.store.listRunWebhooks(run.sequence)
   const limits = limitsResponse(await services.limits.report(caller.userId))
   return { data: webhooks.map((each) => runWebhookResponse(each, run)), limits }
@@ -96,8 +116,8 @@ export async function respondWithExecution(
   caller: Caller,
   executionId: string,
 ): Promise<ExecutionDetail> {
-  const { store } = services
-  const row = await store.getExecution(executionId)
+  const { store, unsent } = services
+  const row = await unsent.inTurn(() => store.getExecution(executionId))
   assertMay(caller, row?.workspaceId, 'read', 'execution')
   const { workflowId, workspaceId, version } = row as LogDetailRow
   const document = await store.getDocument(workflowId, version)

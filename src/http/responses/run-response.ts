@@ -1,3 +1,4 @@
+import { estimateSize } from '../../domain/estimate-size.ts'
 import { redactText } from '../../domain/redaction/redactor.ts'
 import type { RunFailure, RunRecord } from '../../domain/run/log.ts'
 import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
@@ -5,6 +6,7 @@ import type { ResponseHeaders } from '../../engine/block.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
 import { isSessionPair } from '../access/session-cookie.ts'
 import { statusOf } from '../errors.ts'
+import type { UnsentResponses } from '../streams/unsent-responses.ts'
 import { isoTime } from './schema-parts.ts'
 
 /**
@@ -14,28 +16,41 @@ import { isoTime } from './schema-parts.ts'
 export function runResponse(
   end: RunEnd,
   headers: Record<string, string>,
-  inSlices: InSlices,
+  writing: Writing,
 ): Response | Promise<Response> {
   const value = end.response ? end.response.data : end.record.output
   // The content of a response block may be a text, which is sent as it is.
-  if (end.response && typeof value === 'string') return written(end, headers, value)
-  if (!isLargeValue(value)) return written(end, headers, JSON.stringify(value) ?? 'null')
-  return inSlices(jsonInSlices(value)).then((text) => written(end, headers, text ?? 'null'))
+  if (end.response && typeof value === 'string') return written(end, headers, value, writing)
+  if (!isLargeValue(value)) return written(end, headers, JSON.stringify(value) ?? 'null', writing)
+  const { inSlices, unsent } = writing
+  const release = unsent.hold(end.record.workspaceId, estimateSize(value))
+  return inSlices(jsonInSlices(value))
+    .then((text) => written(end, headers, text ?? 'null', writing))
+    .finally(release)
 }
 
-function written({ record, response }: RunEnd, headers: Record<string, string>, outputText: string): Response {
-  const { executionId, failure, startedAt, endedAt, durationMs } = record
-  if (response) return responseOf(response, outputText, headers)
+/** Writes large outputs, and counts those that their callers have not read. */
+export type Writing = { inSlices: InSlices; unsent: Pick<UnsentResponses, 'body' | 'hold'> }
+
+function written(
+  { record, response }: RunEnd,
+  headers: Record<string, string>,
+  outputText: string,
+  { unsent }: Writing,
+): Response {
+  const { executionId, workspaceId, failure, startedAt, endedAt, durationMs } = record
+  const bodyOf = (text: string) => unsent.body(workspaceId, text)
+  if (response) return responseOf(response, headers, () => bodyOf(outputText))
   const metadata = `{"duration":${durationMs},"startTime":"${isoTime(startedAt)}","endTime":"${isoTime(endedAt)}"}`
   headers['content-type'] = 'application/json'
   if (!failure) {
     const text = `{"success":true,"executionId":"${executionId}","output":${outputText},"metadata":${metadata}}`
-    return new Response(text, { headers })
+    return new Response(bodyOf(text), { headers })
   }
   const { error, code, blockId, blockName } = failureFacts(failure, record)
   const facts = JSON.stringify({ success: false, error, code, executionId, blockId, blockName })
   const text = `${facts.slice(0, -1)},"output":${outputText},"metadata":${metadata}}`
-  return new Response(text, { status: statusOf(code), headers })
+  return new Response(bodyOf(text), { status: statusOf(code), headers })
 }
 
 /**
@@ -59,15 +74,17 @@ type CallerCode = 'EXECUTION_TIMEOUT' | 'EXECUTION_FAILED'
 
 function responseOf(
   response: NonNullable<RunEnd['response']>,
-  dataText: string,
   headers: Record<string, string>,
+  body: () => BodyInit,
 ): Response {
   const { data, status } = response
-  const body = typeof data === 'string' ? data : dataText
   headers['content-type'] = typeof data === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const hasNoBody = status === 204 || status === 205 || status === 304
   const own = Object.entries(response.headers)
-  return new Response(hasNoBody ? null : body, { status, headers: own.length === 0 ? headers : withOwn(headers, own) })
+  return new Response(hasNoBody ? null : body(), {
+    status,
+    headers: own.length === 0 ? headers : withOwn(headers, own),
+  })
 }
 
 /**

@@ -102,7 +102,7 @@ async function respond(call: Call): Promise<Response> {
 
 async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
   const { services, door, headers, deployment, plan, chat, request, server } = call
-  const { conversations, inSlices, settings, clock, logger } = services
+  const { conversations, inSlices, unsent, settings, clock, logger } = services
   const { workflowId, workspaceId, version } = deployment
   const { conversationId } = body
   const given = chatInput(body, [])
@@ -145,7 +145,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   if (!body.stream) {
     const end = await services.execute(started)
     const facts = await remember(end)
-    return await chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, { headers, inSlices })
+    return await chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, { headers, inSlices, unsent })
   }
   return await streamRun({
     request: started,

@@ -160,7 +160,7 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
 function responseOf(call: Call, end: RunEnd): Response | Promise<Response> {
   const { failure } = end.record
   if (failure) call.door.note(call.request, { runCode: failure.code })
-  return runResponse(end, call.headers, call.services.inSlices)
+  return runResponse(end, call.headers, call.services)
 }
 
 /** Responds before the run has ended. */

@@ -5,13 +5,13 @@ import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import type { PeerCall } from '../peers/peers.ts'
 import { findJob, type Job } from '../responses/jobs.ts'
-import { respondWith } from '../responses/json-text.ts'
+import { respondWithBody } from '../responses/json-text.ts'
 import { CancelResponse, JobResponse } from '../responses/run-schemas.ts'
 import type { Services } from '../services.ts'
 
 /** The outcome of runs, and cancelling them. */
 export function executionRoutes(services: Services, door: Door) {
-  const { peers } = services
+  const { peers, unsent } = services
   return new Elysia()
     .get(
       '/api/workflows/:id/executions/:executionId',
@@ -20,7 +20,7 @@ export function executionRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: params.id, executionId: params.executionId })
         const found = await find({ request, server, set }, key, params.executionId, 'read', params.id)
         if (found instanceof Response) return found as never
-        return respondWith<JobResponse>(set, found.text)
+        return respondWithBody<JobResponse>(set, unsent.logBody(found.workspaceId, found.text.text))
       },
       route({
         name: 'getExecution',
@@ -71,7 +71,7 @@ export function executionRoutes(services: Services, door: Door) {
         door.note(request, { executionId: id })
         const found = await find({ request, server, set }, key, id, 'read')
         if (found instanceof Response) return found as never
-        return respondWith<JobResponse>(set, found.text)
+        return respondWithBody<JobResponse>(set, unsent.logBody(found.workspaceId, found.text.text))
       },
       route({
         name: 'getJob',

@@ -237,7 +237,7 @@ class Receiver {
   async #responseOf({ request, headers, path }: Call, end: RunEnd): Promise<Response> {
     const { failure } = end.record
     if (failure) this.#door.note(request, { runCode: failure.code })
-    const response = await runResponse(end, headers, this.#services.inSlices)
+    const response = await runResponse(end, headers, this.#services)
     return sandboxed(response, `/api/webhooks/trigger/${encodeURIComponent(path)}`)
   }
 }

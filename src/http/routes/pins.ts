@@ -8,7 +8,7 @@ import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import { readShape } from '../requests/body.ts'
 import { withBytesMax } from '../requests/body-limits.ts'
-import { JsonText, respondWith, writeObject } from '../responses/json-text.ts'
+import { JsonText, respondWithBody, writeObject } from '../responses/json-text.ts'
 import { isoTime, listOf, Time } from '../responses/schema-parts.ts'
 import type { Services } from '../services.ts'
 
@@ -30,17 +30,18 @@ const bodyBytesMax = 4 * pinBytesMax
 
 /** Outputs that manual runs of a draft use instead of running a block. */
 export function pinRoutes(services: Services, door: Door) {
-  const { pins, settings } = services
+  const { pins, settings, unsent } = services
   return new Elysia({ prefix: '/api/workflows/:id/pins' })
     .get(
       '',
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
-        const shown = await pins.shown(await findWorkflow(services, key, id, 'read'))
+        const workflow = await findWorkflow(services, key, id, 'read')
+        const shown = await pins.shown(workflow)
         const data = shown.map(({ blockId, output, updatedAt }) => {
           return writeObject({ blockId, output: new JsonText(output), updatedAt: isoTime(updatedAt) }).text
         })
-        return respondWith<PinList>(set, new JsonText(`{"data":[${data.join(',')}]}`))
+        return respondWithBody<PinList>(set, unsent.logBody(workflow.workspaceId, `{"data":[${data.join(',')}]}`))
       },
       route({
         name: 'listPins',

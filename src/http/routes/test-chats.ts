@@ -107,10 +107,10 @@ export function testChatRoutes(services: Services, door: Door) {
     }
     const listening = new Listening(plan)
     const replyTo = (end: RunEnd) => ({ reply: end.record.failure ? '' : listening.replyOf(end), conversationId })
-    const { inSlices } = chats
+    const { inSlices, unsent } = chats
     if (!body.stream) {
       const end = await execute(listening)
-      return await chatResponse(end, replyTo(end), { headers, inSlices })
+      return await chatResponse(end, replyTo(end), { headers, inSlices, unsent })
     }
     const { id: workflowId, workspaceId } = workflow
     const facts = { executionId, plan, workflowId, workspaceId, version: 0, trigger: 'chat' as const }

@@ -78,6 +78,6 @@ export function testWebhookRoutes(services: Services, door: Door) {
     door.note(request, { executionId })
     const end = await ending
     if (!end) throw new AppError('STORAGE_UNAVAILABLE', 'The run could not be recorded.')
-    return sandboxed(await runResponse(end, headers, webhooks.inSlices), `/api/webhooks/test/${token}`)
+    return sandboxed(await runResponse(end, headers, webhooks), `/api/webhooks/test/${token}`)
   }
 }

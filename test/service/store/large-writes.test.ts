@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { install, logRow } from '../../support/store/installed.ts'
 
-test('large writes reach the storage thread whole, and leave no copy behind', async () => {
+test('large writes and results change their thread whole, and writes leave no copy behind', async () => {
   using folder = temporaryFolder()
   const store = await openSqliteStore({ directory: folder.path, sync: 'normal', mode: 'workers' })
   try {
@@ -33,6 +33,7 @@ test('large writes reach the storage thread whole, and leave no copy behind', as
     const row = logRow(home, 1, { executionId, createdAt: 1, ...texts })
     await store.append([logWrite(row, output as Uint8Array)])
     expect(await store.getExecution(executionId)).toMatchObject(texts)
+    expect(await store.getLog(1)).toMatchObject(texts)
     expect(row).toMatchObject(texts)
     expect(await store.getJobOutput(executionId)).toEqual(kept[2] as Uint8Array)
     expect([input, content, output].map((each) => each?.byteLength)).toEqual([0, 0, 0])

@@ -109,14 +109,17 @@ test('a large output is written in slices, and is the same', async () => {
     works += 1
     return finish(slices)
   }
+  const unsent = { body: (_: string, text: string) => text, hold: () => () => undefined }
   const rows = Array.from({ length: 100_000 }, (_, index) => index)
   const end = { response: undefined, suspension: undefined, observer: undefined }
-  const large = await runResponse({ ...end, record: runRecord({ output: { rows } }) }, {}, inSlices)
+  const large = await runResponse({ ...end, record: runRecord({ output: { rows } }) }, {}, { inSlices, unsent })
   expect(await large.json()).toMatchObject({ success: true, output: { rows } })
   expect(works).toBe(1)
   const response = { data: { rows }, status: 200, headers: {} }
-  const content = await runResponse({ ...end, response, record: runRecord() }, {}, inSlices)
+  const content = await runResponse({ ...end, response, record: runRecord() }, {}, { inSlices, unsent })
   expect(await content.json()).toEqual({ rows })
   expect(works).toBe(2)
-  expect(runResponse({ ...end, record: runRecord({ output: { n: 1 } }) }, {}, inSlices)).toBeInstanceOf(Response)
+  expect(runResponse({ ...end, record: runRecord({ output: { n: 1 } }) }, {}, { inSlices, unsent })).toBeInstanceOf(
+    Response,
+  )
 })

@@ -11,7 +11,7 @@ import { editorRoute } from '../../openapi/route.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { readOptionalShape } from '../../requests/body.ts'
 import type { TakenRequest } from '../../requests/taken-request.ts'
-import { respondWith, shownJson, writeObject } from '../../responses/json-text.ts'
+import { respondWith, respondWithBody, shownJson, writeObject } from '../../responses/json-text.ts'
 import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
@@ -39,7 +39,7 @@ const paths = { webhook: '/api/webhooks/test/', chat: '/api/chat/test/' } as con
 
 /** Listening for a test request at the webhook or chat trigger of a draft. */
 export function listenRoutes(services: Services, door: Door) {
-  const { listeners, manual, settings, peers, runs } = services
+  const { listeners, manual, settings, peers, runs, unsent } = services
   return new Elysia()
     .post(
       '/workflows/:id/listen',
@@ -116,7 +116,8 @@ export function listenRoutes(services: Services, door: Door) {
     const secrets = await manual.secretsOf(workspaceId)
     const fields = await shownJson(request.shown, secrets, runs.webhooks.inSlices)
     const taken = writeObject({ receivedAt: isoTime(request.at), fields })
-    return respondWith<ListenerResponse>(set, writeObject({ ...listening, request: taken }))
+    const { text } = writeObject({ ...listening, request: taken })
+    return respondWithBody<ListenerResponse>(set, unsent.logBody(workspaceId, text))
   }
 }
 

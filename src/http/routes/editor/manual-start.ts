@@ -5,6 +5,7 @@ import type { RunFile } from '../../../domain/run/file.ts'
 import type { TriggerInput } from '../../../domain/run/input.ts'
 import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import { readTrace } from '../../../domain/run/trace.ts'
+import { largeBytes } from '../../../domain/slices.ts'
 import type { Finding, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import { planPartial } from '../../../engine/manual/partial-plan.ts'
@@ -128,7 +129,10 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
       files.freshen(row.traceSpans, written),
       files.freshen(row.files ?? '[]', written),
     ])
-    const run = new PreviousRun(readTrace(trace), { secrets: hidden, isWhole: false })
+    // A trace may have 30 MB, which takes 150 ms to parse.
+    const { turns } = settings.bodyWithFiles
+    const root = trace.length > largeBytes ? await turns.run(() => readTrace(trace)) : readTrace(trace)
+    const run = new PreviousRun(root, { secrets: hidden, isWhole: false })
     return { run, files: JSON.parse(fileText) as RunFile[], version: row.version }
   }
 

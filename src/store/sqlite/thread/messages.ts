@@ -2,11 +2,12 @@ import { AppError, messageOf } from '../../../domain/errors.ts'
 import type { RetentionBounds } from '../../store.ts'
 import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
+import type { PackedMembers } from './large-replies.ts'
 import type { PackedWrite } from './large-writes.ts'
 import type { OperationName } from './operations.ts'
 
 // The messages between the service's thread and a storage thread. All are plain data: they cross by structured clone,
-// except the buffers of a large write.
+// except the buffers of large writes and results.
 
 export type Request =
   | { open: OpenOptions; lowPriority: boolean; legacyJournal: JournalImporter | undefined }
@@ -17,7 +18,8 @@ export type Request =
   | { id: number; append: PackedWrite }
   | { id: number; retain: RetentionBounds }
 
-export type Reply = { id: number; value: unknown } | { id: number; error: PlainError }
+/** `packed`: long members of the value. */
+export type Reply = { id: number; value: unknown; packed?: PackedMembers } | { id: number; error: PlainError }
 
 /** The parts of an error that cross between threads. */
 export type PlainError = {

@@ -4,6 +4,7 @@ import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import { unavailable } from '../failures.ts'
 import type { JournalImporter } from '../legacy-journal/import.ts'
 import type { OpenOptions } from '../open.ts'
+import { unpackMembers } from './large-replies.ts'
 import { packLarge } from './large-writes.ts'
 import { errorOf, openId, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName, Result } from './operations.ts'
@@ -148,7 +149,7 @@ export class Thread {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
     if ('error' in reply) waiting?.reject(errorOf(reply.error))
-    else waiting?.resolve(reply.value)
+    else waiting?.resolve(reply.packed ? unpackMembers(reply.value, reply.packed) : reply.value)
   }
 
   #die(reason: string): void {

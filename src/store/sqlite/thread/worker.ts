@@ -2,12 +2,13 @@ import { setPriority } from 'node:os'
 import type { Write } from '../../../domain/run/write.ts'
 import { copyDatabase } from '../upkeep/copy.ts'
 import { Executor } from './executor.ts'
+import { packMembers } from './large-replies.ts'
 import { freeWrite, unpack } from './large-writes.ts'
 import { openId, plainErrorOf, type Reply, type Request } from './messages.ts'
 import type { Arguments, OperationName } from './operations.ts'
 import { Yielder } from './yielder.ts'
 
-type Port = { onmessage: unknown; postMessage(reply: Reply): void }
+type Port = { onmessage: unknown; postMessage(reply: Reply, buffers?: ArrayBuffer[]): void }
 
 /** The entry point of a storage thread: passes messages to one executor. In the executable it is a file of its own. */
 function serve(port: Port): void {
@@ -16,7 +17,10 @@ function serve(port: Port): void {
   port.onmessage = ({ data }: MessageEvent<Request>) => {
     const id = 'id' in data ? data.id : openId
     try {
-      port.postMessage({ id, value: resultOf(data) })
+      const value = resultOf(data)
+      const large = packMembers(value)
+      if (large) port.postMessage({ id, value: large.rest, packed: large.packed }, large.buffers)
+      else port.postMessage({ id, value })
     } catch (error) {
       port.postMessage({ id, error: plainErrorOf(error) })
     }

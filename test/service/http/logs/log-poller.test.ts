@@ -50,9 +50,11 @@ async function pageOf(store: Store, query: string): Promise<Page> {
   const request = readLogRequest(`/api/v1/logs?${query}`)
   const after = request.cursor === undefined ? undefined : readCursor(request.cursor, scopeOf(request))
   if (request.cursor !== undefined && after === undefined) throw new Error('The cursor was refused')
-  const rest = { showFailures: false, limits: '{}', freshenFiles: (text: string) => text, onFailure: () => undefined }
+  const rest = { showFailures: false, limits: '{}', freshenFiles: (text: string) => text }
   const page = await respondWithPage({ store, request, after, ...rest })
-  return ('text' in page ? JSON.parse(page.text) : await new Response(page.stream).json()) as Page
+  return (
+    'text' in page ? JSON.parse(page.text) : await new Response(page.parts as unknown as ReadableStream).json()
+  ) as Page
 }
 
 const slots = 50
