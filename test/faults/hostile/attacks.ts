@@ -1,6 +1,7 @@
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
 import { worstDocuments } from './documents.ts'
 import { largeValueAttacks } from './large-values.ts'
+import { storedValueAttacks } from './stored-values.ts'
 import type { Target } from './target.ts'
 
 const MB = 1024 * 1024
@@ -28,6 +29,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...expressionAttacks(target),
     ...responseAttacks(target),
     manyVisitors(target),
+    ...storedValueAttacks(target),
     ...largeValueAttacks(target),
   ]
 }

@@ -1,6 +1,7 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
 import { deployLargeValues } from './large-values.ts'
+import { type StoredValues, storeLargeValues } from './stored-values.ts'
 
 /** A running service with the workflows that the attacks use. */
 export type Target = {
@@ -29,6 +30,8 @@ export type Target = {
   expressions: Readonly<Record<string, string>>
   /** Endpoints whose runs have large values, by name. */
   large: Readonly<Record<string, string>>
+  /** Large values that were stored before. */
+  stored: StoredValues
 }
 
 /** Otherwise, most requests of an attack would be refused before anything else is checked. */
@@ -102,10 +105,11 @@ export async function startTarget(
     const blocks = [start({ name: 's', type: 'string' }), repeat]
     repeating[`${times} times`] = await make(blocks, ['start > reply'], `repeated ${times} times`)
   }
+  const stored = await storeLargeValues({ url, apiKey, cookie, workspaceId })
   const large = await deployLargeValues(make, upstream.replace(/\/$/, ''))
   return {
     ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
-    repeating,
+    ...{ repeating, stored },
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,
