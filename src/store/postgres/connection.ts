@@ -69,7 +69,7 @@ export class Database implements Sql {
    * each other, one is repeated, so `work` may run several times.
    */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#with((connection) => transaction(connection, 'BEGIN', () => work(this.#on(connection))))
+    return this.#with((connection) => transaction(connection, beginForFewRows, () => work(this.#on(connection))))
   }
 
   /**
@@ -281,6 +281,13 @@ function tooLong(callMs: number): AppError {
  * free again after this time. `SET LOCAL` works behind PgBouncer, too.
  */
 const limitIdleTime = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
+
+/**
+ * Writes change a few rows. Connections keep the plans of their statements, also one that was made while a table was
+ * small: it would read the whole table each time, until autovacuum notices that the table has grown. Compiling
+ * statements does not pay off.
+ */
+const beginForFewRows = 'BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL jit = off'
 
 /** How long a call may take before it is doubted. */
 const patienceMs = 900

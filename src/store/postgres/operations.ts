@@ -157,7 +157,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJob: { kind: 'read', run: jobs.getJob },
   findJob: { kind: 'read', run: jobs.findJob },
   getJobSteps: { kind: 'read', run: jobs.getJobSteps },
-  claimQueuedJobs: { kind: 'read', run: jobs.claimQueuedJobs },
+  claimQueuedJobs: { kind: 'write', run: jobs.claimQueuedJobs },
   claimInterruptedJobs: { kind: 'read', run: jobs.claimInterruptedJobs },
   listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
   parkJobs: { kind: 'write', run: jobs.parkJobs },

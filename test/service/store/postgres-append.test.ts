@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sequenceAt } from '../../../src/domain/ids.ts'
 import { billingPeriodOf, type Cost } from '../../../src/domain/run/cost.ts'
 import type { LogRow } from '../../../src/domain/run/log.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
@@ -9,7 +8,6 @@ import { appendLogs } from '../../support/store/append-logs.ts'
 import { type Installed, install, logRow } from '../../support/store/installed.ts'
 import { logQuery } from '../../support/store/log-model.ts'
 import { postgresServer } from '../../support/store/postgres-server.ts'
-import { queryPostgres } from '../../support/store/postgres-store.ts'
 import { rejectionOf } from '../../support/store/rejection.ts'
 
 const server = postgresServer()
@@ -128,33 +126,4 @@ test('groups of several processes that add to the same costs at the same time ar
   const usage = await store.listModelUsage(home.userId, 0)
   expect(models.map((model) => usage.find((each) => each.model === model)?.runs)).toEqual([90, 90, 90])
   for (const each of stores.slice(1)) await each.close()
-}, 60_000)
-
-test('entries of a new day are found by their index, even if somebody analyzed the log before', async () => {
-  const fresh = await server().createDatabase()
-  const busy = await openPostgresStore({ url: fresh })
-  const owner = await install(busy)
-  const now = Date.now()
-  const [today, tomorrow] = [sequenceAt(now), sequenceAt(now + 86_400_000)]
-  const partition = `logs_${new Date(now + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`
-  const write = (first: number, groups: number) =>
-    Array.fromAsync({ length: groups }, async (_, group) => {
-      const rows = Array.from({ length: 16 }, (_, n) => logRow(owner, first + 16 * group + n))
-      await appendLogs(busy, rows)
-    })
-  // PostgreSQL plans a statement a few times before it keeps a plan. These groups look into the next day as well.
-  await write(today, 20)
-  await queryPostgres(fresh, 'VACUUM ANALYZE')
-  await write(tomorrow, 200)
-  const indexUses = `
-    SELECT 1 FROM pg_stat_user_indexes
-    WHERE relname = '${partition}' AND indexrelname LIKE '%_execution_id_idx' AND idx_scan > ${20 * 16}`
-  let found = 0
-  for (let round = 0; found === 0 && round < 100; round += 1) {
-    await write(tomorrow + 100_000 * (round + 1), 1)
-    await Bun.sleep(50)
-    found = (await queryPostgres(fresh, indexUses)).length
-  }
-  await busy.close()
-  expect(found).toBe(1)
 }, 60_000)

@@ -237,7 +237,8 @@ const joins = 'JOIN millrace.workflows f ON f.number = j.workflow JOIN millrace.
 const fromJobs = `FROM millrace.jobs j ${joins}`
 
 // Each step of the recursion finds the next workflow with one look at the index, however many jobs the others have.
-// Jobs that another process is claiming at the moment are skipped.
+// Jobs that another process is claiming at the moment are skipped. With `state = 0` in place of `state < 1`, PostgreSQL
+// would compare the jobs that were found with all that are queued.
 const claimQueued = `
   WITH RECURSIVE queues (workflow, position) AS (
     (SELECT workflow, 1 FROM millrace.jobs
@@ -257,7 +258,7 @@ const claimQueued = `
       ) j
   ), locked AS MATERIALIZED (
     SELECT number FROM millrace.jobs
-    WHERE number IN (SELECT number FROM found) AND state = 0 AND owner IN (0, $4)
+    WHERE number IN (SELECT number FROM found) AND state < 1 AND owner IN (0, $4)
     ORDER BY number FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE millrace.jobs SET owner = $4 WHERE owner = 0 AND number IN (SELECT number FROM locked)
