@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
@@ -83,6 +83,11 @@ export function Workbench({
   useEffect(() => {
     if (dialog === 'deploy') held.showAll()
   }, [dialog, held])
+  const hasConsole = phase !== 'idle'
+  // Before the canvas learns its new size.
+  useLayoutEffect(() => {
+    if (hasConsole) actions.keepWhole()
+  }, [hasConsole, actions])
   useLiveDraft(together, autosave)
   useInitialCheck(autosave, workflowId)
 
@@ -186,7 +191,7 @@ export function Workbench({
               onMap={onMap}
             />
           </section>
-          {phase !== 'idle' && <Console actions={actions} runs={runs} />}
+          {hasConsole && <Console actions={actions} runs={runs} />}
         </div>
         <DraftTriggerDetails value={triggerDetails}>
           {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}

@@ -88,6 +88,26 @@ describe('a block that failed in one iteration of a loop', () => {
 })
 
 describe('the console', () => {
+  test('opens below a workflow that stays in view as a whole, if it was', async () => {
+    const { page } = visited
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+    const steps = ids.map((id, row) => block(id, 'wait', { ms: 1 }, at(320, row * 130)))
+    await open({ name: 'Tall', blocks: [start, ...steps], edges: ids.map((id) => `start > ${id}`) })
+    const card = (id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
+    const canvas = page.locator('#canvas')
+    await card('f').waitFor()
+    const [before, area] = [await card('f').boundingBox(), await canvas.boundingBox()]
+    expect(before!.y + before!.height).toBeLessThan(area!.y + area!.height)
+    await run()
+    await page.getByText(/^Succeeded in/).waitFor()
+    const console = page.getByRole('region', { name: 'Console' })
+    await until(async () => {
+      const [last, below] = [await card('f').boundingBox(), await console.boundingBox()]
+      return last !== null && last.y + last.height <= below!.y
+    })
+    expect(before!.y + before!.height).toBeGreaterThan((await console.boundingBox())!.y)
+  }, 60_000)
+
   test('lists the iterations of a loop and a parallel under their own containers', async () => {
     const { page } = visited
     await open({
@@ -120,7 +140,7 @@ describe('the console', () => {
         all.map((one) => [...one.querySelectorAll('button > span')].map(({ textContent }) => textContent)),
       )
       // The icon precedes the name; the iteration or the duration follows it.
-      const names = texts.map((row) => row.filter((text) => text && !text.endsWith('ms')).join(' '))
+      const names = texts.map((row) => row.filter((text) => text && !/^[\d.]+ m?s$/.test(text)).join(' '))
       const [inLoop, inMany] = [
         ['turn #1', 'turn #2', 'turn #3'],
         ['call #1', 'then #1', 'call #2', 'then #2'],

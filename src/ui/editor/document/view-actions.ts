@@ -34,20 +34,34 @@ export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof u
       void flow.setViewport({ x, y, zoom }, { duration: 160 })
     })
   }
+  /** Whether the view shows the whole document. */
+  const isWhole = () => {
+    const { width, height } = store.getState()
+    const { x, y, zoom } = flow.getViewport()
+    return [...placesOf(now().document, measuredSizes(flow.getNodes())).values()].every((place) => {
+      const [left, top] = [place.x * zoom + x, place.y * zoom + y]
+      return left >= 0 && top >= 0 && left + place.width * zoom <= width && top + place.height * zoom <= height
+    })
+  }
+  const fit = () => {
+    const { width, height, setMinZoom } = store.getState()
+    const places = placesOf(now().document, measuredSizes(flow.getNodes()))
+    const view = viewOf(places.values(), { width, height }, 0)
+    if (!view) return
+    setMinZoom(Math.min(zoomLeast, view.zoom))
+    const drawn = drawnIds()
+    const coming = Object.keys(now().document.blocks).filter((id) => !drawn.has(id))
+    portions.hold(coming, fitOptions.duration)
+    void flow.setViewport(view, { duration: fitOptions.duration })
+  }
   return {
     focusNode,
     reveal,
     /** Fits the whole document into view, including blocks that are not drawn yet. A huge one lowers the least zoom. */
-    fit(): void {
-      const { width, height, setMinZoom } = store.getState()
-      const places = placesOf(now().document, measuredSizes(flow.getNodes()))
-      const view = viewOf(places.values(), { width, height }, 0)
-      if (!view) return
-      setMinZoom(Math.min(zoomLeast, view.zoom))
-      const drawn = drawnIds()
-      const coming = Object.keys(now().document.blocks).filter((id) => !drawn.has(id))
-      portions.hold(coming, fitOptions.duration)
-      void flow.setViewport(view, { duration: fitOptions.duration })
+    fit,
+    /** A panel takes a part of the canvas: a document that was in view as a whole stays so. */
+    keepWhole(): void {
+      if (isWhole()) afterPanels(() => isWhole() || fit())
     },
     zoomIn: () => void flow.zoomIn({ duration: 120 }),
     zoomOut: () => void flow.zoomOut({ duration: 120 }),
