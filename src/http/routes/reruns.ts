@@ -153,6 +153,10 @@ export function rerunRoutes(services: Services, door: Door) {
     throw new AppError('NOT_FOUND', 'There is no such re-run. A re-run does not survive a restart of the service.')
   }
 
+  /**
+   * Oldest first. The log is read newest first, because in the other order an entry may appear later: readers that
+   * follow the log must miss nothing (store/postgres/logs/log-search.ts).
+   */
   async function collect(
     workspaceId: string,
     filter: LogFilter,
@@ -162,17 +166,17 @@ export function rerunRoutes(services: Services, door: Door) {
     const entries: RerunEntry[] = []
     const show = { details: false, finalOutput: false, traceSpans: false, failure: false }
     for (let after: LogPosition | undefined; !signal.aborted; ) {
-      const page = await store.queryLogs({ workspaceId, filter, order: 'asc', limit: logsPageMax, after, show })
+      const page = await store.queryLogs({ workspaceId, filter, order: 'desc', limit: logsPageMax, after, show })
       const found = JSON.parse(`[${page.entries}]`) as (RerunEntry & { id: string })[]
       const wanted = found.filter(({ id }) => id < before)
       entries.push(...wanted.map(({ id, executionId, workflowId }) => ({ logId: id, executionId, workflowId })))
       if (entries.length > rerunEntriesMax) {
         throw new AppError('INVALID_INPUT', `The filter has more than ${rerunEntriesMax} entries. Narrow it.`)
       }
-      if (page.end === 'last' || page.position === null || wanted.length < found.length) break
+      if (page.end === 'last' || page.position === null) break
       after = page.position
     }
-    return entries
+    return entries.reverse()
   }
 
   async function runAgain({ executionId, workflowId }: RerunEntry, version: Rerun['version']): Promise<string> {
