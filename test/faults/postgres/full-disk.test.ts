@@ -36,7 +36,9 @@ test('after the whole disk of PostgreSQL was full and the server went down, no a
   await using server = await PostgresServer.start({ isDurable: true, disk: disk.path })
   await using callers = await Callers.start(await server.createDatabase(), { outputChars: 20_000 })
   await callers.acknowledge(50)
-  const empty = fill(disk.path, 4 * megabyte)
+  // The tables have room for as much as a segment of the write-ahead log holds. The next segment, of 16 MB, has none:
+  // then the server goes down.
+  const empty = fill(disk.path, 15 * megabyte)
   while (server.isRunning) await callers.refuse(10)
   await callers.refuse(50)
   expect((await callers.ready()).status).toBe(503)
