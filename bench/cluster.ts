@@ -10,7 +10,7 @@ import { deploy, initMillrace, load, type Millrace, median, serveMillrace } from
  * Several processes on one PostgreSQL: gains and costs. `bun bench/cluster.ts [rounds] [ms]` runs PostgreSQL,
  * nginx, the processes and the load on this machine, so only ratios and the processor time of each part mean anything.
  *
- * - one process, and two behind nginx, in turns, with 32 callers; a single process is behind nginx, too
+ * - one process, and two behind nginx, in turns, with 32 callers and with 64; a single process is behind nginx, too
  * - the processor time per run of the process, of nginx and of PostgreSQL, and what it would mean for three machines
  * - the statements a second that three idle processes send
  */
@@ -54,49 +54,54 @@ const environmentOf = async (server: PostgresServer) => ({
     nginx: withChildren(nginx.pid).reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     postgres: withChildren(server.pid).reduce((sum, pid) => sum + cpuMsOf(pid), 0),
   })
-  const measured = new Map<string, (LoadResult & { cpuMs: ReturnType<typeof parts> })[]>()
-  const send = async (port: number, forMs: number) => {
+  const send = async (port: number, connections: number, forMs: number) => {
     const headers = [`X-API-Key: ${installation.apiKey}`]
-    return await load({ url: `http://127.0.0.1:${port}${path}`, connections: 32, ms: forMs, body: '{"n":5}', headers })
+    return await load({ url: `http://127.0.0.1:${port}${path}`, connections, ms: forMs, body: '{"n":5}', headers })
   }
-  for (const port of Object.values(nginx.ports)) await send(port, warmUpMs)
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [name, port] of Object.entries(nginx.ports)) {
-      const before = parts()
-      const result = await send(port, ms)
-      const after = parts()
-      const cpuMs = {
-        processes: after.processes - before.processes,
-        nginx: after.nginx - before.nginx,
-        postgres: after.postgres - before.postgres,
-      }
-      measured.set(name, [...(measured.get(name) ?? []), { ...result, cpuMs }])
-    }
-  }
-  const perSecond = (name: string) => median(measured.get(name)!.map((each) => each.perSecond))
-  const perRun = (name: string, part: keyof ReturnType<typeof parts>) =>
-    median(measured.get(name)!.map(({ cpuMs, requests }) => (cpuMs[part] * 1_000) / requests))
-  const [one, two] = [perSecond('one'), perSecond('two')]
-  console.log(`${rounds} rounds of ${ms} ms in turns, 32 callers, medians`)
-  console.log(`one process   ${one.toFixed(0)} runs/s`)
-  console.log(`two processes ${two.toFixed(0)} runs/s, ratio ${(two / one).toFixed(2)}`)
-  for (const name of ['one', 'two']) {
-    const [service, proxy, database] = (['processes', 'nginx', 'postgres'] as const).map((part) => perRun(name, part))
-    console.log(
-      `processor time per run with ${name}: process ${service!.toFixed(0)} µs, nginx ${proxy!.toFixed(0)} µs, ` +
-        `PostgreSQL ${database!.toFixed(0)} µs`,
-    )
-  }
-  // A process uses one core for its main thread; a machine of its own lets it use all of it. Commits are grouped more
-  // when more runs wait, so the database's time per run is an upper bound.
-  const perMachine = 1_000_000 / perRun('one', 'processes')
-  const perDatabase = 8_000_000 / perRun('two', 'postgres')
-  console.log(
-    `calculated: three machines ${(3 * perMachine).toFixed(0)} runs/s, a database with 8 cores ` +
-      `${perDatabase.toFixed(0)} runs/s; together ${Math.min(3 * perMachine, perDatabase).toFixed(0)} runs/s (aim 30,000)`,
-  )
+  for (const port of Object.values(nginx.ports)) await send(port, 32, warmUpMs)
+  for (const callers of [32, 64]) await compare(callers)
+
   await nginx.stop()
   for (const service of services) await service.stop()
+
+  async function compare(callers: number): Promise<void> {
+    const measured = new Map<string, (LoadResult & { cpuMs: ReturnType<typeof parts> })[]>()
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [name, port] of Object.entries(nginx.ports)) {
+        const before = parts()
+        const result = await send(port, callers, ms)
+        const after = parts()
+        const cpuMs = {
+          processes: after.processes - before.processes,
+          nginx: after.nginx - before.nginx,
+          postgres: after.postgres - before.postgres,
+        }
+        measured.set(name, [...(measured.get(name) ?? []), { ...result, cpuMs }])
+      }
+    }
+    const perSecond = (name: string) => median(measured.get(name)!.map((each) => each.perSecond))
+    const perRun = (name: string, part: keyof ReturnType<typeof parts>) =>
+      median(measured.get(name)!.map(({ cpuMs, requests }) => (cpuMs[part] * 1_000) / requests))
+    const [one, two] = [perSecond('one'), perSecond('two')]
+    console.log(`${rounds} rounds of ${ms} ms in turns, ${callers} callers, medians`)
+    console.log(`one process   ${one.toFixed(0)} runs/s`)
+    console.log(`two processes ${two.toFixed(0)} runs/s, ratio ${(two / one).toFixed(2)}`)
+    for (const name of ['one', 'two']) {
+      const [service, proxy, database] = (['processes', 'nginx', 'postgres'] as const).map((part) => perRun(name, part))
+      console.log(
+        `processor time per run with ${name}: process ${service!.toFixed(0)} µs, nginx ${proxy!.toFixed(0)} µs, ` +
+          `PostgreSQL ${database!.toFixed(0)} µs`,
+      )
+    }
+    // A process uses one core for its main thread; a machine of its own lets it use all of it. Commits are grouped more
+    // when more runs wait, so the database's time per run is an upper bound.
+    const perMachine = 1_000_000 / perRun('one', 'processes')
+    const perDatabase = 8_000_000 / perRun('two', 'postgres')
+    console.log(
+      `calculated: three machines ${(3 * perMachine).toFixed(0)} runs/s, a database with 8 cores ` +
+        `${perDatabase.toFixed(0)} runs/s; together ${Math.min(3 * perMachine, perDatabase).toFixed(0)} runs/s (aim 30,000)`,
+    )
+  }
 }
 
 {
