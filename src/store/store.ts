@@ -41,9 +41,14 @@ export type DiskStats = {
   diskFreeBytes: number | null
   /** Pending webhook deliveries, and when the first of them is or was due; null when there are none. */
   deliveries: { pending: number; oldestDueAt: number | null }
-  /** Calls that wait for each of the store's threads. */
-  callsWaiting: { writer: number; reader: number; searcher: number }
+  /** Calls that wait for each of the store's threads; none when it has no threads. */
+  callsWaiting: Readonly<Record<string, number>>
+  /** The connections of this process to a database server; null when the store has none. */
+  connections: PoolUse | null
 }
+
+/** `waiting`: calls that wait for a connection. */
+export type PoolUse = { busy: number; idle: number; waiting: number }
 
 export type RetentionBounds = {
   /** Entries with a lower sequence are deleted: those recorded before a time (`sequenceAt` of domain/ids.ts). */

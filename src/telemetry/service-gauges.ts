@@ -28,7 +28,8 @@ export type StoreSizes = {
   walBytes: number
   diskFreeBytes: number | null
   deliveries: { pending: number; oldestDueAt: number | null }
-  callsWaiting: { writer: number; reader: number; searcher: number }
+  callsWaiting: Readonly<Record<string, number>>
+  connections: { busy: number; idle: number; waiting: number } | null
 }
 
 export function addServiceGauges(metrics: Metrics, watched: Watched): void {
@@ -110,6 +111,27 @@ export function addStoreGauges(metrics: Metrics, read: () => Promise<StoreSizes>
       const { callsWaiting } = await read()
       return Object.entries(callsWaiting).map(([thread, value]) => ({ labels: [thread], value }))
     },
+  )
+  metrics.reading(
+    {
+      name: 'millrace_database_connections',
+      help: 'Connections of this process to PostgreSQL.',
+      type: 'gauge',
+      labels: ['state'],
+    },
+    async () => {
+      const { connections } = await read()
+      if (!connections) return []
+      return [
+        { labels: ['busy'], value: connections.busy },
+        { labels: ['idle'], value: connections.idle },
+      ]
+    },
+  )
+  size(
+    'millrace_database_calls_waiting',
+    'Calls of this process that wait for a connection to PostgreSQL.',
+    ({ connections }) => connections?.waiting ?? null,
   )
 }
 

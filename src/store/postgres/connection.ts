@@ -1,4 +1,5 @@
 import type { AppError } from '../../domain/errors.ts'
+import type { PoolUse } from '../store.ts'
 import type { PostgresAddress } from './address.ts'
 import { type Copier, copierOn } from './copier.ts'
 import { isConflict, isLost, isReadOnly, silent, storageError, unavailable } from './failures.ts'
@@ -122,6 +123,11 @@ export class Database implements Sql {
     } catch {
       return false
     }
+  }
+
+  /** The connections to the server in use; undefined while none is found. */
+  async poolUse(): Promise<PoolUse | undefined> {
+    return (await this.#server?.catch(() => undefined))?.poolUse
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import type { PoolUse } from '../store.ts'
 import type { Connection, Use } from './use.ts'
 
 /**
@@ -18,6 +19,12 @@ export class Pool {
   constructor(open: () => SQL, connectionsMax: number) {
     this.#open = open
     this.#connectionsMax = connectionsMax
+  }
+
+  /** A connection that was closed because nothing used it still counts as idle: it opens again by itself. */
+  get inUse(): PoolUse {
+    const idle = this.#free.length
+    return { busy: this.#clients.size - idle, idle, waiting: this.#waiting.size }
   }
 
   async use<Result>(use: Use, work: (connection: Connection) => Promise<Result>): Promise<Result> {

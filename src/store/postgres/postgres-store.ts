@@ -68,7 +68,7 @@ function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
   const plans = new PartitionPlans(database)
   const names = Object.keys(operations) as OperationName[]
   const methods = names.map((name) => [name, (...args: Arguments<typeof name>) => call(name, args)] as const)
-  const own: Pick<Store, OwnMember | 'append' | 'getUsage'> = {
+  const own: Pick<Store, OwnMember | 'append' | 'getUsage' | 'measure'> = {
     append: (writes) =>
       turns.append(async () => {
         const refusals = (await appendPlain(database, writes)) ? undefined : await call('append', [writes])
@@ -84,6 +84,7 @@ function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
       await deleteOldChanges(database)
       return await retainLogs(database, bounds)
     },
+    measure: async () => ({ ...(await call('measure', [])), connections: (await database.poolUse()) ?? null }),
     probe: () => database.commits(),
     close: async () => {
       await membership?.leave()

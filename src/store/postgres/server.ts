@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import type { PoolUse } from '../store.ts'
 import type { PostgresAddress } from './address.ts'
 import { isAnswer, silent, unavailable } from './failures.ts'
 import { Pool } from './pool.ts'
@@ -15,6 +16,10 @@ export class Server {
     const open = () => openClient(address, host)
     this.#pool = new Pool(open, connectionsMax)
     this.#questions = new Pool(open, 1)
+  }
+
+  get poolUse(): PoolUse {
+    return this.#pool.inUse
   }
 
   use<Result>(use: Use, work: (connection: Connection) => Promise<Result>): Promise<Result> {

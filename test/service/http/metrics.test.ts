@@ -177,6 +177,10 @@ describe('the metrics', () => {
       expect(value('millrace_disk_free_bytes')).toBeGreaterThan(0)
       expect(valueIn(families, 'millrace_storage_calls_waiting', { thread: 'reader' })).toBe(0)
       expect(valueIn(families, 'millrace_storage_calls_waiting', { thread: 'searcher' })).toBe(0)
+    } else {
+      expect(valueIn(families, 'millrace_database_connections', { state: 'busy' })).toBeGreaterThanOrEqual(0)
+      expect(valueIn(families, 'millrace_database_connections', { state: 'idle' })).toBeGreaterThan(0)
+      expect(value('millrace_database_calls_waiting')).toBe(0)
     }
     expect(value('millrace_storage_healthy')).toBe(1)
     expect(value('millrace_runs_in_flight_max')).toBe(20)

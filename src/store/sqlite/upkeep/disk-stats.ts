@@ -15,7 +15,8 @@ export function readDiskStats(sql: Sql): DiskStats {
     freeBytes: pagesFree * pageBytes,
     diskFreeBytes: bavail * bsize,
     deliveries: measureDeliveries(sql),
-    callsWaiting: { writer: 0, reader: 0, searcher: 0 },
+    callsWaiting: {},
+    connections: null,
   }
 }
 
