@@ -82,8 +82,8 @@ export interface AccountStore {
   sealHeads(length: number): Promise<Uint8Array[]>
 
   /**
-   * Deletes everything sealed that begins with one of these `sealHeads`, and returns how much that was. The secret of a
-   * subscription becomes empty; a sealed secret is never empty.
+   * Deletes everything sealed that begins with one of these `sealHeads`, and returns how much that was. The secrets of
+   * a subscription and of a credential become empty; a sealed secret is never empty.
    */
   discardSealed(heads: readonly Uint8Array[]): Promise<Discarded>
 
@@ -167,12 +167,18 @@ export type WorkspaceRow = { id: string; name: string; ownerId: string; createdA
 export type VariableRow = { name: string; sealed: Uint8Array; plain: boolean; updatedAt: number }
 
 /** `jobs`: asynchronous runs that had not ended. `outputs`: outputs of asynchronous runs that had ended. */
-export type Discarded = { variables: number; jobs: number; outputs: number; webhookSecrets: number }
+export type Discarded = {
+  variables: number
+  jobs: number
+  outputs: number
+  webhookSecrets: number
+  credentials: number
+}
 
 /** The kinds of values that are stored sealed, apart from secrets in documents. */
 export const sealedKinds = [
   ...(['chatTurn', 'jobOutput', 'pin', 'jobStep', 'jobInput'] as const),
-  ...(['webhookSecret', 'previousWebhookSecret', 'variable'] as const),
+  ...(['webhookSecret', 'previousWebhookSecret', 'variable', 'credential', 'credentialToken'] as const),
 ]
 export type SealedKind = (typeof sealedKinds)[number]
 

@@ -52,6 +52,7 @@ function resultOf(done: EncryptedAgain) {
   return {
     variables: done.variable,
     webhookSecrets: done.webhookSecret + done.previousWebhookSecret,
+    credentials: done.credential + done.credentialToken,
     documents: done.documents,
     jobs: done.jobInput + done.jobStep,
     outputs: done.jobOutput,
@@ -65,6 +66,7 @@ function textOf(result: ReturnType<typeof resultOf>): string {
   const parts = [
     [result.variables, 'variable'],
     [result.webhookSecrets, 'webhook secret'],
+    [result.credentials, 'value of a credential', 'values of credentials'],
     [result.documents, 'draft or version of a workflow', 'drafts and versions of workflows'],
     [result.jobs, 'value of an asynchronous run', 'values of asynchronous runs'],
     [result.outputs, 'output'],

@@ -98,26 +98,28 @@ const discard: Command = {
   json: true,
   examples: ['env discard', 'env discard --json'],
   async run({ config, terminal, json }) {
-    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 0 }
+    const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0, documentSecrets: 0 }
     await withInstallation(config, async (store) => {
       const heads = await sealHeadsOf(store)
       const box = new SecretBox([], { directory: config.data, secretKey: config.secretKey, heads })
       for (;;) {
         const lost = (await store.sealHeads(sealHeadBytes)).filter((head) => !box.knows(head))
         if (lost.length === 0) break
-        const { variables, jobs, outputs, webhookSecrets } = await store.discardSealed(lost)
+        const { variables, jobs, outputs, webhookSecrets, credentials } = await store.discardSealed(lost)
         gone.variables += variables
         gone.jobs += jobs
         gone.outputs += outputs
         gone.webhookSecrets += webhookSecrets
+        gone.credentials += credentials
       }
       gone.documentSecrets = await discardInDocuments(store, box)
     })
     if (json) terminal.print(JSON.stringify(gone))
     else {
       terminal.print(
-        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, ${gone.documentSecrets} secrets in ` +
-          `workflows, ${gone.jobs} asynchronous runs and ${gone.outputs} outputs were removed.`,
+        `${gone.variables} variables, ${gone.webhookSecrets} webhook secrets, the secrets of ${gone.credentials} ` +
+          `credentials, ${gone.documentSecrets} secrets in workflows, ${gone.jobs} asynchronous runs and ` +
+          `${gone.outputs} outputs were removed.`,
       )
     }
     return 0

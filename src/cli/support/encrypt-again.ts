@@ -2,6 +2,7 @@ import { jobContext } from '../../accounts/job-seal.ts'
 import type { SecretBox } from '../../accounts/secret-box.ts'
 import { registry } from '../../blocks/registry.ts'
 import { variableContext } from '../../domain/account/environment.ts'
+import { credentialContext, credentialTokenContext } from '../../domain/credential/credential.ts'
 import { secretContext } from '../../domain/webhook/subscription.ts'
 import { documentContext, replaceSealed } from '../../engine/document-secrets.ts'
 import { pinContext } from '../../engine/manual/pins.ts'
@@ -142,6 +143,8 @@ class Pass {
 
 const contexts: Readonly<Record<SealedKind, (owner: readonly string[]) => string>> = {
   variable: ([workspaceId = '', name = '']) => variableContext(workspaceId, name),
+  credential: ([workspaceId = '', id = '']) => credentialContext(workspaceId, id),
+  credentialToken: ([workspaceId = '', id = '']) => credentialTokenContext(workspaceId, id),
   webhookSecret: ([workspaceId = '', id = '']) => secretContext(workspaceId, id),
   previousWebhookSecret: ([workspaceId = '', id = '']) => secretContext(workspaceId, id),
   jobInput: ([executionId = '']) => jobContext(executionId),

@@ -4,6 +4,8 @@
  */
 export type NotMoved = Readonly<Record<string, string>>
 
+const leaseReason = 'held by a process that refreshes a token'
+
 export const notMovedFromSqlite: NotMoved = {
   log_zones: 'made from the log',
   log_zone_facets: 'made from the log',
@@ -14,6 +16,8 @@ export const notMovedFromSqlite: NotMoved = {
   audiences: 'read as deliveries',
   audience_members: 'read as deliveries',
   probes: 'always empty',
+  'credentials.lease_owner': leaseReason,
+  'credentials.lease_until': leaseReason,
 }
 
 export const notMovedFromPostgres: NotMoved = {
@@ -23,6 +27,8 @@ export const notMovedFromPostgres: NotMoved = {
   processes: 'the processes that run',
   changes: 'read by the processes that run',
   requests_under_way: 'held by the processes that run',
+  'credentials.lease_owner': leaseReason,
+  'credentials.lease_until': leaseReason,
   'jobs.owner': 'one of the processes that run',
   'deliveries.owner': 'one of the processes that run',
   migrations: 'the schema itself',

@@ -1,3 +1,5 @@
+// Long because it lists every column of an installation.
+
 /**
  * The contents of an installation as rows that both stores can read and write. `millrace move` copies exactly these. A
  * test compares this list with the schemas of both stores: a new table or column is either here or in `not-moved.ts`.
@@ -81,6 +83,28 @@ const tables = {
   environment: {
     key: ['workspace', 'name'],
     columns: { workspace: 'integer', name: 'text', sealed: 'bytes', plain: 'boolean', updated_at: 'integer' },
+  },
+  credentials: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workspace: 'integer',
+      id: 'text',
+      name: 'text',
+      kind: 'text',
+      hosts: 'text',
+      fields: 'text',
+      sealed: 'bytes',
+      created_at: 'integer',
+      updated_at: 'integer',
+      updated_by: 'text',
+      state: 'text',
+      problem: 'text',
+      last_used_at: 'integer',
+      token: 'bytes',
+      token_version: 'integer',
+      expires_at: 'integer',
+    },
   },
   workflows: {
     key: ['number'],

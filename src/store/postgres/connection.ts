@@ -1,5 +1,4 @@
 import type { AppError } from '../../domain/errors.ts'
-import type { PoolUse } from '../store.ts'
 import type { PostgresAddress } from './address.ts'
 import { type Copier, copierOn } from './copier.ts'
 import { isConflict, isLost, isReadOnly, silent, storageError, unavailable } from './failures.ts'
@@ -125,10 +124,7 @@ export class Database implements Sql {
     }
   }
 
-  /** The connections to the server in use; undefined while none is found. */
-  async poolUse(): Promise<PoolUse | undefined> {
-    return (await this.#server?.catch(() => undefined))?.poolUse
-  }
+  readonly poolUse = async () => (await this.#server?.catch(() => undefined))?.poolUse
 
   async close(): Promise<void> {
     const server = await this.#server?.catch(() => undefined)

@@ -7,6 +7,7 @@ import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
 import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
+import * as credentials from './tables/credentials.ts'
 import * as deletedWorkflows from './tables/deleted-workflows.ts'
 import * as deliveryLists from './tables/delivery-lists.ts'
 import * as deployments from './tables/deployments.ts'
@@ -93,6 +94,15 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   saveRateWindows: { kind: 'write', run: rateWindows.saveRateWindows },
   listRateWindows: { kind: 'read', run: rateWindows.listRateWindows },
 
+  listCredentials: { kind: 'read', run: credentials.listCredentials },
+  getCredential: { kind: 'read', run: credentials.getCredential },
+  createCredential: { kind: 'change', run: credentials.createCredential },
+  updateCredential: { kind: 'change', run: credentials.updateCredential },
+  deleteCredential: { kind: 'change', run: credentials.deleteCredential },
+  takeCredentialLease: { kind: 'write', run: credentials.takeCredentialLease },
+  saveCredentialToken: { kind: 'write', run: credentials.saveCredentialToken },
+  endCredentialLease: { kind: 'write', run: credentials.endCredentialLease },
+  noteCredentialUses: { kind: 'write', run: credentials.noteCredentialUses },
   listEnvironment: { kind: 'read', run: environment.listEnvironment },
   setVariable: { kind: 'change', run: environment.setVariable },
   unsetVariable: { kind: 'change', run: environment.unsetVariable },

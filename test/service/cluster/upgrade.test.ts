@@ -13,7 +13,7 @@ const echo = document({
   edges: ['start > end'],
 })
 
-/** What a newer version may do to the schema at most: add to every table, and add tables. */
+/** The most that a newer version may do to the schema: add a column to every table, and add tables. */
 const expansion = `
   DO $$ DECLARE t record; BEGIN
     FOR t IN SELECT c.oid::regclass AS name FROM pg_class c

@@ -22,7 +22,7 @@ test('env discard empties lost secrets in workflows, which then refuse everyone 
   await using installation = await SealedInstallation.make(first)
   const { chatId: id, home } = installation
   // A draft and a version of each of the four workflows.
-  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 8 }
+  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0, documentSecrets: 8 }
   expect(JSON.parse((await installation.command(other, 'env', 'discard', '--json')).out)).toEqual(gone)
   const { url } = await installation.serve(other)
 

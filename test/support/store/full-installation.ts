@@ -44,6 +44,12 @@ async function fillAccounts(store: Store, { userId, workspaceId }: Installed): P
   await store.recordKeyUses([{ keyId: key.id, at }])
   await store.setVariable({ workspaceId, name: 'TOKEN', sealed: bytes(2), plain: false, at })
   await store.setVariable({ workspaceId, name: 'PLAIN', sealed: bytes(3), plain: true, at })
+  const written = { kind: 'bearer', hosts: ['api.example.com', '*.example.org'], fields: { prefix: 'Token' }, at }
+  const credential = { id: newId(), workspaceId, name: 'crm', ...written, sealed: bytes(6), by: userId }
+  await store.createCredential(credential)
+  const token = { token: bytes(7), state: 'needs_sign_in', problem: 'The token was revoked.', expiresAt: at } as const
+  await store.saveCredentialToken(credential.id, 'a process', 0, token)
+  await store.noteCredentialUses([{ id: credential.id, at }])
   await store.saveRateWindows([{ kind: 'sync', userId, used: 3, added: 3, resetAt: at + 1e12 }], at)
 }
 

@@ -35,11 +35,12 @@ describe('a lost key file', () => {
     rmSync(keyPath(path))
     makeKeyFile(path)
     expect((await call(path, 'env', 'set', 'B', 'value-two')).code).toBe(1)
-    const none = { jobs: 0, outputs: 0, webhookSecrets: 0, documentSecrets: 0 }
+    const none = { jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0, documentSecrets: 0 }
     expect(await json<object>(path, 'env', 'discard')).toEqual({ variables: 1, ...none })
     expect((await call(path, 'env', 'set', 'B', 'value-two')).code).toBe(0)
     expect((await call(path, 'env', 'discard')).out).toBe(
-      '0 variables, 0 webhook secrets, 0 secrets in workflows, 0 asynchronous runs and 0 outputs were removed.\n',
+      '0 variables, 0 webhook secrets, the secrets of 0 credentials, 0 secrets in workflows, 0 asynchronous runs and ' +
+        '0 outputs were removed.\n',
     )
     expect(await json<object[]>(path, 'env', 'list')).toMatchObject([{ name: 'B' }])
   })

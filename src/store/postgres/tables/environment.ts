@@ -53,7 +53,7 @@ export async function sealHeads(sql: Sql, length: number): Promise<Uint8Array[]>
 }
 
 export async function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Promise<Discarded> {
-  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
+  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0 }
   for (const head of heads) {
     const remove = (text: string) => sql.run(text, head.length, head)
     gone.variables += await remove('DELETE FROM millrace.environment WHERE substr(sealed, 1, $1) = $2')
@@ -70,6 +70,8 @@ export async function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Pro
       `UPDATE millrace.subscriptions SET secret = '' WHERE substr(secret, 1, $1) = $2`,
     )
     await remove('UPDATE millrace.subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, $1) = $2')
+    gone.credentials += await remove("UPDATE millrace.credentials SET sealed = '' WHERE substr(sealed, 1, $1) = $2")
+    await remove("UPDATE millrace.credentials SET token = '' WHERE substr(token, 1, $1) = $2")
   }
   return gone
 }
@@ -85,6 +87,8 @@ const selectSealHeads = `${[
   'SELECT substr(sealed, 1, $1) AS head FROM millrace.environment',
   'SELECT substr(secret, 1, $1) FROM millrace.subscriptions WHERE length(secret) > 0',
   'SELECT substr(previous_secret, 1, $1) FROM millrace.subscriptions WHERE length(previous_secret) > 0',
+  'SELECT substr(sealed, 1, $1) FROM millrace.credentials WHERE length(sealed) > 0',
+  'SELECT substr(token, 1, $1) FROM millrace.credentials WHERE length(token) > 0',
   ...endsOf('jobs', 'input', 'number'),
   ...endsOf('job_outputs', 'content', 'sequence'),
   ...endsOf('chat_turns', 'content', 'at'),

@@ -53,6 +53,12 @@ const workspaceOfWorkflow = `(SELECT w.id FROM millrace.workflows f JOIN millrac
 
 const webhookSecret = { table: 'subscriptions', key: { number: 'integer' }, owner: [workspaceOfWorkflow, 't.id'] }
 
+const credential = {
+  table: 'credentials',
+  key: { number: 'bigint' },
+  owner: ['(SELECT w.id FROM millrace.workspaces w WHERE w.number = t.workspace)', 't.id'],
+}
+
 const sources: Readonly<Record<SealedKind, Source>> = {
   variable: {
     table: 'environment',
@@ -60,6 +66,8 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     key: { workspace: 'integer', name: 'text' },
     owner: ['(SELECT w.id FROM millrace.workspaces w WHERE w.number = t.workspace)', 't.name'],
   },
+  credential: { ...credential, column: 'sealed' },
+  credentialToken: { ...credential, column: 'token' },
   webhookSecret: { ...webhookSecret, column: 'secret' },
   previousWebhookSecret: { ...webhookSecret, column: 'previous_secret' },
   jobInput: { table: 'jobs', column: 'input', key: { number: 'bigint' }, owner: ['t.execution_id'] },

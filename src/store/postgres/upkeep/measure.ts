@@ -2,7 +2,10 @@ import type { DiskStats } from '../../store.ts'
 import type { Sql } from '../connection.ts'
 import { measureDeliveries } from '../writes/deliveries.ts'
 
-/** The size of the schema's tables and the size of the outbox. SQL does not show the disk of the server. The store adds its connections. */
+/**
+ * The size of the schema's tables and the size of the outbox. SQL does not show the disk of the server. The store adds
+ * its connections.
+ */
 export async function measure(sql: Sql): Promise<DiskStats> {
   const [size, deliveries] = await Promise.all([sql.get<{ bytes: number }>(selectSize), measureDeliveries(sql)])
   return {

@@ -5,10 +5,19 @@ import runFacts from './003-run-facts.sql' with { type: 'text' }
 import pins from './004-pins.sql' with { type: 'text' }
 import sealedDocuments from './005-sealed-documents.sql' with { type: 'text' }
 import jobWaits from './006-job-waits.sql' with { type: 'text' }
+import credentials from './007-credentials.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
-export const migrations: readonly string[] = [foundation, fanOutRecords, runFacts, pins, sealedDocuments, jobWaits]
+export const migrations: readonly string[] = [
+  foundation,
+  fanOutRecords,
+  runFacts,
+  pins,
+  sealedDocuments,
+  jobWaits,
+  credentials,
+]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */
 export function migrate(connection: Connection, list: readonly string[] = migrations): void {

@@ -42,11 +42,11 @@ export function unsetVariable(sql: Sql, workspaceId: string, name: string): bool
 
 /** There are few, one per key. To stay fast, reads only the oldest and the newest of the jobs, chat turns and pins. */
 export function sealHeads(sql: Sql, length: number): Uint8Array[] {
-  return sql.all<{ head: Uint8Array }>(selectSealHeads, length).map(({ head }) => head)
+  return sql.all<{ head: Uint8Array }>(selectSealHeads(), length).map(({ head }) => head)
 }
 
 export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded {
-  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 }
+  const gone = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0 }
   for (const head of heads) {
     const { length } = head
     gone.variables += sql.run('DELETE FROM environment WHERE substr(sealed, 1, ?) = ?', length, head)
@@ -58,26 +58,42 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     // Empty instead of NULL: a receiver that checks signatures must never get an unsigned request.
     gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
     sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
+    gone.credentials += sql.run("UPDATE credentials SET sealed = x'' WHERE substr(sealed, 1, ?) = ?", length, head)
+    sql.run("UPDATE credentials SET token = x'' WHERE substr(token, 1, ?) = ?", length, head)
   }
   return gone
 }
 
-/** For databases of versions that had no pins. */
-export const selectHeadsBeforePins = `
-  SELECT DISTINCT substr(sealed, 1, ?1) AS head FROM environment
-  UNION SELECT substr(secret, 1, ?1) FROM subscriptions WHERE length(secret) > 0
-  UNION SELECT substr(previous_secret, 1, ?1) FROM subscriptions WHERE previous_secret IS NOT NULL
-  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number LIMIT 1)
-  UNION SELECT substr(input, 1, ?1) FROM (SELECT input FROM jobs ORDER BY number DESC LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM job_outputs LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM chat_turns ORDER BY at DESC LIMIT 1)`
+/** The statements that read the heads of each table: of the jobs, chat turns and pins, only of the ends. */
+const selectsOfHeads: Readonly<Record<string, readonly string[]>> = {
+  environment: ['SELECT substr(sealed, 1, ?1) AS head FROM environment'],
+  subscriptions: [
+    'SELECT substr(secret, 1, ?1) AS head FROM subscriptions WHERE length(secret) > 0',
+    'SELECT substr(previous_secret, 1, ?1) AS head FROM subscriptions WHERE previous_secret IS NOT NULL',
+  ],
+  jobs: endsOf('jobs', 'input', 'number'),
+  job_outputs: ['SELECT substr(content, 1, ?1) AS head FROM (SELECT content FROM job_outputs LIMIT 1)'],
+  chat_turns: endsOf('chat_turns', 'content', 'at'),
+  pins: endsOf('pins', 'content', 'number'),
+  credentials: [
+    'SELECT substr(sealed, 1, ?1) AS head FROM credentials WHERE length(sealed) > 0',
+    'SELECT substr(token, 1, ?1) AS head FROM credentials WHERE length(token) > 0',
+  ],
+}
 
-const selectPinHeads = `
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number LIMIT 1)
-  UNION SELECT substr(content, 1, ?1) FROM (SELECT content FROM pins ORDER BY number DESC LIMIT 1)`
+function endsOf(table: string, column: string, order: string): string[] {
+  return ['ASC', 'DESC'].map(
+    (direction) =>
+      `SELECT substr(${column}, 1, ?1) AS head FROM (
+         SELECT ${column} FROM ${table} ORDER BY ${order} ${direction} LIMIT 1)`,
+  )
+}
 
-export const selectSealHeads = selectHeadsBeforePins + selectPinHeads
+/** Reads the heads of the tables that a database has: one of an earlier version has fewer. */
+export function selectSealHeads(hasTable: (name: string) => boolean = () => true): string {
+  const selects = Object.entries(selectsOfHeads).flatMap(([table, texts]) => (hasTable(table) ? texts : []))
+  return selects.map((text) => `SELECT head FROM (${text})`).join(' UNION ')
+}
 
 function assertWithinBounds(sql: Sql, workspace: number): void {
   const sums = sql.get<{ count: number; bytes: number }>(

@@ -44,6 +44,10 @@ export function countSealedText(kind: SealedKind): string {
   return `SELECT count(*) AS count FROM (${statements[kind].select})`
 }
 
+export function tableOfSealed(kind: SealedKind): string {
+  return sources[kind].table
+}
+
 type SqlPlace = { [Key in `key${number}`]: number | string | Uint8Array } & {
   [Owner in `owner${number}`]: string | Uint8Array | null
 }
@@ -56,6 +60,12 @@ const workspaceOfWorkflow =
 
 const webhookSecret = { table: 'subscriptions', key: ['number'], owner: [workspaceOfWorkflow, 'id'] }
 
+const credential = {
+  table: 'credentials',
+  key: ['number'],
+  owner: ['(SELECT w.id FROM workspaces w WHERE w.number = t.workspace)', 'id'],
+}
+
 const sources: Readonly<Record<SealedKind, Source>> = {
   variable: {
     table: 'environment',
@@ -63,6 +73,8 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     key: ['workspace', 'name'],
     owner: ['(SELECT w.id FROM workspaces w WHERE w.number = t.workspace)', 'name'],
   },
+  credential: { ...credential, column: 'sealed' },
+  credentialToken: { ...credential, column: 'token' },
   webhookSecret: { ...webhookSecret, column: 'secret' },
   previousWebhookSecret: { ...webhookSecret, column: 'previous_secret' },
   jobInput: { table: 'jobs', column: 'input', key: ['number'], owner: ['execution_id'] },

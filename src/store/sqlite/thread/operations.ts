@@ -5,6 +5,7 @@ import type { Sql } from '../connection.ts'
 import { countLogs } from '../logs/log-counts.ts'
 import { queryLogs } from '../logs/log-page.ts'
 import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
+import * as credentials from '../tables/credentials.ts'
 import * as deletedWorkflows from '../tables/deleted-workflows.ts'
 import * as deliveryLists from '../tables/delivery-lists.ts'
 import * as deployments from '../tables/deployments.ts'
@@ -95,6 +96,15 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   saveRateWindows: { writes: true, run: rateWindows.saveRateWindows },
   listRateWindows: { writes: false, run: rateWindows.listRateWindows },
 
+  listCredentials: { writes: false, run: credentials.listCredentials },
+  getCredential: { writes: false, run: credentials.getCredential },
+  createCredential: { writes: true, run: credentials.createCredential },
+  updateCredential: { writes: true, run: credentials.updateCredential },
+  deleteCredential: { writes: true, run: credentials.deleteCredential },
+  takeCredentialLease: { writes: true, run: credentials.takeCredentialLease },
+  saveCredentialToken: { writes: true, run: credentials.saveCredentialToken },
+  endCredentialLease: { writes: true, run: credentials.endCredentialLease },
+  noteCredentialUses: { writes: true, flushed: false, run: credentials.noteCredentialUses },
   listEnvironment: { writes: false, run: environment.listEnvironment },
   setVariable: { writes: true, run: environment.setVariable },
   unsetVariable: { writes: true, run: environment.unsetVariable },

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { sealedKinds } from '../../account-store.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { applicationId, unfinishedMoveId } from '../open.ts'
-import { selectHeadsBeforePins, selectSealHeads } from '../tables/environment.ts'
+import { selectSealHeads } from '../tables/environment.ts'
 import { selectSealedDocuments, selectSealedSample } from '../tables/sealed-documents.ts'
-import { countSealedText } from '../tables/sealed-values.ts'
+import { countSealedText, tableOfSealed } from '../tables/sealed-values.ts'
 
 /** The result of checking a database. `problems` is empty when every page is in order. */
 export type Inspection = {
@@ -60,9 +60,7 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   let database: Database | undefined
   try {
     database = new Database(path, { readonly: true, strict: true })
-    // Before the first start after an update, the database may have no pins.
-    const isOlder = database.query(findPins).get() === null
-    const rows = database.prepare(isOlder ? selectHeadsBeforePins : selectSealHeads).all(length)
+    const rows = database.prepare(selectSealHeads(tablesOf(database))).all(length)
     return (rows as { head: Uint8Array }[]).map(({ head }) => head)
   } catch {
     return []
@@ -71,7 +69,12 @@ export function sealHeadsIn(path: string, length: number): Uint8Array[] {
   }
 }
 
-const findPins = "SELECT 1 FROM sqlite_schema WHERE name = 'pins'"
+/** Before the first start after an update, a database may lack the newest tables. */
+function tablesOf(database: Database): (name: string) => boolean {
+  const rows = database.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]
+  const names = new Set(rows.map(({ name }) => name))
+  return (name) => names.has(name)
+}
 
 /** A sample of the documents with sealed secrets, as JSON. Empty when the database cannot be read. */
 export function sealedDocumentsIn(path: string): string[] {
@@ -103,8 +106,8 @@ export function countSealedOtherwiseIn(path: string, head: Uint8Array): number {
   if (!existsSync(path)) return 0
   const database = new Database(path, { readonly: true, strict: true })
   try {
-    const hasPins = database.query(findPins).get() !== null
-    const kinds = sealedKinds.filter((kind) => hasPins || kind !== 'pin')
+    const hasTable = tablesOf(database)
+    const kinds = sealedKinds.filter((kind) => hasTable(tableOfSealed(kind)))
     return kinds.reduce((sum, kind) => {
       const row = database.prepare(countSealedText(kind)).get(head.length, head) as { count: number }
       return sum + row.count

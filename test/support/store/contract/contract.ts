@@ -10,6 +10,7 @@ import { type Installed, install, logRow, newKey } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 import { accountContract } from './account-contract.ts'
 import { chatContract } from './chat-contract.ts'
+import { credentialContract } from './credential-contract.ts'
 import { dashboardContract } from './dashboard-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
 import { environmentContract } from './environment-contract.ts'
@@ -352,6 +353,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     environmentContract(() => ({ store, home }))
+    credentialContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))
     sessionContract(() => ({ store, home }))

@@ -4,6 +4,7 @@ import { newId } from '../../../../src/domain/ids.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { type Installed, logRow } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
+import { newCredential } from './credential-contract.ts'
 import { newSubscription } from './subscription-contract.ts'
 
 /** The contract of every store for environment variables. */
@@ -97,19 +98,26 @@ export function environmentContract(world: () => { store: Store; home: Installed
       await store.changeSubscription(home.workflowId, 'a', { secret: lost, keepSecretUntil: 99 }, 11)
       await store.createSubscription(home.workflowId, hook('b', lost), 12)
       await store.changeSubscription(home.workflowId, 'b', { secret: kept, keepSecretUntil: 99 }, 13)
-      const gone = { variables: 1, jobs: 1, outputs: 1, webhookSecrets: 1 }
+      const crm = await store.createCredential(newCredential(home, 'crm', { sealed: lost }))
+      await store.saveCredentialToken(crm.id, 'me', 0, { token: lost, state: 'ok', problem: null, expiresAt: 9 })
+      await store.createCredential(newCredential(home, 'erp', { sealed: kept }))
+      const gone = { variables: 1, jobs: 1, outputs: 1, webhookSecrets: 1, credentials: 1 }
       expect(await store.discardSealed([lost])).toEqual(gone)
       expect(await store.listSubscriptions(home.workflowId)).toMatchObject([
         { secret: new Uint8Array(), previousSecret: null },
         { secret: kept, previousSecret: null },
       ])
+      const empty = new Uint8Array()
+      expect(await store.getCredential(home.workspaceId, 'crm')).toMatchObject({ sealed: empty, token: empty })
+      expect(await store.getCredential(home.workspaceId, 'erp')).toMatchObject({ sealed: kept, token: null })
       expect(await store.sealHeads(3)).toEqual([kept])
       expect((await store.listEnvironment(home.workspaceId)).map(({ name }) => name)).toEqual(['B'])
       expect(await store.getJob('lost')).toBeUndefined()
       expect(await store.getJobSteps('kept')).toHaveLength(1)
       expect(await store.getJobOutput('x')).toBeUndefined()
       expect(await store.getJobOutput('y')).toEqual(kept)
-      expect(await store.discardSealed([lost])).toEqual({ variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0 })
+      const none = { variables: 0, jobs: 0, outputs: 0, webhookSecrets: 0, credentials: 0 }
+      expect(await store.discardSealed([lost])).toEqual(none)
     })
 
     test('lists each key that its values need once', async () => {
@@ -125,8 +133,11 @@ export function environmentContract(world: () => { store: Store; home: Installed
         { secret: Uint8Array.of(8, 2, 3, 4), keepSecretUntil: 99 },
         11,
       )
+      const { id } = await store.createCredential(newCredential(home, 'crm', { sealed: Uint8Array.of(5, 2, 3, 4) }))
+      const token = Uint8Array.of(6, 2, 3, 4)
+      await store.saveCredentialToken(id, 'me', 0, { token, state: 'ok', problem: null, expiresAt: null })
       const heads = (await store.sealHeads(3)).toSorted(Buffer.compare)
-      expect(heads).toEqual([1, 7, 8, 9].map((first) => Uint8Array.of(first, 2, 3)))
+      expect(heads).toEqual([1, 5, 6, 7, 8, 9].map((first) => Uint8Array.of(first, 2, 3)))
     })
   })
 }

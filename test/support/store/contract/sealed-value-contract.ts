@@ -2,11 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { type SealedKind, type SealedPlace, sealedKinds } from '../../../../src/store/account-store.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { type Installed, logRow } from '../installed.ts'
+import { newCredential } from './credential-contract.ts'
 import { newSubscription } from './subscription-contract.ts'
 
 const executionId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
-/** Stores a value of each kind, and several of some kinds: twelve in all. */
+/** Stores a value of each kind, and several of some kinds: fourteen in all. */
 export async function storeSealedValues(store: Store, home: Installed, sealed: SealValue): Promise<void> {
   const { workspaceId, workflowId } = home
   for (const name of ['A', 'B']) {
@@ -17,6 +18,10 @@ export async function storeSealedValues(store: Store, home: Installed, sealed: S
   await store.createSubscription(workflowId, newSubscription('hook', { secret: previous }), 10)
   const secret = sealed('webhookSecret', [workspaceId, 'hook'])
   await store.changeSubscription(workflowId, 'hook', { secret, keepSecretUntil: 99 }, 11)
+  const credential = newCredential(home, 'crm', { sealed: sealed('credential', [workspaceId, 'id of crm']) })
+  await store.createCredential(credential)
+  const token = sealed('credentialToken', [workspaceId, credential.id])
+  await store.saveCredentialToken(credential.id, 'owner', 0, { token, state: 'ok', problem: null, expiresAt: 99 })
   const job = { workflowId, workspaceId, version: 1, trigger: 'api', createdAt: 5, startedAt: null } as const
   await store.append([{ kind: 'job', row: { ...job, executionId, input: sealed('jobInput', [executionId]) } }])
   for (const number of [1, 2]) {
@@ -67,6 +72,8 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
         ['previousWebhookSecret', workspaceId, 'hook'],
         ['variable', workspaceId, 'B'],
         ['variable', workspaceId, 'A'],
+        ['credential', workspaceId, 'id of crm'],
+        ['credentialToken', workspaceId, 'id of crm'],
       ])
       const [first] = await store.listSealed('chatTurn', head, 1)
       const [second] = await store.listSealed('chatTurn', head, 1, first)
@@ -81,7 +88,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
       const all = await places()
       expect(await store.replaceSealed(all.map((place) => ({ place, before: head, after: renewed })))).toBe(0)
       const changes = all.map((place) => ({ place, before: old, after: renewed }))
-      expect(await store.replaceSealed(changes)).toBe(12)
+      expect(await store.replaceSealed(changes)).toBe(14)
       expect(await places()).toEqual([])
       expect(await store.sealHeads(3)).toEqual([renewed])
       expect(await Promise.all(all.map((place) => store.readSealed(place)))).toEqual(all.map(() => renewed))
