@@ -3,6 +3,7 @@ import { assembleAccounts } from './assembly/accounts.ts'
 import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
 import { assembleCluster } from './assembly/cluster.ts'
+import { assembleCredentials } from './assembly/credentials.ts'
 import { assembleDelivery, type Delivery } from './assembly/delivery.ts'
 import { assembleEngine, type Engine } from './assembly/engine.ts'
 import { Garbage } from './assembly/garbage.ts'
@@ -104,10 +105,21 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     lastSequence,
     onRecorded: (run) => triggers.recorded(run),
   })
-  const engine = assembleEngine({ ...base, accounts, files, delivery })
+  const credentials = assembleCredentials(base, accounts)
+  const engine = assembleEngine({ ...base, accounts, credentials, files, delivery })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)
-  const services = httpServicesOf({ ...base, accounts, files, delivery, engine, triggers, backups, baseUrl })
+  const services = httpServicesOf({
+    ...base,
+    accounts,
+    credentials,
+    files,
+    delivery,
+    engine,
+    triggers,
+    backups,
+    baseUrl,
+  })
   watch(base, delivery, engine)
   if (backups) metrics.watchBackups(() => backups.state)
 
@@ -129,6 +141,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
       ['check-ins', () => cluster.stop()],
       ['files', () => files.stop()],
       ['listener', () => listener.close(closing, clock)],
+      ['credentials', () => credentials.stop()],
       ['accounts', () => accounts.stop()],
       ['metrics', () => metrics.stop()],
       ['store', () => store.close()],

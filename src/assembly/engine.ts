@@ -19,15 +19,21 @@ import { createOutbound } from '../outbound/fetch.ts'
 import { Sandbox, warmAfterMs } from '../sandbox/sandbox.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
+import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import { stopAll } from './stop-all.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
 export type Engine = ReturnType<typeof assembleEngine>
 
-export type EngineOptions = Base & { accounts: Accounts; delivery: Delivery; files: OpenFiles }
+export type EngineOptions = Base & {
+  accounts: Accounts
+  credentials: CredentialParts
+  delivery: Delivery
+  files: OpenFiles
+}
 
-export function assembleEngine({ accounts, delivery, files, ...base }: EngineOptions) {
+export function assembleEngine({ accounts, credentials, delivery, files, ...base }: EngineOptions) {
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
@@ -46,6 +52,7 @@ export function assembleEngine({ accounts, delivery, files, ...base }: EngineOpt
       limits,
       priceOf,
       files: files.power,
+      credential: credentials.credentialFor,
       note: base.note,
     },
     record: delivery.record,

@@ -1,6 +1,7 @@
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
 import { storeKindOf } from '../config.ts'
+import { createTestCredential } from '../credentials/test-credential.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
 import { readDocumentInSlices } from '../domain/workflow/document.ts'
@@ -20,6 +21,7 @@ import { UnsentResponses } from '../http/streams/unsent-responses.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
+import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
 import { shownLimits } from './shown-limits.ts'
@@ -27,6 +29,7 @@ import type { Triggers } from './triggers.ts'
 
 export type HttpServicesOptions = Base & {
   accounts: Accounts
+  credentials: CredentialParts
   files: OpenFiles
   delivery: Delivery
   engine: Engine
@@ -38,7 +41,7 @@ export type HttpServicesOptions = Base & {
 
 /** Selects the parts of the assemblies that the HTTP interface uses. */
 export function httpServicesOf(options: HttpServicesOptions): Services {
-  const { accounts, files, delivery, engine, triggers, backups, ...base } = options
+  const { accounts, credentials, files, delivery, engine, triggers, backups, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
@@ -49,6 +52,12 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     sessions: accounts.sessions,
     limits: accounts.limits,
     environments: accounts.environments,
+    credentials: credentials.credentials,
+    testCredential: createTestCredential({
+      credentialFor: async (workspaceId, name) =>
+        await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId)),
+      fetch: engine.outbound.fetch,
+    }),
     deployments: {
       forget(workflowId) {
         deployments.forget(workflowId)
@@ -69,7 +78,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       const opened = await secrets.opened(document, workspaceId)
       const compilation = await deployments.check(opened, workspaceId)
       const rows = compilation.environmentUses.length === 0 ? [] : await store.listEnvironment(workspaceId)
-      return checkOf(compilation, clock.now(), new Set(rows.map(({ name }) => name)))
+      const more = await credentials.findingsAbout(document, workspaceId)
+      return checkOf(compilation, clock.now(), new Set(rows.map(({ name }) => name)), more)
     },
     runner,
     jobs,

@@ -7,6 +7,12 @@ import type { ParameterFinding } from '../engine/block.ts'
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
   method: oneOf(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], { default: 'GET', title: 'Method' }),
+  credential: t.Optional(
+    t.String({
+      title: 'Credential',
+      description: 'The name of a credential of the workspace. It is sent to its own hosts only.',
+    }),
+  ),
   params: keyValues('Query parameters', 'Appended to the query of the URL. Entries with an empty key are skipped.'),
   headers: keyValues('Headers', 'The service sets Host, Content-Length and the connection headers.', {
     secret: 'headers',

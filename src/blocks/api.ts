@@ -30,7 +30,9 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
   const attempts: SpanAttempt[] = []
   let response: ApiResponse
   try {
+    const { credential = '' } = params
     const request = await requestOf(params, context)
+    if (credential !== '') request.authorization = await context.credential(credential)
     response = await stored(await responseOf(request, params.retries, attempts, context), context)
   } catch (error) {
     if (!(error instanceof BlockError)) throw error

@@ -13,8 +13,13 @@ export const outboundFailureCodes = [
   'RESPONSE_TOO_LARGE',
   'INVALID_RESPONSE',
   'TOO_MANY_REDIRECTS',
-  /** A redirect would have sent a body with a secret to another origin. */
+  /** A redirect would have sent a secret to another origin. */
   'REDIRECT_REFUSED',
+  /** The credential may not be sent to the host of the request. */
+  'CREDENTIAL_HOST',
+  /** The credential cannot be used: it needs a sign-in, or its token could not be refreshed. */
+  'CREDENTIAL_SIGN_IN',
+  'CREDENTIAL_FAILED',
   'CANCELLED',
 ] as const
 
@@ -34,12 +39,41 @@ export type OutboundRequest = {
   /** Bytes of the response body, after decompression. */
   responseBytesMax: number
   signal: AbortSignal
+  /** The credential that the request is sent with. */
+  authorization?: RequestAuthorization | undefined
   /** Knows the workspace's secrets, which no redirect carries to another origin. */
   redactor?: Redactor | undefined
   /** The workspace that sends the request. Workspaces share the slots for requests in flight. */
   workspaceId?: string
   /** The memory that the response body takes. Without it, only `responseBytesMax` limits the body. */
   memory?: OutboundMemory
+}
+
+/**
+ * Authenticates a request and its redirects with a credential. One object serves one request and its repetitions. No
+ * part of the credential is sent to a URL that it does not cover: a request to one is refused, and a redirect to one
+ * goes without.
+ */
+export type RequestAuthorization = {
+  /** For messages. */
+  name: string
+  covers(url: URL): boolean
+  /** Adds the credential to a request that is about to be sent. May wait for a token. Throws `OutboundError`. */
+  authorize(request: UnauthorizedRequest): void | Promise<void>
+  /** Whether the request is to be authorized and sent once more after a response. */
+  repeatsAfter?(response: Pick<OutboundResponse, 'status' | 'headers'>): boolean | Promise<boolean>
+  /** Called with the status of a response that is not repeated. */
+  responded?(status: number): void
+  /** For the connection, in PEM. */
+  tls?: { ca?: string; cert?: string; key?: string; passphrase?: string }
+}
+
+/** `url` and `headers` may be changed. */
+export type UnauthorizedRequest = {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Headers
+  readonly body: OutboundRequest['body']
 }
 
 /** The body of a response is not read further while there is no room, until the request's deadline. */

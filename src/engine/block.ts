@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
 import type { Limits } from '../domain/limits.ts'
-import type { OutboundFetch } from '../domain/outbound-request.ts'
+import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
 import type { FileObject } from '../domain/run/file.ts'
 import type { TriggerInput } from '../domain/run/input.ts'
@@ -202,6 +202,8 @@ export interface BlockContext {
   readonly input: TriggerInput
   /** Sends requests to addresses that users chose. */
   fetch: OutboundFetch
+  /** A credential of the workspace for a request. Throws `BlockError` when there is none of this name. */
+  credential(name: string): Promise<RequestAuthorization>
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
   /** Does work that takes more than some milliseconds, in turns with everything else. */

@@ -9,7 +9,6 @@ import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { docsRoutes } from './routes/docs.ts'
 import type { EditorApi } from './routes/editor.ts'
-import { environmentRoutes } from './routes/environment.ts'
 import { executeRoutes } from './routes/execute.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -27,6 +26,8 @@ import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
+import { credentialRoutes } from './routes/workspace/credentials.ts'
+import { environmentRoutes } from './routes/workspace/environment.ts'
 import type { Services } from './services.ts'
 
 export type HttpServer = {
@@ -123,6 +124,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
+    .use(credentialRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))

@@ -1,4 +1,6 @@
 import type { AccountLimits } from '../accounts/limits.ts'
+import type { Credentials } from '../credentials/credentials.ts'
+import type { TestCredential } from '../credentials/test-credential.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
 import type { Redactor } from '../domain/redaction/redactor.ts'
@@ -108,6 +110,9 @@ export type Services = {
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
+  credentials: Pick<Credentials, 'list' | 'get' | 'create' | 'change' | 'delete'>
+  /** Sends a request with a credential, if there is a URL. */
+  testCredential: TestCredential
   files: FileServices
   /** The files of the editor. */
   interfaceFiles(): Promise<InterfaceFiles>

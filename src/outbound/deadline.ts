@@ -2,7 +2,13 @@ import type { Clock, Timer } from '../domain/clock.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
 
 /** The phase of a request. A timeout message names it, so that its reader knows where the time went. */
-export type Phase = 'a free slot' | 'the address' | 'a response' | 'the rest of the response' | 'free memory'
+export type Phase =
+  | 'the credential'
+  | 'a free slot'
+  | 'the address'
+  | 'a response'
+  | 'the rest of the response'
+  | 'free memory'
 
 /** Ends one request when its time is up or when its caller gives up, whichever comes first. */
 export class Deadline {

@@ -95,7 +95,7 @@ export class FetchTransport {
   }
 }
 
-function initOf({ target, method, headers: written, body }: Hop, signal: AbortSignal): BunFetchRequestInit {
+function initOf({ target, method, headers: written, body, tls }: Hop, signal: AbortSignal): BunFetchRequestInit {
   const headers = new Headers(written)
   headers.set('host', target.url.host)
   return {
@@ -105,7 +105,9 @@ function initOf({ target, method, headers: written, body }: Hop, signal: AbortSi
     // By default, `fetch` would use HTTP_PROXY (the proxy resolves the name again), obey NODE_TLS_REJECT_UNAUTHORIZED,
     // and close a connection that is silent for five minutes, even if the request has a longer timeout.
     proxy: false,
-    tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }) },
+    tls: { rejectUnauthorized: true, ...(literalAddress(target.host) ? {} : { serverName: target.host }), ...tls },
+    // A connection that a certificate has authenticated must not serve requests without it.
+    ...(tls === undefined ? {} : { keepalive: false }),
     timeout: false,
     decompress: false,
     signal,

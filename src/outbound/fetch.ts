@@ -10,6 +10,7 @@ import {
 } from '../domain/outbound-request.ts'
 import type { AllowList } from './addresses.ts'
 import { allowedAddresses } from './allowed-addresses.ts'
+import { Authorizer } from './authorizer.ts'
 import { Bulkhead, type Concurrency, type Slot } from './bulkhead.ts'
 import { Deadline } from './deadline.ts'
 import { failedOutcome, failureOf } from './failures.ts'
@@ -112,17 +113,19 @@ class Requests {
 
   async #follow(request: OutboundRequest, deadline: Deadline): Promise<OutboundStream> {
     let hop = firstHop(request, this.#userAgent)
+    const authorizer = request.authorization && new Authorizer(request.authorization, hop.target)
     for (let followed = 0; ; followed++) {
       const slot = await this.#slotFor(request, hop.target, deadline)
       try {
         const { target } = hop
-        const opened = await this.#open(hop, deadline)
+        const opened = await this.#openAs(authorizer, hop, deadline)
         const next = request.followRedirects > 0 ? redirectOf(hop, opened) : undefined
         if (!next) return streamOf(request, target, opened, { slot, deadline, clock: this.#resolving.clock })
         opened.body.cancel()
         slot.release()
         if (followed === request.followRedirects) throw tooManyRedirects(request.followRedirects, target)
         await refuseSecretBody(hop, next)
+        authorizer?.refuseSecretUrl(next)
         hop = next
       } catch (error) {
         slot.release()
@@ -136,6 +139,16 @@ class Requests {
     if (deadline.reason) throw deadline.reason
     const route = { workspace: workspaceId, host, origin: url.origin }
     return this.#bulkhead.take(route) ?? (await this.#bulkhead.acquire(route, deadline.signal))
+  }
+
+  /** Sends one request of a chain with the credential, and once more if the credential asks for that. */
+  async #openAs(authorizer: Authorizer | undefined, hop: Hop, deadline: Deadline): Promise<Opened> {
+    if (!authorizer?.covers(hop)) return await this.#open(hop, deadline)
+    deadline.phase = 'the credential'
+    const opened = await this.#open(await authorizer.authorized(hop), deadline)
+    if (!(await authorizer.repeatsAfter(opened))) return opened
+    opened.body.cancel()
+    return await this.#openAs(authorizer, hop, deadline)
   }
 
   /** Sends one request of a chain. It resolves and checks the addresses, so that no redirect leads around the rules. */

@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundResponse } from '../domain/outbound-request.ts'
+import { OutboundError, type OutboundResponse, type RequestAuthorization } from '../domain/outbound-request.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import { headersForOtherOrigin } from './headers.ts'
 import { parseTarget, type Target } from './target.ts'
@@ -10,6 +10,8 @@ export type Hop = {
   headers: Headers
   body: string | Uint8Array<ArrayBuffer> | FormData | Blob | undefined
   redactor: Redactor | undefined
+  /** Set when the connection needs certificates of a credential. */
+  tls?: RequestAuthorization['tls']
 }
 
 /**

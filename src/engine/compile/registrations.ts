@@ -11,10 +11,18 @@ import { unsetVariables } from './unset-variables.ts'
  */
 export type Check = { findings: Finding[]; registrations: Registrations; nextTimes: readonly number[] | undefined }
 
-/** `at`: the due times are after this time. Epoch milliseconds. `variables`: the environment variables with a value. */
-export function checkOf(compilation: Compilation, at: number, variables: ReadonlySet<string>): Check {
+/**
+ * `at`: the due times are after this time. Epoch milliseconds. `variables`: the environment variables with a value.
+ * `more`: further findings.
+ */
+export function checkOf(
+  compilation: Compilation,
+  at: number,
+  variables: ReadonlySet<string>,
+  more: readonly Finding[] = [],
+): Check {
   const { triggers, environmentUses } = compilation
-  const findings = [...compilation.findings, ...unsetVariables(environmentUses, variables)]
+  const findings = [...compilation.findings, ...unsetVariables(environmentUses, variables), ...more]
   const registrations = registrationsOf(triggers, at)
   const { schedule } = registrations
   if (!schedule) return { findings, registrations, nextTimes: undefined }

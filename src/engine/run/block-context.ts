@@ -1,6 +1,11 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Limits } from '../../domain/limits.ts'
-import type { OutboundFetch, OutboundMemory } from '../../domain/outbound-request.ts'
+import {
+  OutboundError,
+  type OutboundFetch,
+  type OutboundMemory,
+  type RequestAuthorization,
+} from '../../domain/outbound-request.ts'
 import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
 import type { Span, SpanNotes } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
@@ -8,7 +13,15 @@ import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { BlockPlace } from '../../domain/run/run-observer.ts'
 import type { InSlices } from '../../domain/slices.ts'
-import type { BlockFiles, Body, PartContext, RunFacts, SubRunOutcome, WorkflowDescription } from '../block.ts'
+import {
+  BlockError,
+  type BlockFiles,
+  type Body,
+  type PartContext,
+  type RunFacts,
+  type SubRunOutcome,
+  type WorkflowDescription,
+} from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { ContainerBody } from './contracts.ts'
@@ -84,6 +97,22 @@ export class BlockContextImpl implements PartContext {
         reading.end()
       }
     }
+  }
+
+  async credential(name: string): Promise<RequestAuthorization> {
+    const { run } = this.#execution
+    const { workspaceId } = run.facts
+    try {
+      const found = await run.capabilities.credential?.(workspaceId, name, run.environment)
+      if (found) return found
+    } catch (error) {
+      if (error instanceof OutboundError) throw new BlockError(error.code, error.message, error)
+      throw error
+    }
+    throw new BlockError(
+      'UNKNOWN_CREDENTIAL',
+      `The workspace has no credential "${name}". Create it, or correct the name.`,
+    )
   }
 
   get runProgram(): RunProgram {

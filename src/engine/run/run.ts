@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Limits } from '../../domain/limits.ts'
-import type { OutboundFetch } from '../../domain/outbound-request.ts'
+import type { OutboundFetch, RequestAuthorization } from '../../domain/outbound-request.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
 import type { FileStore, RunFile } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
@@ -28,6 +28,8 @@ export type Capabilities = {
   note?(text: string): void
   limits: Limits
   fetch: OutboundFetch
+  /** A credential of a workspace for a request of a run with this environment; undefined when there is none. */
+  credential?(workspaceId: string, name: string, environment: Environment): Promise<RequestAuthorization | undefined>
   runProgram: RunProgram
   inSlices: InSlices
   memory: RunMemory

@@ -25,6 +25,7 @@ export const tags = {
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows. The active version runs.',
   Webhooks: 'Webhook deliveries: what was sent when runs ended, and sending it again.',
+  Credentials: 'What workflows sign in to other services with. Secrets are encrypted at rest.',
   Environment: 'Variables that workflows read. They are encrypted at rest.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',
   Editor: 'Used by the dashboard only. It changes with the dashboard, so the public document does not contain it.',

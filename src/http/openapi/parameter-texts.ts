@@ -12,6 +12,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/webhooks\/trigger/, 'path', 'The path of a webhook trigger.'],
   [/^\/api\/chat/, 'identifier', 'The identifier of a chat trigger.'],
   [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
+  [/^\/api\/workspaces\/\{id\}\/credentials/, 'name', 'The name of the credential.'],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],

@@ -139,6 +139,14 @@ const rerun = {
 
 const pinned = { data: { temperature: 21 }, status: 200 }
 
+const credential = {
+  ...{ id: 'f1b1a1f0-3f5e-4f4e-9d53-0a2c8f1c7b11', name: 'crm', kind: 'bearer', hosts: ['api.crm.example.com'] },
+  ...{ fields: {}, secrets: ['token'], state: 'ok', problem: null, expiresAt: null },
+  lastUsedAt: '2025-06-01T12:00:00.000Z',
+  usedBy: [{ workflowId: '0b0e5a1c-6a0e-4c67-9f3c-5f1f7f0d6a2e', name: 'Create a contact' }],
+  ...{ createdAt: savedAt, updatedAt: savedAt, updatedBy: 'ada@example.com' },
+}
+
 const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
 
 const webhookId = 'billing'
@@ -314,6 +322,22 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   cancelDelivery: { responses: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
   resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, responses: { 200: { resent: 12 } } },
+  listCredentials: { responses: { 200: { data: [credential] } } },
+  createCredential: {
+    request: {
+      name: 'crm',
+      kind: 'bearer',
+      hosts: ['api.crm.example.com'],
+      secrets: { token: 'a-long-token' },
+    },
+    responses: { 201: credential },
+  },
+  getCredential: { responses: { 200: credential } },
+  changeCredential: { request: { secrets: { token: 'a-newer-token' } }, responses: { 200: credential } },
+  testCredential: {
+    request: { url: 'https://api.crm.example.com/me' },
+    responses: { 200: { ok: true, status: 200 } },
+  },
   listEnvironment: { responses: { 200: { data: [variable] } } },
   setVariable: { request: { value: 'a-long-token' }, responses: { 200: variable } },
   listFolders: {

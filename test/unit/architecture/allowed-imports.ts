@@ -13,6 +13,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   files: ['domain', 'type:store', 'sync-folder.ts'],
   backup: ['domain', 'files/s3-client.ts'],
   accounts: ['domain', 'type:store', 'sync-folder.ts'],
+  credentials: ['domain', 'type:store', 'accounts/fresh-cache.ts'],
   blocks: ['domain', 'language', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
   store: ['domain', 'sync-folder.ts'],
   events: ['domain', 'type:store', 'type:outbound'],
@@ -21,6 +22,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   cluster: ['domain', 'type:store'],
   http: [
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
+    'credentials',
     ...['store', 'events', 'webhooks', 'triggers'],
   ],
   ui: [
@@ -48,6 +50,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     redaction: [],
     schedule: [],
     account: ['type:redaction'],
+    credential: ['type:workflow'],
     run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],
     webhook: ['type:run', 'type:workflow'],
     workflow: ['run', 'webhook', 'type:schedule'],
@@ -116,6 +119,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['*'],
   '@aws-sdk/client-s3': ['backup', 'files'],
   '@aws-sdk/s3-request-presigner': ['files'],
+  '@smithy/signature-v4': ['credentials'],
   acorn: ['language'],
   croner: ['language'],
   'quickjs-wasi': ['sandbox'],

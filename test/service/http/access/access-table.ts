@@ -1,3 +1,5 @@
+// Long because it lists every route.
+
 /**
  * Who may call what: at least one row for each route of the service. `needs`: `nothing` allows everyone, `page`
  * everyone on a page of the service, `key` every valid key or session, `operator` the installation's owner. The other
@@ -18,6 +20,7 @@ export type AccessRow = {
 const workflow = '/api/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
+const credentials = '/api/workspaces/<workspace>/credentials'
 const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 
 export const accessTable: readonly AccessRow[] = [
@@ -114,6 +117,19 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /api/workspaces/:id/credentials', credentials, 'read', 200),
+  row(
+    'POST /api/workspaces/:id/credentials',
+    credentials,
+    'write',
+    201,
+    '{"name":"<name>","kind":"bearer","hosts":["api.example.com"],"secrets":{"token":"hunter22"}}',
+  ),
+  row('GET /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'read', 200),
+  row('PATCH /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'write', 200, '{"hosts":["example.com"]}'),
+  row('POST /api/workspaces/:id/credentials/:name/test', `${credentials}/crm/test`, 'write', 200, '{}'),
+  row('DELETE /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'write', 204),
+
   row('GET /api/workspaces/:id/environment', '/api/workspaces/<workspace>/environment', 'read', 200),
   row(
     'PUT /api/workspaces/:id/environment/:name',

@@ -1,13 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError, problemsError } from '../../domain/errors.ts'
-import { isObject } from '../../domain/run/input.ts'
-import { assertMay } from '../access/auth.ts'
-import type { Door } from '../access/door.ts'
-import { route } from '../openapi/route.ts'
-import { readJsonBody } from '../requests/body.ts'
-import { isoTime, listOf, Time } from '../responses/schema-parts.ts'
-import type { Services } from '../services.ts'
+import { AppError, problemsError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/run/input.ts'
+import { assertMay } from '../../access/auth.ts'
+import type { Door } from '../../access/door.ts'
+import { route } from '../../openapi/route.ts'
+import { readJsonBody } from '../../requests/body.ts'
+import { isoTime, listOf, Time } from '../../responses/schema-parts.ts'
+import type { Services } from '../../services.ts'
 
 const Variable = t.Object({
   name: t.String(),

@@ -1,0 +1,26 @@
+import type { WorkflowDocument } from '../workflow/workflow.ts'
+
+/** A place of a document that names a credential. `path`: of the parameter in the block. */
+export type CredentialPlace = { blockId: string; path: string; name: string }
+
+/** The places of a document that name credentials: parameters of blocks, and of the tools of agents. */
+export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>): CredentialPlace[] {
+  return Object.values(blocks).flatMap(({ id, params = {}, enabled }) => {
+    // A disabled block does not read its parameters.
+    if (enabled === false) return []
+    const { tools } = params
+    const ofTools = (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index) =>
+      placesIn(membersOf(membersOf(tool)['params']), id, `tools.${index}.params.`),
+    )
+    return [...placesIn(params, id, ''), ...ofTools]
+  })
+}
+
+function placesIn({ credential }: Readonly<Record<string, unknown>>, blockId: string, prefix: string) {
+  const isNamed = typeof credential === 'string' && credential !== ''
+  return isNamed ? [{ blockId, path: `${prefix}credential`, name: credential }] : []
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

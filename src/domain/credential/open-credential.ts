@@ -1,0 +1,39 @@
+import type { CredentialFields, CredentialState } from './credential.ts'
+
+/** A credential with its secrets decrypted. Must not leave the process. */
+export type OpenCredential = {
+  id: string
+  workspaceId: string
+  name: string
+  kind: string
+  hosts: readonly string[]
+  fields: CredentialFields
+  secrets: Readonly<Record<string, string>>
+  state: CredentialState
+  problem: string | null
+}
+
+/** Fills in `{{NAME}}`. `missing`: called with the name of a variable that is not set; may throw. */
+export function filledCredential(
+  credential: OpenCredential,
+  values: ReadonlyMap<string, string>,
+  missing: (name: string) => string,
+): OpenCredential {
+  const fill = (text: string) =>
+    text.replace(/\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g, (_, name: string) => values.get(name) ?? missing(name))
+  return {
+    ...credential,
+    fields: filledTexts(credential.fields, fill),
+    secrets: filledTexts(credential.secrets, fill) as Readonly<Record<string, string>>,
+  }
+}
+
+function filledTexts(value: Readonly<Record<string, unknown>>, fill: (text: string) => string) {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]): [string, unknown] => {
+      if (typeof each === 'string') return [name, fill(each)]
+      const isObject = typeof each === 'object' && each !== null && !Array.isArray(each)
+      return [name, isObject ? filledTexts(each as Record<string, unknown>, fill) : each]
+    }),
+  )
+}

@@ -1,0 +1,85 @@
+import { credentialBounds, credentialNameProblem } from './credential.ts'
+import { hostProblem } from './hosts.ts'
+import { type CredentialKind, type CredentialPart, credentialKind, credentialKindNames } from './kinds.ts'
+
+/** A credential as its author describes it. */
+export type WrittenCredential = {
+  name: string
+  kind: string
+  hosts: readonly string[]
+  fields: Readonly<Record<string, unknown>>
+  secrets: Readonly<Record<string, string>>
+}
+
+type Problem = { path: string; message: string }
+
+/** Everything that is wrong with a credential, for people. No message contains a secret. */
+export function credentialProblems(credential: WrittenCredential): Problem[] {
+  const { name, kind: kindName, hosts, fields, secrets } = credential
+  const nameProblem = credentialNameProblem(name)
+  const kind = credentialKind(kindName)
+  return [
+    ...(nameProblem === undefined ? [] : [{ path: 'name', message: nameProblem }]),
+    ...hostProblems(hosts),
+    ...sizeProblems({ fields, secrets }),
+    ...(kind
+      ? [
+          ...groupProblems(kindName, 'fields', kind.fields, fields),
+          ...groupProblems(kindName, 'secrets', kind.secrets, secrets),
+        ]
+      : [{ path: 'kind', message: unknownKind(kindName) }]),
+  ]
+}
+
+function unknownKind(kind: string): string {
+  return `"${kind.slice(0, 100)}" is not a kind of credential. The kinds are ${credentialKindNames.join(', ')}.`
+}
+
+function hostProblems(hosts: readonly string[]): Problem[] {
+  if (hosts.length === 0) {
+    return [{ path: 'hosts', message: 'Name at least one host that the credential may be sent to.' }]
+  }
+  const { hostsMax } = credentialBounds
+  if (hosts.length > hostsMax) return [{ path: 'hosts', message: `A credential can have at most ${hostsMax} hosts.` }]
+  return hosts.flatMap((host, index) => {
+    const message = hostProblem(host)
+    return message === undefined ? [] : [{ path: `hosts.${index}`, message }]
+  })
+}
+
+function sizeProblems(parts: Readonly<Record<string, unknown>>): Problem[] {
+  const { bytesMax } = credentialBounds
+  return Object.entries(parts).flatMap(([path, value]) =>
+    Buffer.byteLength(JSON.stringify(value)) > bytesMax
+      ? [{ path, message: `The ${path} of a credential have at most ${bytesMax} bytes as JSON.` }]
+      : [],
+  )
+}
+
+function groupProblems(
+  kindName: string,
+  group: 'fields' | 'secrets',
+  parts: CredentialKind['fields'],
+  given: Readonly<Record<string, unknown>>,
+): Problem[] {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parts, name))
+  const known = Object.keys(parts).join(', ')
+  return [
+    ...unknown.map((name) => ({
+      path: `${group}.${name.slice(0, 100)}`,
+      message: `A credential of kind ${kindName} has no such member. It has ${known}.`,
+    })),
+    ...Object.entries(parts).flatMap(([name, part]) => {
+      const message = partProblem(part, given[name])
+      return message === undefined ? [] : [{ path: `${group}.${name}`, message }]
+    }),
+  ]
+}
+
+function partProblem({ label, isRequired, isLong }: CredentialPart, value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return isRequired ? `${label} is required.` : undefined
+  if (typeof value !== 'string') return `${label} must be a text.`
+  if (!value.isWellFormed()) return `${label} is not valid text: it contains half of a character (a lone surrogate).`
+  // A line break in a header or address would be refused later, or change what is sent.
+  return isLong || !/\p{Cc}/u.test(value) ? undefined : `${label} must not contain line breaks or control characters.`
+}
