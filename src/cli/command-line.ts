@@ -39,6 +39,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'set, list, unset, rotate, discard: environment variables of a workspace',
     load: async () => (await import('./commands/env.ts')).env,
   },
+  credentials: {
+    summary: 'list, show, set, delete, test: credentials of a workspace for other services',
+    load: async () => (await import('./commands/credentials.ts')).credentials,
+  },
   workflows: {
     summary: 'push, list, export, deploy, undeploy, versions, activate, status',
     load: async () => (await import('./commands/workflows.ts')).workflows,
@@ -163,6 +167,7 @@ async function call(name: string, command: Command, words: readonly string[], wo
   return command.run({
     arguments: parsed.arguments,
     flags: parsed.flags,
+    lists: parsed.lists,
     switches: parsed.switches,
     json: parsed.json,
     terminal: world.terminal,

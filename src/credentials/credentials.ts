@@ -59,7 +59,9 @@ export class Credentials {
   ): Promise<OpenCredential | undefined> {
     const credential = (await this.#known.get(workspaceId))?.get(name)
     if (!credential) return undefined
-    const filled = filledCredential(credential, variables, (variable) => {
+    const filled = filledCredential(credential, (variable) => {
+      const value = variables.get(variable)
+      if (value !== undefined) return value
       const message = `The credential "${name}" needs the environment variable {{${variable}}}, which is not set.`
       throw new OutboundError('CREDENTIAL_FAILED', message)
     })
@@ -159,18 +161,23 @@ export class Credentials {
   }
 
   /** A value with `{{NAME}}` is hidden when it is filled in, and its variable is hidden by itself. */
-  #hide({ workspaceId, name, kind, fields, secrets }: OpenCredential): void {
-    const hidden = Object.values(secrets).map((value) => ({ name, value }))
-    // The encoded pair does not contain the encoded password.
-    if (kind === 'basic') {
-      const value = basicAuthorization(String(fields['username'] ?? ''), secrets['password'] ?? '')
-      hidden.push({ name, value: value.slice('Basic '.length) })
-    }
-    this.#options.hide(
-      workspaceId,
-      hidden.filter(({ value }) => value.search(variableReference) < 0),
-    )
+  #hide(credential: OpenCredential): void {
+    const hidden = secretsOf([credential]).filter(({ value }) => value.search(variableReference) < 0)
+    this.#options.hide(credential.workspaceId, hidden)
   }
+}
+
+/** Everything that logs must not show of some credentials. */
+export function secretsOf(credentials: Iterable<OpenCredential>): Secret[] {
+  const hidden: Secret[] = []
+  for (const { name, kind, fields, secrets } of credentials) {
+    for (const value of Object.values(secrets)) hidden.push({ name, value })
+    if (kind !== 'basic') continue
+    // The encoded pair does not contain the encoded password.
+    const value = basicAuthorization(String(fields['username'] ?? ''), secrets['password'] ?? '')
+    hidden.push({ name, value: value.slice('Basic '.length) })
+  }
+  return hidden
 }
 
 /** Whether requests can be sent with a credential: its secrets may have been lost with their key. */

@@ -1,5 +1,5 @@
 import { Environments } from '../../accounts/environment.ts'
-import { openSecretBox, SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
+import { SecretBox, sealHeadBytes } from '../../accounts/secret-box.ts'
 import { sealHeadsOf } from '../../assembly/seal-heads.ts'
 import { registry } from '../../blocks/registry.ts'
 import type { Config } from '../../config.ts'
@@ -10,6 +10,7 @@ import { replaceSealed } from '../../engine/document-secrets.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { withInstallation } from '../installation/installation.ts'
+import { boxOf, workspaceOf } from '../support/opened-store.ts'
 import { printList } from '../support/print-list.ts'
 import { rotate } from './env-rotate.ts'
 
@@ -152,17 +153,7 @@ export const env: CommandGroup = {
   commands: { set, list, unset, rotate, discard },
 }
 
-async function environmentsOf(store: Store, { data, secretKey }: Config): Promise<Environments> {
-  const box = await openSecretBox({ directory: data, secretKey, sealHeads: () => sealHeadsOf(store) })
+async function environmentsOf(store: Store, config: Config): Promise<Environments> {
+  const box = await boxOf(store, config)
   return new Environments({ store, box, clock: systemClock })
-}
-
-async function workspaceOf(store: Store, named: string | undefined): Promise<string> {
-  const all = await store.listWorkspaces(null)
-  const found = named === undefined ? all : all.filter(({ id }) => id === named)
-  const [first, second] = found
-  if (first && !second) return first.id
-  const hint = 'List all workspaces: millrace workspaces list'
-  if (named !== undefined) throw new CommandError(`Unknown workspace ${named}.`, hint)
-  throw new UsageError('There are several workspaces. Name one with --workspace ID.', hint)
 }

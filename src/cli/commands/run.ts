@@ -1,4 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
+import type { OpenCredential } from '../../domain/credential/open-credential.ts'
+import { credentialProblems, type WrittenCredential } from '../../domain/credential/validate.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { redactText } from '../../domain/redaction/redactor.ts'
 import { isObject } from '../../domain/run/input.ts'
@@ -30,6 +32,7 @@ export const run: Command = {
   flags: {
     input: { value: 'JSON|@FILE', description: 'the input of the run; @- reads standard input' },
     trigger: { value: 'KIND', description: `the trigger where a file's run starts: ${triggerKinds.join(', ')}` },
+    credentials: { value: 'FILE', description: "the credentials that a file's blocks name, as JSON by name" },
     stream: { description: 'print text as it is generated' },
     verbose: { description: 'print what each block does, even without a terminal' },
   },
@@ -39,6 +42,7 @@ export const run: Command = {
     'run hello.json',
     'run hello.json --input \'{"name": "Ada"}\'',
     'run hello.json --input @order.json --json',
+    'run contacts.json --credentials credentials.json',
     'run on-push.json --trigger webhook --input @push.json',
     'run ask.json --input \'{"question": "Why?"}\' --stream',
     'run 3f6c0b1e-8a5e-4f43-9d0f-0a4b6f6c7d21 --input \'{"name": "Ada"}\'',
@@ -82,6 +86,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
   const record = await runLocally({
     document: reading.document,
     ...start,
+    credentials: credentialsOf(call),
     config,
     environment,
     progress: watched ? (line) => terminal.say(line) : undefined,
@@ -89,6 +94,26 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     warn: (text) => terminal.say(text),
   })
   return show(call, envelopeOf(record), text)
+}
+
+/** The file has `{ NAME: { kind, hosts, fields, secrets } }`. Values may contain `{{NAME}}`. */
+function credentialsOf({ flags }: Call): OpenCredential[] {
+  const path = flags['credentials']
+  if (path === undefined) return []
+  const content = parsed(readText(path), path)
+  if (!isObject(content)) throw new CommandError(`${path} must have an object of credentials by name.`)
+  return Object.entries(content).map(([name, value]) => {
+    const {
+      kind = '',
+      hosts = [],
+      fields = {},
+      secrets = {},
+    } = isObject(value) ? (value as Partial<WrittenCredential>) : {}
+    const written = { name, kind, hosts, fields, secrets }
+    const [problem] = credentialProblems(written)
+    if (problem) throw new CommandError(`${path}: ${name}${problem.path && `.${problem.path}`}: ${problem.message}`)
+    return { ...written, id: name, workspaceId: 'none', state: 'untested', problem: null }
+  })
 }
 
 /** Shows the text that a run generates. */
@@ -214,6 +239,10 @@ async function inputOf({ flags, terminal }: Call): Promise<unknown> {
   const [what, text] = given.startsWith('@')
     ? await readInputFile(given.slice(1), terminal)
     : ['The text of --input', given]
+  return parsed(text, what)
+}
+
+function parsed(text: string, what: string): unknown {
   try {
     return readJson(text, { what })
   } catch (error) {
@@ -224,8 +253,12 @@ async function inputOf({ flags, terminal }: Call): Promise<unknown> {
 
 async function readInputFile(path: string, terminal: Terminal): Promise<[what: string, text: string]> {
   if (path === '-') return ['Standard input', await terminal.input()]
+  return [path, readText(path)]
+}
+
+function readText(path: string): string {
   try {
-    return [path, readFileSync(path, 'utf8')]
+    return readFileSync(path, 'utf8')
   } catch (error) {
     throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
   }

@@ -5,6 +5,8 @@ export type ParsedArguments = {
   arguments: readonly string[]
   /** The command's own flags that take a value. */
   flags: Readonly<Record<string, string>>
+  /** All values of the flags that may be given repeatedly. */
+  lists: Readonly<Record<string, readonly string[]>>
   /** The command's own flags that take none. */
   switches: ReadonlySet<string>
   /** Flags that name settings. */
@@ -28,6 +30,7 @@ export function parseArguments(
 ) {
   const positional: string[] = []
   const flags: Record<string, string> = {}
+  const lists: Record<string, string[]> = {}
   const settings: Record<string, string> = {}
   const switches = new Set<string>()
   const switchNames = new Set(['help', ...(command.json ? ['json'] : [])])
@@ -59,6 +62,7 @@ export function parseArguments(
       const isAlone = given === undefined && booleanFlags.includes(name) && !isBoolean(words[i + 1])
       const value = given ?? (isAlone ? 'true' : words[++i])
       if (value === undefined) throw new UsageError(`--${name} needs a value: --${name} VALUE or --${name}=VALUE.`)
+      if (command.flags?.[name]?.many) lists[name] = [...(lists[name] ?? []), value]
       if (valueNames.has(name)) flags[name] = value
       else settings[name] = value
     }
@@ -70,6 +74,7 @@ export function parseArguments(
   return {
     arguments: positional,
     flags: own,
+    lists,
     switches,
     settings,
     json: switches.has('json'),

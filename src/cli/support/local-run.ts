@@ -1,6 +1,9 @@
 import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
+import { authorizationOf } from '../../credentials/authorization.ts'
+import { secretsOf } from '../../credentials/credentials.ts'
 import { systemClock } from '../../domain/clock.ts'
+import { filledCredential, type OpenCredential } from '../../domain/credential/open-credential.ts'
 import { AppError } from '../../domain/errors.ts'
 import { responseBytesMax } from '../../domain/limits.ts'
 import { createRedactor, redactText } from '../../domain/redaction/redactor.ts'
@@ -32,6 +35,8 @@ export type LocalRun = {
   /** The kind of trigger to start at; undefined for the manual trigger, or the next best. */
   trigger?: TriggerKind | undefined
   config: Config
+  /** The credentials that blocks may name. */
+  credentials?: readonly OpenCredential[]
   /** The values of `{{NAME}}`. */
   environment: Readonly<Record<string, string | undefined>>
   /** Receives one line for each step of a block, without the values of `{{NAME}}`. */
@@ -51,7 +56,8 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   const { entry, input } = startOf(request, plan)
   const values = new Map(given(request.environment, plan.environmentNames))
   const secrets = Array.from(values, ([name, value]) => ({ name, value }))
-  const redactor = createRedactor([...secrets, ...plan.writtenSecrets])
+  const credentials = new Map(request.credentials?.map((each) => [each.name, filled(each, request.environment)]))
+  const redactor = createRedactor([...secrets, ...plan.writtenSecrets, ...secretsOf(credentials.values())])
   const reporting = progress && progressOf((line) => progress(redactText(line, redactor)))
   const observer = request.text ? withText(reporting, plan, request.text) : reporting
   const outbound = createOutbound({
@@ -66,6 +72,10 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       random: Math.random,
       limits,
       fetch: outbound.fetch,
+      async credential(_, name) {
+        const credential = credentials.get(name)
+        return credential && authorizationOf(credential, { clock: systemClock, used: () => {} })
+      },
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),
       files: nothingStored,
@@ -85,6 +95,14 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     outbound.stop()
     await sandbox.stop()
   }
+}
+
+function filled(credential: OpenCredential, environment: LocalRun['environment']): OpenCredential {
+  return filledCredential(credential, (name) => {
+    const value = environment[name]
+    if (value !== undefined) return value
+    throw new CommandError(`The credential "${credential.name}" needs {{${name}}}: set ${name} in the environment.`)
+  })
 }
 
 /** The trigger and the input of the run. */

@@ -1,3 +1,4 @@
+import { variableReference } from '../account/environment.ts'
 import type { CredentialFields, CredentialState } from './credential.ts'
 
 /** A credential with its secrets decrypted. Must not leave the process. */
@@ -13,14 +14,9 @@ export type OpenCredential = {
   problem: string | null
 }
 
-/** Fills in `{{NAME}}`. `missing`: called with the name of a variable that is not set; may throw. */
-export function filledCredential(
-  credential: OpenCredential,
-  values: ReadonlyMap<string, string>,
-  missing: (name: string) => string,
-): OpenCredential {
-  const fill = (text: string) =>
-    text.replace(/\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}/g, (_, name: string) => values.get(name) ?? missing(name))
+/** Fills in `{{NAME}}`. `variable` may throw for a variable that is not set. */
+export function filledCredential(credential: OpenCredential, variable: (name: string) => string): OpenCredential {
+  const fill = (text: string) => text.replace(variableReference, (_, name: string) => variable(name))
   return {
     ...credential,
     fields: filledTexts(credential.fields, fill),

@@ -28,6 +28,7 @@ test('arguments, switches, flags and settings are told apart in any order', () =
   expect(parse('--port', '80', 'a', '--deploy', 'b', '--plan=pro', '--json', 'c')).toEqual({
     arguments: ['a', 'b', 'c'],
     flags: { plan: 'pro' },
+    lists: {},
     switches: new Set(['deploy', 'json']),
     settings: { port: '80' },
     json: true,
