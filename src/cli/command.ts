@@ -28,13 +28,13 @@ export type ExitCode = 0 | 1 | 2
 /** `many`: accepts one or more. Arguments are required unless `optional`. */
 export type Argument = { name: string; description: string; optional?: boolean; many?: boolean }
 
-/** `value`: the placeholder of its value in the help. A flag without it is a switch. `many`: may be given repeatedly. */
+/** `value`: the placeholder of its value in the help; without it, the flag is a switch. `many`: may be repeated. */
 export type Flag = { value?: string; description: string; many?: true }
 
 /** The arguments of a call, and the parts of the process that a command may use. */
 export type Call = {
   arguments: readonly string[]
-  /** Of a flag that was given repeatedly, the last value. */
+  /** The last value of a flag that was given repeatedly. */
   flags: Readonly<Record<string, string>>
   /** All values of the flags that may be given repeatedly. */
   lists: Readonly<Record<string, readonly string[]>>

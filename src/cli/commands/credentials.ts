@@ -58,7 +58,7 @@ const set: Command = {
   details: [
     'Values of secrets come from standard input, one a line, in the order of the --secret flags; the only secret may have',
     'several lines. In a terminal, the command asks for each without showing it. NAME=@FILE reads a file, for example a',
-    'certificate. What is not named stays as it is.',
+    'certificate. Fields and secrets that the command does not name stay as they are.',
     `Kinds: ${credentialKindNames.join(', ')}.`,
   ].join('\n'),
   arguments: [name],

@@ -50,7 +50,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     redaction: [],
     schedule: [],
     account: ['type:redaction'],
-    credential: ['type:workflow'],
+    credential: ['account', 'type:workflow'],
     run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],
     webhook: ['type:run', 'type:workflow'],
     workflow: ['run', 'webhook', 'type:schedule'],
