@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { Recorder } from '../support/outbound/recorder.ts'
 import { call } from '../support/running-service.ts'
 import { type Visit, visit } from '../support/ui/browser.ts'
 import { accessibilityFaults } from './accessibility.ts'
 
 let visited: Visit
 beforeAll(async () => {
-  visited = await visit()
+  visited = await visit({ environment: { MILLRACE_OUTBOUND_ALLOW: 'loopback' } })
 }, 120_000)
 afterAll(() => visited.close())
 
@@ -53,6 +54,41 @@ describe('the settings', () => {
     await row(page, 'WEATHER_TOKEN').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('heading', { name: 'No environment variables yet' }).waitFor()
+  })
+
+  test('keep credentials for other services, test them, and never show their secrets', async () => {
+    const { page, serving, workspaceId, apiKey } = visited
+    await using service = new Recorder()
+    await open('credentials')
+    await page.getByRole('button', { name: 'New credential' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('crm')
+    await dialog.getByLabel('Kind').selectOption('User name and password')
+    await dialog.getByLabel('Hosts').fill(service.host)
+    await dialog.getByLabel('User name').fill('ada')
+    await dialog.getByLabel('Password', { exact: true }).fill('a-very-secret-password')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create credential' }).click()
+    await row(page, 'crm').getByText('Not used yet').waitFor()
+    await row(page, 'crm').getByRole('button', { name: 'Test' }).click()
+    await dialog.getByLabel('URL').fill(`${service.url}/me`)
+    await dialog.getByRole('button', { name: 'Send request' }).click()
+    await dialog.getByText('status 200').waitFor()
+    expect(service.requests).toMatchObject([
+      { url: '/me', headers: { authorization: expect.stringMatching(/^Basic /) } },
+    ])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await row(page, 'crm').getByRole('button', { name: 'Change' }).click()
+    await dialog.getByLabel('User name').fill('eve')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { body } = await call(`${serving.url}/api/workspaces/${workspaceId}/credentials`, apiKey)
+    expect(body).toMatchObject({ data: [{ name: 'crm', fields: { username: 'eve' }, secrets: ['password'] }] })
+    expect(await page.content()).not.toContain('a-very-secret-password')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await row(page, 'crm').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'No credentials yet' }).waitFor()
   })
 
   test('set a password that can be used to sign in', async () => {

@@ -9,6 +9,7 @@ export const docs = {
   webhooks: '/docs/webhooks',
   keys: '/docs/api#authentication',
   environment: '/docs/secrets#environment-variables',
+  credentials: '/docs/credentials',
   roles: '/docs/security#roles',
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',

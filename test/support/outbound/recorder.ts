@@ -1,5 +1,5 @@
 /** A server on loopback that records its requests. */
-export class Recorder {
+export class Recorder implements AsyncDisposable {
   readonly requests: { url: string; headers: Record<string, string>; body: string }[] = []
   respond: (request: Request) => Response | Promise<Response> = () => Response.json({ ok: true })
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
@@ -20,5 +20,9 @@ export class Recorder {
 
   stop(): void {
     this.#server.stop(true)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop(true)
   }
 }

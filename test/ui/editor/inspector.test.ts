@@ -97,3 +97,16 @@ test('the webhook trigger shows only the fields of the selected authentication',
   expect(await stored()).toEqual({ type: 'signature', scheme: 'stripe', secret: '{{SECRET}}' })
   expect(await accessibilityFaults(page)).toEqual([])
 }, 120_000)
+
+test('an API block is given a credential of the workspace', async () => {
+  const { page, serving, apiKey, workspaceId } = visited
+  const written = { name: 'crm', kind: 'bearer', hosts: ['api.crm.example.com'], secrets: { token: 'token-1234' } }
+  await call(`${serving.url}/api/workspaces/${workspaceId}/credentials`, apiKey, 'POST', written)
+  const blocks = [block('Call', 'api', { url: 'https://api.crm.example.com/' }, { position: { x: 0, y: 0 } })]
+  const { id, inspector } = await inspect({ name: 'Credential', blocks }, 'Call')
+  await inspector.getByLabel('Credential').selectOption('crm (api.crm.example.com)')
+  let credential: unknown
+  while (credential === undefined) credential = (await saved(visited, id)).blocks['Call']?.params['credential']
+  expect(credential).toBe('crm')
+  expect(await accessibilityFaults(page)).toEqual([])
+})

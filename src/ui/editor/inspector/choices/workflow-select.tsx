@@ -1,5 +1,5 @@
-import { Select, type Tied } from '../../parts/field.tsx'
-import { useEditing, useWorkflowNames } from '../editing.tsx'
+import { Select, type Tied } from '../../../parts/field.tsx'
+import { useEditing, useWorkflowNames } from '../../editing.tsx'
 
 /** Selects another workflow of the workspace. */
 export function WorkflowSelect({

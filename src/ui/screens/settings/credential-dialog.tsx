@@ -1,0 +1,160 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import {
+  type CredentialKindName,
+  type CredentialPart,
+  credentialKind,
+  credentialKindNames,
+} from '../../../domain/credential/kinds.ts'
+import { call } from '../../api/call.ts'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { Field, Input, SelectField, TextArea, TextField } from '../../parts/field.tsx'
+import { credentialsQuery } from '../../shell/credentials-query.ts'
+
+type Known = {
+  name: string
+  kind: CredentialKindName
+  hosts: readonly string[]
+  fields: Readonly<Record<string, unknown>>
+  secrets: readonly string[]
+}
+
+const kinds = credentialKindNames.map((value) => ({ value, label: credentialKind(value)?.label ?? value }))
+
+/** Creates a credential, or changes one. Secrets that are left empty stay as they are. */
+export function CredentialDialog({
+  workspaceId,
+  credential,
+  onClose,
+}: {
+  workspaceId: string
+  /** The credential to change; absent for a new one. */
+  credential: Known | undefined
+  onClose: () => void
+}) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(credential?.name ?? '')
+  const [kind, setKind] = useState<CredentialKindName>(credential?.kind ?? 'bearer')
+  const [hosts, setHosts] = useState(credential?.hosts.join(', ') ?? '')
+  const [fields, setFields] = useState<Readonly<Record<string, unknown>>>(credential?.fields ?? {})
+  const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({})
+  const parts = credentialKind(kind)
+  // A private authority is rare, so it comes last.
+  const { authority, ...own } = parts?.fields ?? {}
+  const kept = credential?.kind === kind ? credential.secrets : []
+  const save = async () => {
+    const body = {
+      ...{ name: name.trim(), kind, hosts: hosts.split(',').map((host) => host.trim()) },
+      fields: chosen(fields, parts?.fields),
+      secrets: chosen(secrets, parts?.secrets) as Record<string, string>,
+    }
+    if (credential) {
+      const params = { id: workspaceId, name: credential.name }
+      await call('PATCH /api/workspaces/:id/credentials/:name', { params, body })
+    } else await call('POST /api/workspaces/:id/credentials', { params: { id: workspaceId }, body })
+    onClose()
+    await queries.invalidateQueries(credentialsQuery(workspaceId))
+  }
+  return (
+    <FormDialog
+      title={credential ? `Change ${credential.name}` : 'New credential'}
+      submit={credential ? 'Save' : 'Create credential'}
+      onClose={onClose}
+      onSubmit={save}
+    >
+      <TextField
+        label="Name"
+        note="Letters, digits, - and _. Blocks use this name."
+        required
+        autoFocus={!credential}
+        pattern="[A-Za-z0-9_\-]+"
+        maxLength={64}
+        className="font-mono"
+        value={name}
+        onChange={setName}
+      />
+      <SelectField label="Kind" value={kind} options={kinds} onChange={setKind} />
+      <TextField
+        label="Hosts"
+        note="Where it may be sent, separated by commas: api.example.com, *.example.com"
+        required
+        value={hosts}
+        onChange={setHosts}
+      />
+      {Object.entries(own).map(([part, shape]) => (
+        <PartField
+          key={part}
+          shape={shape}
+          value={String(fields[part] ?? '')}
+          onChange={(text) => setFields({ ...fields, [part]: text })}
+        />
+      ))}
+      {Object.entries(parts?.secrets ?? {}).map(([part, shape]) => (
+        <PartField
+          key={part}
+          shape={kept.includes(part) ? { ...shape, isRequired: undefined } : shape}
+          note={kept.includes(part) ? 'A value is stored. Leave this empty to keep it.' : undefined}
+          isSecret
+          value={secrets[part] ?? ''}
+          onChange={(text) => setSecrets({ ...secrets, [part]: text })}
+        />
+      ))}
+      {authority && (
+        <PartField
+          shape={authority}
+          value={String(fields['authority'] ?? '')}
+          onChange={(text) => setFields({ ...fields, authority: text })}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+function PartField({
+  shape: { label, description, isRequired, isLong, default: usual },
+  note,
+  isSecret = false,
+  value,
+  onChange,
+}: {
+  shape: Omit<CredentialPart, 'isRequired'> & { isRequired?: true | undefined }
+  note?: string | undefined
+  isSecret?: boolean
+  value: string
+  onChange: (text: string) => void
+}) {
+  const control = {
+    required: isRequired === true,
+    autoComplete: 'off',
+    spellCheck: false,
+    className: 'font-mono',
+    value,
+  }
+  return (
+    <Field label={label} note={note ?? description} optional={!isRequired && !note && usual === undefined}>
+      {(tied) =>
+        isLong ? (
+          <TextArea {...tied} {...control} rows={3} onChange={(event) => onChange(event.target.value)} />
+        ) : (
+          <Input
+            {...tied}
+            {...control}
+            type={isSecret ? 'password' : 'text'}
+            placeholder={usual}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )
+      }
+    </Field>
+  )
+}
+
+/** The parts of the chosen kind that have a value. */
+function chosen(
+  values: Readonly<Record<string, unknown>>,
+  parts: Readonly<Record<string, CredentialPart>> = {},
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => Object.hasOwn(parts, name) && value !== ''),
+  )
+}

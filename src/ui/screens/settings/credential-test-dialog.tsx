@@ -1,0 +1,47 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call, type ResponseOf } from '../../api/call.ts'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { credentialsQuery } from '../../shell/credentials-query.ts'
+
+type Result = ResponseOf<'POST /api/workspaces/:id/credentials/:name/test'>
+
+/** Sends a request with a credential and shows the outcome. */
+export function CredentialTestDialog({
+  workspaceId,
+  credential: { name, hosts },
+  onClose,
+}: {
+  workspaceId: string
+  credential: { name: string; hosts: readonly string[] }
+  onClose: () => void
+}) {
+  const queries = useQueryClient()
+  const [first = ''] = hosts
+  const [url, setUrl] = useState(first.includes('*') ? '' : first.includes('://') ? first : `https://${first}/`)
+  const [result, setResult] = useState<Result>()
+  const send = async () => {
+    const params = { id: workspaceId, name }
+    setResult(await call('POST /api/workspaces/:id/credentials/:name/test', { params, body: { url: url.trim() } }))
+    await queries.invalidateQueries(credentialsQuery(workspaceId))
+  }
+  return (
+    <FormDialog title={`Test ${name}`} submit="Send request" onClose={onClose} onSubmit={send}>
+      <TextField
+        label="URL"
+        note="A GET request with the credential is sent to it. Choose one that only accounts may read."
+        type="url"
+        required
+        autoFocus
+        value={url}
+        onChange={setUrl}
+      />
+      {result && (
+        <p role="status" className={result.ok ? 'text-sm text-ok-text' : 'text-sm text-error-text'}>
+          {result.ok ? `The service accepted the request: status ${result.status}.` : result.error}
+        </p>
+      )}
+    </FormDialog>
+  )
+}
