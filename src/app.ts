@@ -105,7 +105,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     lastSequence,
     onRecorded: (run) => triggers.recorded(run),
   })
-  const credentials = assembleCredentials(base, accounts)
+  const credentials = assembleCredentials(base, accounts, (request) => engine.outbound.fetch(request))
   const engine = assembleEngine({ ...base, accounts, credentials, files, delivery })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)

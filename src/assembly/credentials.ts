@@ -1,9 +1,10 @@
 import { authorizationOf } from '../credentials/authorization.ts'
 import { CredentialUses } from '../credentials/credential-uses.ts'
 import { Credentials, headerOf, isReady } from '../credentials/credentials.ts'
+import { Tokens } from '../credentials/oauth/tokens.ts'
 import type { Environment } from '../domain/account/environment.ts'
 import { credentialPlacesIn } from '../domain/credential/names-in-document.ts'
-import type { RequestAuthorization } from '../domain/outbound-request.ts'
+import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { credentialFindings } from '../engine/compile/credential-findings.ts'
 import type { Accounts } from './accounts.ts'
@@ -12,9 +13,11 @@ import type { Base } from './base.ts'
 /** The credentials of workspaces, and requests with them. */
 export type CredentialParts = ReturnType<typeof assembleCredentials>
 
-export function assembleCredentials({ store, clock }: Base, { box, environments }: Accounts) {
+/** `fetch`: known once the engine is assembled. */
+export function assembleCredentials({ store, clock }: Base, { box, environments }: Accounts, fetch: OutboundFetch) {
   const credentials = new Credentials({ store, box, hide: environments.hide, clock })
   const uses = new CredentialUses({ record: (noted) => store.noteCredentialUses(noted), clock })
+  const tokens = new Tokens({ store, box, fetch, hide: environments.hide, clock })
   return {
     credentials,
     /** See `Capabilities.credential`. */
@@ -24,7 +27,7 @@ export function assembleCredentials({ store, clock }: Base, { box, environments 
       { values }: Environment,
     ): Promise<RequestAuthorization | undefined> {
       const credential = await credentials.find(workspaceId, name, values)
-      return credential && authorizationOf(credential, { clock, used: uses.note })
+      return credential && authorizationOf(credential, { tokens, clock, used: uses.note })
     },
     /** Reads the credentials only when the document names one. */
     async findingsAbout(document: WorkflowDocument, workspaceId: string): Promise<Finding[]> {
@@ -35,6 +38,9 @@ export function assembleCredentials({ store, clock }: Base, { box, environments 
       )
       return credentialFindings(document, known)
     },
-    stop: () => uses.stop(),
+    stop() {
+      tokens.stop()
+      return uses.stop()
+    },
   }
 }

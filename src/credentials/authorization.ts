@@ -1,11 +1,21 @@
 import type { Clock } from '../domain/clock.ts'
 import { hostsCover } from '../domain/credential/hosts.ts'
+import { needsToken } from '../domain/credential/kinds.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { OutboundError, type RequestAuthorization } from '../domain/outbound-request.ts'
 import { signForAws } from './aws-signature.ts'
 import { type DigestChallenge, digestAuthorization, digestChallengeOf } from './digest.ts'
 
+/** Tokens that a server issues. */
+export type TokenSource = {
+  /** A token that is valid now. Throws `OutboundError` with `CREDENTIAL_FAILED`. */
+  tokenOf(credential: OpenCredential): Promise<string>
+  /** Called when a service has refused a token. Whether there is another one now. */
+  refused(credential: OpenCredential, token: string): Promise<boolean>
+}
+
 export type AuthorizationOptions = {
+  tokens: TokenSource
   clock: Pick<Clock, 'now'>
   /** Called with the status of each response. */
   used(credential: OpenCredential, status: number): void
@@ -28,7 +38,7 @@ export function authorizationOf(credential: OpenCredential, options: Authorizati
 
 type Authorizer = Pick<RequestAuthorization, 'authorize' | 'repeatsAfter'>
 
-function authorizerOf(credential: OpenCredential, { clock }: AuthorizationOptions): Authorizer {
+function authorizerOf(credential: OpenCredential, { tokens, clock }: AuthorizationOptions): Authorizer {
   const { kind, fields, secrets } = credential
   const text = (name: string) => textOf(fields[name])
   const secret = (name: string) => secrets[name] ?? ''
@@ -53,8 +63,8 @@ function authorizerOf(credential: OpenCredential, { clock }: AuthorizationOption
       return { authorize: (request) => signForAws(request, key, clock.now()) }
     }
     default:
-      // The certificate is part of the connection.
-      return { authorize: () => {} }
+      // A certificate is part of the connection.
+      return needsToken(kind) ? issuedToken(credential, tokens) : { authorize: () => {} }
   }
 }
 
@@ -127,6 +137,17 @@ function digest(username: string, password: string): Authorizer {
       count = 0
       return true
     },
+  }
+}
+
+function issuedToken(credential: OpenCredential, tokens: TokenSource): Authorizer {
+  let sent = ''
+  return {
+    async authorize({ headers }) {
+      sent = await tokens.tokenOf(credential)
+      headers.set('authorization', `Bearer ${sent}`)
+    },
+    repeatsAfter: ({ status }) => status === 401 && tokens.refused(credential, sent),
   }
 }
 

@@ -17,8 +17,7 @@ export const outboundFailureCodes = [
   'REDIRECT_REFUSED',
   /** The credential may not be sent to the host of the request. */
   'CREDENTIAL_HOST',
-  /** The credential cannot be used: it needs a sign-in, or its token could not be refreshed. */
-  'CREDENTIAL_SIGN_IN',
+  /** The credential cannot be used: a part of it is missing, or its server issues no token. */
   'CREDENTIAL_FAILED',
   'CANCELLED',
 ] as const

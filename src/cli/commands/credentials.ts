@@ -154,7 +154,7 @@ async function withCredentials<Result>(
 
 async function editOf({ flags, lists, terminal }: Call): Promise<CredentialEdit> {
   const { kind, hosts } = flags
-  const fields = Object.fromEntries((lists['field'] ?? []).map(pairOf))
+  const fields = Object.fromEntries((lists['field'] ?? []).map(pairOf).map(([name, value]) => [name, fieldOf(value)]))
   const secrets: Record<string, string> = {}
   const asked: string[] = []
   for (const named of lists['secret'] ?? []) {
@@ -187,6 +187,17 @@ async function valuesOf(names: readonly string[], terminal: Call['terminal']): P
     throw new CommandError(`Standard input has ${values.length} lines, but there are ${names.length} secrets.`)
   }
   return values
+}
+
+/** Some fields are objects of texts: they are given as JSON. */
+function fieldOf(value: string): unknown {
+  // `{{NAME}}` is not JSON.
+  if (!value.startsWith('{')) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
 }
 
 /** `NAME=VALUE` or `NAME=@FILE`. */

@@ -25,6 +25,7 @@ import { CommandError } from '../command.ts'
 import { build } from '../commands/version.ts'
 import { allowListOf } from './allow-list.ts'
 import { findingText } from './check.ts'
+import { localTokens } from './local-tokens.ts'
 import { priceTableOf } from './price-table.ts'
 import { progressOf } from './progress.ts'
 
@@ -65,6 +66,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     version: build.version,
     concurrency: { total: config.outboundConcurrency, perOrigin: config.outboundHostConcurrency },
   })
+  const tokens = localTokens(outbound.fetch)
   const sandbox = new Sandbox()
   const runner = new Runner({
     capabilities: {
@@ -74,7 +76,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       fetch: outbound.fetch,
       async credential(_, name) {
         const credential = credentials.get(name)
-        return credential && authorizationOf(credential, { clock: systemClock, used: () => {} })
+        return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
       },
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),

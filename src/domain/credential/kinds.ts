@@ -6,14 +6,18 @@ export type CredentialKind = {
   label: string
   fields: Readonly<Record<string, CredentialPart>>
   secrets: Readonly<Record<string, CredentialPart>>
+  /** Lists of parts of which one is needed, such as `issuer` or `tokenUrl`. */
+  needsOneOf?: readonly (readonly string[])[]
 }
 
-/** A text. `isLong`: of several lines. `default`: for an absent one. */
+/** A text. `isLong`: of several lines. `isTexts`: an object of texts instead. `default`: for an absent one. */
 export type CredentialPart = {
   label: string
   description?: string
   isRequired?: true
   isLong?: true
+  isTexts?: true
+  choices?: readonly string[]
   default?: string
 }
 
@@ -23,6 +27,12 @@ const authority: CredentialPart = {
   isLong: true,
 }
 
+const issuer: CredentialPart = { label: 'Issuer', description: 'The URL whose metadata document names the endpoints.' }
+const tokenUrl: CredentialPart = { label: 'Token URL' }
+const clientId: CredentialPart = { label: 'Client ID', isRequired: true }
+const clientSecret: CredentialPart = { label: 'Client secret' }
+const scope: CredentialPart = { label: 'Scope', description: 'Scopes, separated by spaces.' }
+const parameters: CredentialPart = { label: 'Further parameters', isTexts: true }
 const user = {
   fields: { username: { label: 'User name', isRequired: true } },
   secrets: { password: { label: 'Password', isRequired: true } },
@@ -44,6 +54,32 @@ const kinds = {
   header: { label: 'Header', ...named('Header name', 'For example X-API-Key.') },
   query: { label: 'Query parameter', ...named('Parameter name', 'For example api_key.') },
   path: { label: 'Part of the path', ...named('Name', 'The name of a {name} in the path of the URL.') },
+  oauth2_client_credentials: {
+    label: 'OAuth 2.0: client credentials',
+    fields: {
+      ...{ issuer, tokenUrl, clientId, scope, audience: { label: 'Audience' } },
+      authMethod: {
+        label: 'Client authentication',
+        choices: ['basic', 'post', 'private_key_jwt'],
+        default: 'basic',
+      },
+      parameters,
+    },
+    secrets: { clientSecret, privateKey: { label: 'Private key', description: 'PEM.', isLong: true } },
+    needsOneOf: [
+      ['issuer', 'tokenUrl'],
+      ['clientSecret', 'privateKey'],
+    ],
+  },
+  google_service_account: {
+    label: 'Google service account',
+    fields: {
+      scope: { ...scope, isRequired: true },
+      subject: { label: 'Subject', description: 'The user on whose behalf requests are made.' },
+      tokenUrl: { ...tokenUrl, description: 'Absent: the one in the key.' },
+    },
+    secrets: { key: { label: 'Key', description: 'The JSON text of the key file.', isRequired: true, isLong: true } },
+  },
   aws_sigv4: {
     label: 'AWS signature',
     fields: {
@@ -74,4 +110,9 @@ export function credentialKind(name: string): CredentialKind | undefined {
   if (!Object.hasOwn(kinds, name)) return undefined
   const kind: CredentialKind = kinds[name as CredentialKindName]
   return { ...kind, fields: { ...kind.fields, authority } }
+}
+
+/** Whether requests with this kind need a token that a server issues. */
+export function needsToken(kind: string): boolean {
+  return kind.startsWith('oauth2_') || kind === 'google_service_account'
 }

@@ -26,6 +26,7 @@ export function credentialProblems(credential: WrittenCredential): Problem[] {
       ? [
           ...groupProblems(kindName, 'fields', kind.fields, fields),
           ...groupProblems(kindName, 'secrets', kind.secrets, secrets),
+          ...missingProblems(kindName, kind, { ...fields, ...secrets }),
         ]
       : [{ path: 'kind', message: unknownKind(kindName) }]),
   ]
@@ -56,6 +57,12 @@ function sizeProblems(parts: Readonly<Record<string, unknown>>): Problem[] {
   )
 }
 
+function missingProblems(kindName: string, { needsOneOf = [] }: CredentialKind, given: WrittenCredential['fields']) {
+  return needsOneOf
+    .filter((names) => names.every((name) => !isSet(given[name])))
+    .map((names) => ({ path: '', message: `A credential of kind ${kindName} needs ${names.join(' or ')}.` }))
+}
+
 function groupProblems(
   kindName: string,
   group: 'fields' | 'secrets',
@@ -76,10 +83,22 @@ function groupProblems(
   ]
 }
 
-function partProblem({ label, isRequired, isLong }: CredentialPart, value: unknown): string | undefined {
-  if (value === undefined || value === null || value === '') return isRequired ? `${label} is required.` : undefined
+function partProblem(
+  { label, isRequired, isLong, isTexts, choices }: CredentialPart,
+  value: unknown,
+): string | undefined {
+  if (!isSet(value)) return isRequired ? `${label} is required.` : undefined
+  if (isTexts) return areTexts(value) ? undefined : `${label} must be an object of texts.`
   if (typeof value !== 'string') return `${label} must be a text.`
   if (!value.isWellFormed()) return `${label} is not valid text: it contains half of a character (a lone surrogate).`
   // A line break in a header or address would be refused later, or change what is sent.
-  return isLong || !/\p{Cc}/u.test(value) ? undefined : `${label} must not contain line breaks or control characters.`
+  if (!isLong && /\p{Cc}/u.test(value)) return `${label} must not contain line breaks or control characters.`
+  return !choices || choices.includes(value) ? undefined : `${label} must be one of ${choices.join(', ')}.`
+}
+
+const isSet = (value: unknown) => value !== undefined && value !== null && value !== ''
+
+function areTexts(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((each) => typeof each === 'string' && each.isWellFormed())
 }

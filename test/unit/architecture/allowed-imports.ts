@@ -121,6 +121,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/client-s3': ['backup', 'files'],
   '@aws-sdk/s3-request-presigner': ['files'],
   '@smithy/signature-v4': ['credentials'],
+  oauth4webapi: ['credentials'],
   acorn: ['language'],
   croner: ['language'],
   'quickjs-wasi': ['sandbox'],

@@ -50,6 +50,17 @@ describe('credentials', () => {
     })
   })
 
+  test('set takes an object of texts as JSON', async () => {
+    const fields = ['tokenUrl={{URL}}', 'clientId=c', 'parameters={"a": "b"}'].flatMap((field) => ['--field', field])
+    const words = ['--kind', 'oauth2_client_credentials', '--hosts', 'x.example', ...fields, '--secret', 'clientSecret']
+    expect((await call(path, 'credentials', 'set', 'oauth', ...words, { input: 'secret-1' })).words).toBe(
+      'oauth is set.\n',
+    )
+    expect(await show('oauth')).toMatchObject({
+      fields: { tokenUrl: '{{URL}}', clientId: 'c', parameters: { a: 'b' } },
+    })
+  })
+
   test('set reads certificates and keys from files', async () => {
     const file = join(path, 'key.pem')
     writeFileSync(file, 'line one\nline two\n')

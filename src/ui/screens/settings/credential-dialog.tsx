@@ -41,6 +41,8 @@ export function CredentialDialog({
   const parts = credentialKind(kind)
   // A private authority is rare, so it comes last.
   const { authority, ...own } = parts?.fields ?? {}
+  // An object of texts is kept as it is; only the API and the command line change it.
+  const shown = Object.entries(own).filter(([, shape]) => !shape.isTexts)
   const kept = credential?.kind === kind ? credential.secrets : []
   const save = async () => {
     const body = {
@@ -81,7 +83,7 @@ export function CredentialDialog({
         value={hosts}
         onChange={setHosts}
       />
-      {Object.entries(own).map(([part, shape]) => (
+      {shown.map(([part, shape]) => (
         <PartField
           key={part}
           shape={shape}
@@ -111,7 +113,7 @@ export function CredentialDialog({
 }
 
 function PartField({
-  shape: { label, description, isRequired, isLong, default: usual },
+  shape: { label, description, isRequired, isLong, choices, default: usual },
   note,
   isSecret = false,
   value,
@@ -129,6 +131,10 @@ function PartField({
     spellCheck: false,
     className: 'font-mono',
     value,
+  }
+  if (choices) {
+    const options = choices.map((choice) => ({ value: choice, label: choice }))
+    return <SelectField label={label} value={value || (usual ?? '')} options={options} onChange={onChange} />
   }
   return (
     <Field label={label} note={note ?? description} optional={!isRequired && !note && usual === undefined}>
