@@ -30,6 +30,12 @@ export const modelParameters = {
       description: 'Use an environment variable, such as {{OPENAI_API_KEY}}.',
     }),
   ),
+  credential: t.Optional(
+    t.String({
+      title: 'Credential',
+      description: 'The name of a credential of the workspace, in place of an API key.',
+    }),
+  ),
   temperature: t.Optional(t.Number({ minimum: 0, maximum: 2, title: 'Temperature' })),
   maxTokens: t.Optional(
     t.Integer({
@@ -89,11 +95,11 @@ export function checkModelParameters(
   if (provider === 'openai-compatible' && !written['baseUrl']) {
     error('MISSING_PARAMETER', 'baseUrl', 'Base URL is empty. Enter the address of the service, including /v1.')
   }
-  if (provider !== undefined && provider !== 'openai-compatible' && !written['apiKey']) {
+  if (provider !== undefined && provider !== 'openai-compatible' && !written['apiKey'] && !written['credential']) {
     error(
       'MISSING_PARAMETER',
       'apiKey',
-      `API key is empty. Enter an environment variable, such as {{${provider.toUpperCase()}_API_KEY}}.`,
+      `API key is empty. Enter an environment variable, such as {{${provider.toUpperCase()}_API_KEY}}, or a credential.`,
     )
   }
   if (baseUrl !== undefined && baseUrl !== '' && !/^https?:\/\/[^/?#\\]/i.test(baseUrl)) {

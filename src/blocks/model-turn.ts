@@ -65,10 +65,12 @@ class ModelTurn {
     }
   }
 
-  #ask(): Promise<ModelOutcome> {
+  async #ask(): Promise<ModelOutcome> {
     const { params, messages, tools, responseSchema } = this.#question
-    return this.#context.models.call({
+    const { credential = '' } = params
+    return await this.#context.models.call({
       ...requestPartOf(params),
+      ...(credential === '' ? {} : { authorization: await this.#context.credential(credential) }),
       messages,
       tools,
       ...(responseSchema ? { responseSchema } : {}),

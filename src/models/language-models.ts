@@ -50,12 +50,13 @@ class ModelCall {
   #error: { thrown: unknown } | undefined
 
   constructor(request: ModelRequest, { open, clock, responseBytesMax }: LanguageModelsOptions, providers: Providers) {
-    const { timeoutMs, signal, workspaceId = '' } = request
+    const { timeoutMs, signal, workspaceId = '', authorization } = request
     this.#request = request
     this.#providers = providers
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    this.#transport = new ModelTransport(open, clock, { timeoutMs, signal, workspaceId, responseBytesMax })
+    const bounds = { timeoutMs, signal, workspaceId, responseBytesMax, authorization }
+    this.#transport = new ModelTransport(open, clock, bounds)
   }
 
   async run(): Promise<ModelOutcome> {

@@ -8,7 +8,7 @@ import {
 } from '../domain/outbound-request.ts'
 import type { Send } from './providers.ts'
 
-type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'workspaceId' | 'responseBytesMax'>
+type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'workspaceId' | 'responseBytesMax' | 'authorization'>
 
 /**
  * Sends the request of one model call through `outbound` and records what happened, because each provider's code
@@ -32,6 +32,11 @@ export class ModelTransport {
     this.#bounds = bounds
   }
 
+  /** The headers that the credential replaces: without an API key, the provider's code sends a meaningless one. */
+  get #replaced(): ReadonlySet<string> {
+    return this.#bounds.authorization ? keyHeaders : noHeaders
+  }
+
   /** The `fetch` of the provider's code. Rejects with an `OutboundError`. */
   readonly send: Send = async (input, { method = 'POST', headers, body } = {}) => {
     const url = input instanceof Request ? input.url : String(input)
@@ -40,8 +45,7 @@ export class ModelTransport {
       ...this.#bounds,
       url,
       method,
-      // The service sends its own User-Agent.
-      headers: [...new Headers(headers)].filter(([name]) => name !== 'user-agent'),
+      headers: [...new Headers(headers)].filter(([name]) => !ownHeaders.has(name) && !this.#replaced.has(name)),
       body: typeof body === 'string' ? body : '',
       followRedirects: 0,
     })
@@ -112,3 +116,8 @@ class StreamEnding {
 const tailBytes = 24
 /** Between the last event and the end of the response, only a few bytes are left to send. */
 const endingMsMax = 1_000
+
+/** The service sends its own User-Agent. */
+const ownHeaders: ReadonlySet<string> = new Set(['user-agent'])
+const keyHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key'])
+const noHeaders: ReadonlySet<string> = new Set()

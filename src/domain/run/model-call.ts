@@ -1,3 +1,4 @@
+import type { RequestAuthorization } from '../outbound-request.ts'
 import type { TokenCount } from './cost.ts'
 
 /** The shape of a request to a language model and of its outcome. `models/` sends it. */
@@ -23,6 +24,8 @@ export type ModelRequest = {
   /** Ends in `/v1` or the service's equivalent; the provider's own address when absent. */
   baseUrl?: string
   apiKey?: string
+  /** The credential that the request is sent with, in place of an API key. */
+  authorization?: RequestAuthorization | undefined
   messages: readonly ModelMessage[]
   temperature?: number
   maxTokens?: number

@@ -130,3 +130,31 @@ test("a key that a model's error message repeats is not recorded", async () => {
   expect(JSON.stringify(entry)).toContain('Incorrect API key provided: {{MODEL_KEY}}')
   expect(JSON.stringify(entry)).not.toContain(key)
 })
+
+test.each([
+  ['openai', 'bearer', {}, { token: 'token-of-a-credential' }, { authorization: 'Bearer token-of-a-credential' }],
+  [
+    'anthropic',
+    'header',
+    { name: 'x-api-key' },
+    { value: 'token-of-a-credential' },
+    { 'x-api-key': 'token-of-a-credential' },
+  ],
+] as const)(
+  'a model of %s is called with a %s credential in place of a key',
+  async (provider, kind, fields, secrets, sent) => {
+    respond = () => ({ text: ['Fine.'] })
+    const name = `model-${provider}`
+    const { host } = new URL(server.url)
+    const body = { name, kind, hosts: [host], fields, secrets }
+    const created = await world.call(`/api/workspaces/${world.workspaceId}/credentials`, { body })
+    expect(created.status).toBe(201)
+    const id = await world.deploy(asking({ provider, apiKey: undefined, credential: name }))
+    const ran = await world.call(`/api/workflows/${id}/execute`, { body: {} })
+    expect(ran.status).toBe(200)
+    const { headers } = server.requests.at(-1)!
+    expect(headers).toMatchObject(sent)
+    const log = await world.call(`/api/v1/logs/executions/${ran.headers.get('x-execution-id')}`)
+    expect(log.text).not.toContain('token-of-a-credential')
+  },
+)
