@@ -57,6 +57,11 @@ export class Environments {
     if (secrets.length > 0) this.#writtenIn(workspaceId).add(secrets)
   }
 
+  /** Hides a secret that is replaced from time to time, such as a token: the latest ones of each `key`. */
+  readonly hideLatest = (workspaceId: string, key: string, secret: Secret): void => {
+    this.#writtenIn(workspaceId).addLatest(key, secret)
+  }
+
   #writtenIn(workspaceId: string): WrittenSecrets {
     const known = this.#written.get(workspaceId)
     if (known) return known
@@ -113,14 +118,23 @@ export class Environments {
   }
 }
 
-/** Secrets in documents of one workspace, at most `writtenMax`: the latest. */
+/** Secrets in documents and credentials of one workspace, at most `writtenMax`: the latest. */
 class WrittenSecrets {
   readonly #byValue = new Map<string, Secret>()
+  readonly #latest = new Map<string, readonly Secret[]>()
   /** Counts the changes. */
   version = 0
 
   get all(): Iterable<Secret> {
-    return this.#byValue.values()
+    return [...this.#byValue.values(), ...[...this.#latest.values()].flat()]
+  }
+
+  /** Responses of requests with a former token may still arrive. */
+  addLatest(key: string, secret: Secret): void {
+    const before = this.#latest.get(key) ?? []
+    if (before.some(({ value }) => value === secret.value)) return
+    this.#latest.set(key, [secret, ...before].slice(0, latestMax))
+    this.version += 1
   }
 
   add(secrets: readonly Secret[]): void {
@@ -134,6 +148,7 @@ class WrittenSecrets {
 }
 
 const writtenMax = 1_000
+const latestMax = 3
 
 /** The variables of a workspace. Its redactor also hides the secrets in documents that became known since. */
 class WorkspaceEnvironment implements Environment {

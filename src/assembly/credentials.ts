@@ -5,6 +5,7 @@ import { Tokens } from '../credentials/oauth/tokens.ts'
 import type { Environment } from '../domain/account/environment.ts'
 import { credentialPlacesIn } from '../domain/credential/names-in-document.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
+import { redactText } from '../domain/redaction/redactor.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { credentialFindings } from '../engine/compile/credential-findings.ts'
 import type { Accounts } from './accounts.ts'
@@ -17,7 +18,10 @@ export type CredentialParts = ReturnType<typeof assembleCredentials>
 export function assembleCredentials({ store, clock }: Base, { box, environments }: Accounts, fetch: OutboundFetch) {
   const credentials = new Credentials({ store, box, hide: environments.hide, clock })
   const uses = new CredentialUses({ record: (noted) => store.noteCredentialUses(noted), clock })
-  const tokens = new Tokens({ store, box, fetch, hide: environments.hide, clock })
+  const tokens = new Tokens({
+    ...{ store, box, fetch, clock, hide: environments.hideLatest },
+    redact: async (workspaceId, text) => redactText(text, (await environments.of(workspaceId)).redactor),
+  })
   return {
     credentials,
     /** See `Capabilities.credential`. */

@@ -57,6 +57,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       credentialFor: async (workspaceId, name) =>
         await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId)),
       fetch: engine.outbound.fetch,
+      redactorOf: async (workspaceId) => (await accounts.environments.of(workspaceId)).redactor,
     }),
     deployments: {
       forget(workflowId) {

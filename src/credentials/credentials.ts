@@ -59,6 +59,11 @@ export class Credentials {
   ): Promise<OpenCredential | undefined> {
     const credential = (await this.#known.get(workspaceId))?.get(name)
     if (!credential) return undefined
+    // Every kind has a secret.
+    if (Object.keys(credential.secrets).length === 0) {
+      const message = `The secrets of the credential "${name}" were lost with their key. Set them again.`
+      throw new OutboundError('CREDENTIAL_FAILED', message)
+    }
     const filled = filledCredential(credential, (variable) => {
       const value = variables.get(variable)
       if (value !== undefined) return value

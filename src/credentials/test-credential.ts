@@ -1,5 +1,5 @@
-import { messageOf } from '../domain/errors.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../domain/outbound-request.ts'
+import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 
 export type TestCredential = (
   workspaceId: string,
@@ -12,25 +12,38 @@ export type CredentialTestResult = { ok: boolean; status?: number; error?: strin
 export type TestCredentialOptions = {
   credentialFor(workspaceId: string, name: string): Promise<RequestAuthorization | undefined>
   fetch: OutboundFetch
+  /** Knows the secrets of a workspace. */
+  redactorOf(workspaceId: string): Promise<Redactor | undefined>
 }
 
 /** Tries a credential: prepares it, and calls a URL with it if there is one. */
-export function createTestCredential({ credentialFor, fetch }: TestCredentialOptions): TestCredential {
-  return async (workspaceId, name, { url, method, signal }) => {
-    try {
-      const authorization = await credentialFor(workspaceId, name)
-      if (!authorization) return { ok: false, error: 'The credential was deleted.' }
-      if (url === undefined) return { ok: true }
-      const limits = { followRedirects: 5, timeoutMs, responseBytesMax }
-      const outcome = await fetch({ ...{ url, method, headers: [], authorization, signal, workspaceId }, ...limits })
-      if (!outcome.ok && outcome.status === undefined) return { ok: false, error: outcome.message }
-      const status = outcome.ok ? outcome.response.status : outcome.status!
-      return status < 400 ? { ok: true, status } : { ok: false, status, error: `The service responded with ${status}.` }
-    } catch (error) {
-      if (error instanceof OutboundError) return { ok: false, error: messageOf(error) }
-      throw error
-    }
+export function createTestCredential({ credentialFor, fetch, redactorOf }: TestCredentialOptions): TestCredential {
+  const send = async (
+    ...[workspaceId, name, { url, method, signal }]: Parameters<TestCredential>
+  ): Promise<CredentialTestResult> => {
+    const authorization = await credentialFor(workspaceId, name)
+    if (!authorization) return { ok: false, error: 'The credential was deleted.' }
+    if (url === undefined) return { ok: true }
+    const limits = { followRedirects: 5, timeoutMs, responseBytesMax }
+    const redactor = await redactorOf(workspaceId)
+    const outcome = await fetch({
+      ...{ url, method, headers: [], authorization, signal, workspaceId, redactor },
+      ...limits,
+    })
+    if (!outcome.ok && outcome.status === undefined) return { ok: false, error: outcome.message }
+    const status = outcome.ok ? outcome.response.status : outcome.status!
+    return status < 400 ? { ok: true, status } : { ok: false, status, error: `The service responded with ${status}.` }
   }
+  return async (workspaceId, name, request) => {
+    const { error, ...result } = await send(workspaceId, name, request).catch(refusal)
+    // A server may repeat secrets in its errors.
+    return error === undefined ? result : { ...result, error: redactText(error, await redactorOf(workspaceId)) }
+  }
+}
+
+function refusal(error: unknown): CredentialTestResult {
+  if (error instanceof OutboundError) return { ok: false, error: error.message }
+  throw error
 }
 
 const timeoutMs = 15_000

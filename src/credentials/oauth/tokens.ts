@@ -15,7 +15,10 @@ export type TokensOptions = {
   store: Pick<Store, 'getCredential' | 'takeCredentialLease' | 'saveCredentialToken' | 'endCredentialLease'>
   box: { seal(plain: string, context: string): Uint8Array; openText(sealed: Uint8Array, context: string): string }
   fetch: OutboundFetch
-  hide(workspaceId: string, secrets: readonly Secret[]): void
+  /** Hides the token of a credential in the logs of its workspace. */
+  hide(workspaceId: string, credentialId: string, token: Secret): void
+  /** A text without the secrets of the workspace: a server may repeat them in its errors. */
+  redact(workspaceId: string, text: string): Promise<string>
   clock: Clock
 }
 
@@ -72,7 +75,7 @@ export class Tokens implements TokenSource {
 
   #remember(credential: OpenCredential, token: Token): Token {
     const { name, workspaceId } = credential
-    this.#options.hide(workspaceId, [{ name, value: token.accessToken }])
+    this.#options.hide(workspaceId, credential.id, { name, value: token.accessToken })
     const key = keyOf(credential)
     this.#known.delete(key)
     this.#known.set(key, token)
@@ -115,7 +118,8 @@ export class Tokens implements TokenSource {
       await store.saveCredentialToken(row.id, this.#owner, row.tokenVersion, change)
       return token
     } catch (error) {
-      const problem = error instanceof OutboundError ? error.message : null
+      const isKnown = error instanceof OutboundError
+      const problem = isKnown ? await this.#options.redact(row.workspaceId, error.message) : null
       const change = { token: null, state: 'failing', problem, expiresAt: null } as const
       const { saveCredentialToken, endCredentialLease } = store
       if (problem === null) await endCredentialLease.call(store, row.id, this.#owner)

@@ -34,7 +34,7 @@ beforeEach(async () => {
   const created = await store.createCredential(row)
   credential = { ...created, secrets: { clientSecret: 'secret-1234' } }
   const { fetch } = outboundOf(['loopback'])
-  makeTokens = () => new Tokens({ store, box, fetch, hide: () => {}, clock })
+  makeTokens = () => new Tokens({ store, box, fetch, hide: () => {}, redact: async (_, text) => text, clock })
 })
 afterEach(async () => {
   await server[Symbol.asyncDispose]()

@@ -112,6 +112,17 @@ describe('a token', () => {
     expect(json).toMatchObject({ state: 'failing', problem: expect.stringContaining(why) })
   })
 
+  test('that is refused with the secret in the error shows it nowhere', async () => {
+    server.respond = () => Response.json({ error: 'bad', error_description: 'Wrong: secret-1234.' }, { status: 400 })
+    const name = await client()
+    const { error, log } = await (await deploy(name))()
+    const tested = await world.call(`${credentials}/${name}/test`, { body: { url: `${server.url}/api` } })
+    expect(tested.json).toMatchObject({ ok: false, error: expect.stringContaining('bad') })
+    const { text } = await world.call(`${credentials}/${name}`)
+    expect(log + tested.text + text).not.toContain('secret-1234')
+    expect(error).toMatchObject({ code: 'CREDENTIAL_FAILED' })
+  })
+
   test('comes from the endpoint that the metadata of the issuer names', async () => {
     const fields = { issuer: server.url, clientId: 'client', authMethod: 'post' }
     const run = await deploy(await create('oauth2_client_credentials', fields, { clientSecret: 'secret-1234' }))
