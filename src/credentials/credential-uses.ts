@@ -16,7 +16,7 @@ export type CredentialUsesOptions = {
 export class CredentialUses {
   readonly #options: CredentialUsesOptions
   readonly #credentialsMax: number
-  /** By credential: the last recorded use, oldest first. */
+  /** By credential and its last change: the last recorded use, oldest first. */
   readonly #noted = new Map<string, { at: number; isRefused: boolean }>()
   #waiting = new Map<string, CredentialUse>()
   #timer: Timer | undefined
@@ -28,14 +28,15 @@ export class CredentialUses {
   }
 
   /** `status`: of the response. 401 and 407 refuse the credential; other statuses from 400 on say nothing about it. */
-  readonly note = ({ id }: OpenCredential, status: number): void => {
+  readonly note = ({ id, updatedAt }: OpenCredential, status: number): void => {
+    const key = `${id} ${updatedAt}`
     const { clock } = this.#options
     const isRefused = status === 401 || status === 407
     const now = clock.monotonic()
-    const last = this.#noted.get(id)
+    const last = this.#noted.get(key)
     if (last && now - last.at < minuteMs && last.isRefused === isRefused) return
-    this.#noted.delete(id)
-    this.#noted.set(id, { at: now, isRefused })
+    this.#noted.delete(key)
+    this.#noted.set(key, { at: now, isRefused })
     forgetOldest(this.#noted, this.#credentialsMax)
     const problem = `The service responded with ${status}.`
     const state = isRefused

@@ -90,7 +90,7 @@ export class Credentials {
     const id = newId()
     const sealed = this.#seal(workspaceId, id, secrets)
     const at = this.#options.clock.now()
-    this.#hide({ ...written, id, workspaceId, state: 'untested', problem: null })
+    this.#hide({ ...written, id, workspaceId, state: 'untested', problem: null, updatedAt: at })
     try {
       const credential = { id, workspaceId, name, kind, hosts, fields, sealed, at, by }
       return this.#listed(await this.#options.store.createCredential(credential))
@@ -146,8 +146,8 @@ export class Credentials {
   }
 
   #opened(row: CredentialRow): OpenCredential {
-    const { id, workspaceId, name, kind, hosts, fields, state, problem } = row
-    return { id, workspaceId, name, kind, hosts, fields, state, problem, secrets: this.#secretsOf(row) }
+    const { id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt } = row
+    return { id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt, secrets: this.#secretsOf(row) }
   }
 
   #listed(row: CredentialRow): ListedCredential {

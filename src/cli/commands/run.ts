@@ -112,7 +112,7 @@ function credentialsOf({ flags }: Call): OpenCredential[] {
     const written = { name, kind, hosts, fields, secrets }
     const [problem] = credentialProblems(written)
     if (problem) throw new CommandError(`${path}: ${name}${problem.path && `.${problem.path}`}: ${problem.message}`)
-    return { ...written, id: name, workspaceId: 'none', state: 'untested', problem: null }
+    return { ...written, id: name, workspaceId: 'none', state: 'untested', problem: null, updatedAt: 0 }
   })
 }
 

@@ -12,6 +12,7 @@ export type OpenCredential = {
   secrets: Readonly<Record<string, string>>
   state: CredentialState
   problem: string | null
+  updatedAt: number
 }
 
 /** Fills in `{{NAME}}`. `variable` may throw for a variable that is not set. */

@@ -238,6 +238,10 @@ describe('a credential', () => {
       await Bun.sleep(50)
     }
     expect((await world.call(credentials)).text).not.toContain('never-shown')
+    // A use right after a change counts for what the credential is now.
+    await world.call(`${credentials}/${name}`, { method: 'PATCH', body: { secrets: { token: 'another-token' } } })
+    await request({ url: service.url, credential: name })
+    while ((await world.call(`${credentials}/${name}`)).json.state !== 'ok') await Bun.sleep(50)
   })
 
   test('keeps secrets that a change does not name', async () => {
