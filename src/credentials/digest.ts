@@ -11,17 +11,21 @@ export type DigestChallenge = {
 /** The strongest challenge of a `WWW-Authenticate` header that can be answered; undefined when there is none. */
 export function digestChallengeOf(header: string): DigestChallenge | undefined {
   const challenges = header
+    .slice(0, headerCharsMax)
     .split(/(?:^|,)\s*(?=[A-Za-z]+\s+[A-Za-z]+\s*=)/)
     .flatMap((text) => challengeOf(text) ?? [])
     .sort((one, other) => Number(other.algorithm.startsWith('SHA-256')) - Number(one.algorithm.startsWith('SHA-256')))
   return challenges[0]
 }
 
+/** Challenges are much shorter. The service that sends the header chooses its length. */
+const headerCharsMax = 8_192
+
 function challengeOf(text: string): DigestChallenge | undefined {
   const [, rest] = /^\s*Digest\s+(.*)$/is.exec(text) ?? []
   if (rest === undefined) return undefined
   const members = new Map<string, string>()
-  for (const [, name = '', quoted, plain] of rest.matchAll(/([a-z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)) {
+  for (const [, name = '', quoted, plain] of rest.matchAll(/\b([a-z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)) {
     members.set(name.toLowerCase(), quoted === undefined ? (plain ?? '') : quoted.replace(/\\(.)/g, '$1'))
   }
   const { realm, nonce, opaque, algorithm = 'MD5', qop } = Object.fromEntries(members)
