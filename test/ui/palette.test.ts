@@ -62,8 +62,8 @@ describe('the command palette', () => {
     await page.waitForURL(/\/workflows\/[^/]+$/)
     await node(page, 'sum').waitFor()
 
-    await pick('credentials', 'Settings', 'Settings: Environment variables')
-    await page.waitForURL(/\/settings\/environment$/)
+    await pick('credentials', 'Settings', 'Settings: Credentials')
+    await page.waitForURL(/\/settings\/credentials$/)
 
     await pick('no stock', 'Runs', /Order intake.*no stock left.*Failed/s)
     await page.waitForURL(/\/logs\/[^/?]+/)
