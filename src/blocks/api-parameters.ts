@@ -4,6 +4,9 @@ import { recordOf } from '../domain/record-of.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
+const responseTypes = ['auto', 'json', 'text', 'lines', 'file'] as const
+export type ResponseType = (typeof responseTypes)[number]
+
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
   method: oneOf(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], { default: 'GET', title: 'Method' }),
@@ -31,6 +34,19 @@ export const Parameters = t.Object({
     labels: { json: 'JSON', text: 'Text', form: 'Form', multipart: 'Form with files (multipart)', file: 'File' },
   }),
   file: t.Optional(t.Unknown({ title: 'File', description: 'The file to send, for the body type “File”.' })),
+  expect: t.Optional(
+    t.Array(t.Integer({ minimum: 100, maximum: 599 }), {
+      maxItems: 100,
+      title: 'Expected statuses',
+      description: 'Statuses from 400 on that are not failures, such as 404.',
+    }),
+  ),
+  responseType: oneOf(responseTypes, {
+    default: 'auto',
+    title: 'Read the response as',
+    description: 'Automatic follows the content type. Lines are parsed when each is a JSON object or list.',
+    labels: { auto: 'Automatic', json: 'JSON', text: 'Text', lines: 'Lines', file: 'File' },
+  }),
   timeoutMs: t.Integer({
     default: 30_000,
     minimum: 1,

@@ -33,7 +33,7 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
     const { credential = '' } = params
     const request = await requestOf(params, context)
     if (credential !== '') request.authorization = await context.credential(credential)
-    response = await stored(await responseOf(request, params.retries, attempts, context), context)
+    response = await stored(await responseOf(request, params, attempts, context), context)
   } catch (error) {
     if (!(error instanceof BlockError)) throw error
     response = failedResponse(error.code, error.message)
@@ -59,17 +59,17 @@ async function stored(response: ApiResponse, { files }: BlockContext): Promise<A
 
 function readResponse(
   outcome: OutboundOutcome,
-  request: OutboundRequest,
+  params: Parameters,
   { inSlices }: BlockContext,
 ): ApiResponse | Promise<ApiResponse> {
-  const reading = readOutcome(outcome, request)
+  const reading = readOutcome(outcome, params)
   return outcome.ok && outcome.response.body.byteLength > largeBytes ? inSlices(reading) : finish(reading)
 }
 
 /** Sends the request until it gets a response, or fails in a way that a retry would not change. */
 async function responseOf(
   request: OutboundRequest,
-  retries: number,
+  params: Parameters,
   attempts: SpanAttempt[],
   context: BlockContext,
 ): Promise<ApiResponse> {
@@ -77,11 +77,11 @@ async function responseOf(
   for (;;) {
     const startTime = clock.now()
     const startedAt = clock.monotonic()
-    const response = await readResponse(await context.fetch(request), request, context)
+    const response = await readResponse(await context.fetch(request), params, context)
     const { status, failure, retryAfter } = response
     const message = failure?.message
     attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, { status, message }))
-    if (!failure?.isTemporary || attempts.length > retries) return response
+    if (!failure?.isTemporary || attempts.length > params.retries) return response
     const pause = await pauseBeforeRetry(attempts.length, retryAfter, context)
     if (pause === 'ended') {
       const cancelled = 'The run ended before the next attempt'

@@ -141,3 +141,58 @@ describe('the response', () => {
     expect(outputs).toMatchObject({ data: 'there', status: 307, headers: { location: '/there' } })
   })
 })
+
+/** The outputs of the block for a response that it reads in a chosen way. */
+async function readAs(
+  responseType: string,
+  body: string,
+  more: { type?: string; status?: number; expect?: number[] } = {},
+) {
+  const { type = 'text/plain', status = 200, expect } = more
+  using peer = await new RawPeer((socket) => {
+    const length = Buffer.byteLength(body)
+    socket.write(`HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${body}`)
+  }).listen()
+  return await go({ url: peer.url, responseType, ...(expect ? { expect } : {}) })
+}
+
+describe('the response type', () => {
+  test('json reads JSON of any content type, and fails for anything else', async () => {
+    expect((await readAs('json', '{"a":1}')).outputs['data']).toEqual({ a: 1 })
+    expect((await readAs('json', '', { type: 'application/json' })).outputs['data']).toBeNull()
+    const { outputs, error } = await readAs('json', '<html>')
+    expect(error).toMatchObject({ code: 'INVALID_RESPONSE', message: expect.stringContaining('not JSON') })
+    expect(outputs).toMatchObject({ data: null, status: 200 })
+  })
+
+  test('text leaves JSON as text', async () => {
+    expect((await readAs('text', '{"a":1}', { type: 'application/json' })).outputs['data']).toBe('{"a":1}')
+    expect((await readAs('text', '')).outputs['data']).toBe('')
+  })
+
+  test('lines is a list of lines, parsed when each is an object or a list', async () => {
+    expect((await readAs('lines', '{"a":1}\n[2]\r\n\n{"a":3}\n')).outputs['data']).toEqual([{ a: 1 }, [2], { a: 3 }])
+    expect((await readAs('lines', 'a\rb\n 1\n')).outputs['data']).toEqual(['a', 'b', ' 1'])
+    expect((await readAs('lines', '{"a":1}\nnot JSON\n')).outputs['data']).toEqual(['{"a":1}', 'not JSON'])
+    expect((await readAs('lines', '')).outputs['data']).toEqual([])
+  })
+
+  test('file stores any body as a file', async () => {
+    const { data } = (await readAs('file', '{"a":1}', { type: 'application/json' })).outputs
+    expect(data).toMatchObject({ type: 'application/json', size: 7 })
+  })
+
+  test('does not apply to failures', async () => {
+    const failed = await readAs('file', '{"why":"gone"}', { type: 'application/json', status: 410 })
+    expect(failed).toMatchObject({ outputs: { data: { why: 'gone' }, status: 410 }, error: { code: 'HTTP_ERROR' } })
+  })
+})
+
+test('an expected status is a success', async () => {
+  const expected = await readAs('auto', '{"why":"none"}', { type: 'application/json', status: 404, expect: [404, 409] })
+  expect(expected.error).toBeUndefined()
+  expect(expected.outputs).toMatchObject({ data: { why: 'none' }, status: 404, error: null })
+  expect((await readAs('auto', 'no', { status: 400, expect: [404] })).error).toMatchObject({ code: 'HTTP_ERROR' })
+  // A service that is overloaded is asked once when the author expects it to be.
+  expect((await readAs('auto', 'no', { status: 503, expect: [503] })).outputs['status']).toBe(503)
+})

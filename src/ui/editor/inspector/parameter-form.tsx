@@ -10,6 +10,8 @@ export type Modes = Readonly<Record<string, string>>
 const rare = new Set([
   'timeoutMs',
   'retries',
+  'expect',
+  'responseType',
   'followRedirects',
   'onError',
   'maxSteps',
