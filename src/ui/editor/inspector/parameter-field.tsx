@@ -110,7 +110,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
       <TemplateField
         {...text}
         onChange={(next) => onChange(literalOf(next))}
-        placeholder={name === 'forEachItems' || name === 'distribution' ? 'A reference or a JSON list' : ''}
+        placeholder={placeholders[name] ?? ''}
         mono
       />
     )
@@ -132,7 +132,16 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
 }
 
 /** Parameters of any type that usually hold one reference or number. */
-const shortNames = new Set(['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'])
+const shortNames = new Set([
+  ...['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'],
+  'expect',
+])
+
+const placeholders: Readonly<Record<string, string | undefined>> = {
+  forEachItems: 'A reference or a JSON list',
+  distribution: 'A reference or a JSON list',
+  expect: '[404, 409]',
+}
 
 /** Whether JSON text has a reference that has no end yet. It is no JSON until then. */
 function isTypingReference(value: unknown): boolean {
