@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { AppError } from '../../../src/domain/errors.ts'
+import { migrations } from '../../../src/store/postgres/migrations/migrations.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/store/postgres/postgres-store.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
@@ -79,7 +80,7 @@ type Key = Uint8Array
 test('processes that start together on an empty database create its schema once', async () => {
   const url = await server().createDatabase()
   const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })))
-  expect(await queryPostgres(url, 'SELECT number FROM millrace.migrations')).toHaveLength(1)
+  expect(await queryPostgres(url, 'SELECT number FROM millrace.migrations')).toHaveLength(migrations.length)
   await Promise.all(stores.map((store) => store.close()))
 })
 

@@ -5,6 +5,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
+import { searchParamsOf } from '../../access/request-url.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import type { Services } from '../../services.ts'
@@ -108,7 +109,7 @@ export function credentialRoutes(services: Services, door: Door) {
       '/:name',
       async ({ request, set, params: { id, name } }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
-        const isForced = new URL(request.url).searchParams.get('force') === 'true'
+        const isForced = searchParamsOf(request).get('force') === 'true'
         const users = isForced ? [] : await deployedUsers(store, id, name)
         if (users.length > 0) throw inUse(`The credential "${name}" cannot be deleted`, users)
         if (!(await credentials.delete(id, name))) {
