@@ -1,15 +1,10 @@
-import { messageOf } from '../domain/errors.ts'
-import type { OutboundOutcome, OutboundRequest } from '../domain/outbound-request.ts'
-import type { SpanAttempt } from '../domain/run/log.ts'
-import { finish, largeBytes } from '../domain/slices.ts'
-import { type BlockContext, BlockError, type BlockResult, defineBlock } from '../engine/block.ts'
-import { isFileObject } from './api-files.ts'
-import { check, modeOfBody, Parameters } from './api-parameters.ts'
-import { requestOf } from './api-request.ts'
-import { type ApiResponse, failedResponse, readOutcome } from './api-response.ts'
-import { pauseBeforeRetry, spanAttempt } from './retry.ts'
+import { type BlockContext, type BlockResult, defineBlock } from '../engine/block.ts'
+import { type BatchParameters, callForEach } from './api/batch.ts'
+import { callApi } from './api/call.ts'
+import { isFileObject } from './api/files.ts'
+import { check, modeOfBody, Parameters } from './api/parameters.ts'
 
-/** Sends an HTTP request and outputs the response. Retries temporary failures. */
+/** Sends HTTP requests and outputs their responses. Retries temporary failures. */
 export const api = defineBlock({
   type: 'api',
   label: 'API',
@@ -17,76 +12,32 @@ export const api = defineBlock({
   kind: 'step',
   parameters: Parameters,
   modes: { body: modeOfBody },
+  repeatedBy: 'batch',
   outputs: ['data', 'status', 'headers', 'error'],
   mayFail: true,
   check,
+  showInput: (params) => ('each' in params ? { batch: params['batch'] } : params),
   restore: ({ data }, { files }) => {
-    if (isFileObject(data)) files.restore(data)
+    for (const value of Array.isArray(data) ? (data as unknown[]) : [data])
+      if (isFileObject(value)) files.restore(value)
   },
-  run,
+  run: (params, context) =>
+    'each' in params ? runBatch(params as BatchParameters, context) : runOnce(params, context),
 })
 
-async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
-  const attempts: SpanAttempt[] = []
-  let response: ApiResponse
-  try {
-    const { credential = '' } = params
-    const request = await requestOf(params, context)
-    if (credential !== '') request.authorization = await context.credential(credential)
-    response = await stored(await responseOf(request, params, attempts, context), context)
-  } catch (error) {
-    if (!(error instanceof BlockError)) throw error
-    response = failedResponse(error.code, error.message)
-  }
+async function runOnce(params: Parameters, context: BlockContext): Promise<BlockResult> {
+  const { data, status, headers, failure, attempts } = await callApi(params, context)
   context.note({ attempts })
-  const { data, status, headers, failure } = response
   const error = failure && { code: failure.code, message: failure.message, attempts: attempts.length }
   return { outputs: { data, status, headers, error }, ...(error ? { error } : {}) }
 }
 
-/** Stores a body that is not text as a file. */
-async function stored(response: ApiResponse, { files }: BlockContext): Promise<ApiResponse> {
-  const { content } = response
-  if (!content) return response
-  try {
-    return { ...response, data: await files.store(content.bytes, content), content: null }
-  } catch (error) {
-    if (response.failure) return response
-    const message = `The response is a file, which could not be stored: ${messageOf(error)}`
-    return { ...response, failure: { code: 'STORAGE_UNAVAILABLE', message, isTemporary: false } }
-  }
+async function runBatch(params: BatchParameters, context: BlockContext): Promise<BlockResult> {
+  const { data, status, headers, failure, failed } = await callForEach(params, context)
+  const items = failed.slice(0, failedItemsMax)
+  const error = failure && { code: failure.code, message: failure.message, failed: failed.length, items }
+  return { outputs: { data, status, headers, error }, ...(error ? { error } : {}) }
 }
 
-function readResponse(
-  outcome: OutboundOutcome,
-  params: Parameters,
-  { inSlices }: BlockContext,
-): ApiResponse | Promise<ApiResponse> {
-  const reading = readOutcome(outcome, params)
-  return outcome.ok && outcome.response.body.byteLength > largeBytes ? inSlices(reading) : finish(reading)
-}
-
-/** Sends the request until it gets a response, or fails in a way that a retry would not change. */
-async function responseOf(
-  request: OutboundRequest,
-  params: Parameters,
-  attempts: SpanAttempt[],
-  context: BlockContext,
-): Promise<ApiResponse> {
-  const { clock } = context
-  for (;;) {
-    const startTime = clock.now()
-    const startedAt = clock.monotonic()
-    const response = await readResponse(await context.fetch(request), params, context)
-    const { status, failure, retryAfter } = response
-    const message = failure?.message
-    attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, { status, message }))
-    if (!failure?.isTemporary || attempts.length > params.retries) return response
-    const pause = await pauseBeforeRetry(attempts.length, retryAfter, context)
-    if (pause === 'ended') {
-      const cancelled = 'The run ended before the next attempt'
-      return { ...response, failure: { code: 'CANCELLED', message: cancelled, isTemporary: false } }
-    }
-    if (pause !== 'again') return { ...response, failure: { ...failure, message: `${message}; ${pause.refusal}` } }
-  }
-}
+/** Failed items that an error lists. */
+const failedItemsMax = 100

@@ -44,6 +44,8 @@ export type OutboundRequest = {
   redactor?: Redactor | undefined
   /** The workspace that sends the request. Workspaces share the slots for requests in flight. */
   workspaceId?: string
+  /** How often such requests may be sent. The wait for the request's turn does not count towards `timeoutMs`. */
+  pace?: Pace
   /** The memory that the response body takes. Without it, only `responseBytesMax` limits the body. */
   memory?: OutboundMemory
 }
@@ -74,6 +76,12 @@ export type UnauthorizedRequest = {
   readonly headers: Headers
   readonly body: OutboundRequest['body']
 }
+
+/**
+ * The requests a second that a workspace sends with the credential `of`, or to one host when `of` is empty. All blocks
+ * with the same credential or host wait in one line.
+ */
+export type Pace = { perSecond: number; of: string }
 
 /** The body of a response is not read further while there is no room, until the request's deadline. */
 export type OutboundMemory = {

@@ -33,6 +33,12 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
    * parameter: it is called once, at compilation, with the parameters as written in the document.
    */
   modes?: Partial<Record<string, ParameterMode | ((params: Readonly<Record<string, unknown>>) => ParameterMode)>>
+  /**
+   * The parameter that holds a list, for each item of which the block does its work again. When a document sets it, the
+   * block receives this parameter, and all others as a `FillEach` in `each`. They may read `<batch.item>` and
+   * `<batch.index>`, if the parameter is called `batch`.
+   */
+  repeatedBy?: string
   /** Names of the outputs. All are null while the block has not run, and after it failed. */
   outputs: readonly string[]
   /** Further outputs, which the parameters declare. `written`: as in the document, not checked. */
@@ -86,21 +92,6 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
  */
 export type Branches = { list: string; prefix: string; otherwise?: string; output: string }
 
-/** The handles of a block for outgoing edges, without `error`. */
-export function portsOf({ branches }: BlockDefinition, params: Readonly<Record<string, unknown>>): readonly string[] {
-  if (!branches) return ['source']
-  const { list, prefix, otherwise } = branches
-  const ids = idsOf(params[list])
-  return (otherwise === undefined ? ids : [...ids, otherwise]).map((id) => prefix + id)
-}
-
-/** The handle that the run left a block by, according to the block's outputs. */
-export function portLeftBy({ branches }: BlockDefinition, outputs: Outputs): string | null {
-  if (!branches) return 'source'
-  const id = outputs[branches.output]
-  return typeof id === 'string' ? branches.prefix + id : null
-}
-
 /** The ids in a list of branches. The list comes from a document and may have any shape. */
 export function idsOf(entries: unknown): string[] {
   if (!Array.isArray(entries)) return []
@@ -148,6 +139,9 @@ export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
 
 /** Fills in the parameters of a tool's block: `<args.x>` reads the arguments. Throws `BlockError`. */
 export type FillTool = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>
+
+/** Fills in the parameters for one item of a list. Throws `BlockError`. */
+export type FillEach = (item: { item: unknown; index: number }) => Record<string, unknown>
 
 /** Fills in a parameter that reads the outputs of its own block. */
 export type FillOwn = (outputs: Outputs) => unknown
@@ -202,6 +196,8 @@ export interface BlockContext {
   readonly input: TriggerInput
   /** Sends requests to addresses that users chose. */
   fetch: OutboundFetch
+  /** Counts values for the run that a block keeps between its requests, until they are its outputs. */
+  holdMemory(): HeldMemory
   /** A credential of the workspace for a request. Throws `BlockError` when there is none of this name. */
   credential(name: string): Promise<RequestAuthorization>
   /** Runs user code in the sandbox. */
@@ -234,6 +230,9 @@ export interface BlockContext {
   /** Describes the workflow that `runWorkflow` would run. */
   describeWorkflow(workflowId: string): Promise<WorkflowDescription>
 }
+
+/** Memory that is counted until `end`. */
+export type HeldMemory = { add(bytes: number): void; end(): void }
 
 /** The context of a part of a block. It is not recorded by itself: it runs again when its block does after a crash. */
 export interface PartContext extends BlockContext {

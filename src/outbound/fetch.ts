@@ -16,6 +16,7 @@ import { Deadline } from './deadline.ts'
 import { failedOutcome, failureOf } from './failures.ts'
 import { FetchTransport, type Opened } from './fetch-transport.ts'
 import { requestHeaders } from './headers.ts'
+import { Pacer } from './pace.ts'
 import { type Hop, hopTo, redirectOf, refuseSecretBody } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
 import { ResponseBody } from './response-body.ts'
@@ -65,6 +66,7 @@ class Requests {
   #userAgent: string
   #transport: FetchTransport
   #bulkhead: Bulkhead
+  #pacer: Pacer
   readonly #underWay = new Set<Deadline>()
   #isStopped = false
 
@@ -75,6 +77,7 @@ class Requests {
     this.#resolving = { lookup, clock }
     this.#userAgent = `Millrace/${version}`
     this.#transport = new FetchTransport(clock)
+    this.#pacer = new Pacer(clock)
     this.#bulkhead = new Bulkhead({ ...concurrencyDefault, ...concurrency })
   }
 
@@ -90,6 +93,8 @@ class Requests {
   }
 
   async open(request: OutboundRequest): ReturnType<OutboundOpen> {
+    // An aborted wait needs no care here: the deadline sees the same signal.
+    if (request.pace) await this.#pacer.turn(request).catch(() => undefined)
     const deadline = new Deadline(request.timeoutMs, request.signal, this.#underWay, this.#resolving.clock)
     if (this.#isStopped) deadline.cancel()
     try {
@@ -107,6 +112,7 @@ class Requests {
 
   stop(): void {
     this.#isStopped = true
+    this.#pacer.stop()
     for (const deadline of [...this.#underWay]) deadline.cancel()
     this.#transport.close()
   }

@@ -20,6 +20,7 @@ import type { GraphNode } from './graph.ts'
 import { isOverlong, isTooLong } from './overlong.ts'
 import { type Checks, fit, isFunction, type Member, type Parameters, readerOf } from './parameter-reader.ts'
 import { GivenValues, type Place, type ReferenceResolver } from './reference-resolver.ts'
+import { repeatedOf } from './repeated.ts'
 import type { Report } from './report.ts'
 import { type Compiled, compileJson, compileValue, getterOf, type Resolve } from './template.ts'
 import { reportValidationErrors } from './validation-errors.ts'
@@ -38,10 +39,11 @@ export function* compileParameters(node: GraphNode, context: CompileContext, at 
   const given = block.params ?? {}
   const schema = definition.parameters
   const members: Member[] = []
+  const repeated = repeatedOf(node, given)
   for (const [name, member] of Object.entries(schema.properties)) {
     const raw = given[name] ?? (member.default as unknown)
     if (raw === undefined || raw === null) continue
-    const place: Place = { ...at, path: `${at.path}.${name}` }
+    const place: Place = { ...(repeated ? repeated.placeOf(name, at) : at), path: `${at.path}.${name}` }
     const mode = modeOf(node, name, given)
     yield
     const compiled: Compiled = isOverlong(raw, member)
@@ -66,7 +68,8 @@ export function* compileParameters(node: GraphNode, context: CompileContext, at 
   }
   yield
   reportValidationErrors(at, members, context)
-  return readerOf(schema, members, context.checks)
+  const reader = (some: readonly Member[]) => readerOf(schema, some, context.checks)
+  return repeated ? repeated.readerOf(members, reader) : reader(members)
 }
 
 function placeOf(node: GraphNode): Place {
@@ -189,7 +192,7 @@ function* compileTools(raw: unknown, context: ParameterContext): Slices<Compiled
     const args = new GivenValues()
     const block = { ...node.block, type: definition.type, params: isObject(params) ? params : {} }
     const inner = { ...node, definition, block }
-    const at = { ...placeOf(inner), path: `${path}.params`, args }
+    const at = { ...placeOf(inner), path: `${path}.params`, given: [{ name: 'args', values: args }] }
     const fill = yield* compileParameters(inner, context, at)
     const filler = (frame: Frame): FillTool => {
       return (given) => args.during(given, () => fill(frame))

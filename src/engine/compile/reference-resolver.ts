@@ -54,8 +54,8 @@ export class ReferenceResolver {
   resolve(segment: Exclude<Segment, { kind: 'text' }>, place: Place): Getter | undefined {
     if (this.#isTooMany(place)) return undefined
     if (segment.kind === 'environment') return this.#environment(segment.name, place)
-    const { args } = place
-    if (args && segment.name === 'args') return () => readPath(args.current, segment.path)
+    const given = place.given?.find(({ name }) => name === segment.name)
+    if (given) return () => readPath(given.values.current, segment.path)
     const node = this.#byName.get(segment.name)
     if (node) return this.#block(node, segment, place)
     switch (segment.name) {
@@ -187,8 +187,8 @@ export type Place = {
   node: GraphNode
   scope: GraphScope
   path: string
-  /** Set for the parameters of a tool: `<args.x>` reads these arguments. */
-  args?: GivenValues
+  /** Values that only this parameter can read, such as the arguments of a tool: `<args.x>`. */
+  given?: readonly { name: string; values: GivenValues }[]
   /** Set for a parameter that reads the outputs of its own block. */
   own?: GivenValues
 }

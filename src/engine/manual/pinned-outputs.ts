@@ -1,5 +1,6 @@
-import { type Outputs, portLeftBy } from '../block.ts'
+import type { Outputs } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
+import { portLeftBy } from '../ports.ts'
 import type { RecordedBlock } from '../run/contracts.ts'
 
 /**

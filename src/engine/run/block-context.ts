@@ -17,6 +17,7 @@ import {
   BlockError,
   type BlockFiles,
   type Body,
+  type HeldMemory,
   type PartContext,
   type RunFacts,
   type SubRunOutcome,
@@ -90,13 +91,17 @@ export class BlockContextImpl implements PartContext {
     const { redactor } = run.environment
     const { workspaceId } = run.facts
     return async (request) => {
-      const reading = new ReadingMemory(run)
+      const reading = new RunHeldMemory(run)
       try {
         return await run.capabilities.fetch({ ...request, redactor, workspaceId, memory: reading })
       } finally {
         reading.end()
       }
     }
+  }
+
+  holdMemory(): HeldMemory {
+    return new RunHeldMemory(this.#execution.run)
   }
 
   async credential(name: string): Promise<RequestAuthorization> {
@@ -201,8 +206,8 @@ export class BlockContextImpl implements PartContext {
   }
 }
 
-/** Counts a response for its run while it arrives. When it is complete, the outputs of its block count instead. */
-class ReadingMemory implements OutboundMemory {
+/** Counts a response for its run while it arrives, or values that a block keeps. Later, the outputs count instead. */
+class RunHeldMemory implements OutboundMemory, HeldMemory {
   readonly #run: Run
   #bytes = 0
 

@@ -50,6 +50,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     text: [],
     redaction: [],
     schedule: [],
+    pagination: ['workflow'],
     account: ['type:redaction'],
     credential: ['account', 'type:workflow'],
     run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],

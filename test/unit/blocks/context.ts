@@ -30,6 +30,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     limits: defaultLimits,
     input: { input: {}, fields: {} },
     fetch: outbound.fetch,
+    holdMemory: () => ({ add: () => undefined, end: () => undefined }),
     credential: () => Promise.reject(new Error('This test gave its block no credentials')),
     inSlices: async (slices) => finish(slices),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),

@@ -26,6 +26,7 @@ export function ObjectField({
 }) {
   const types = schema.properties?.['type']
   const chosen = textOf(value['type'])
+  const isOptional = schema.default === undefined
   const wrong = errorOf('type')
   return (
     <fieldset aria-label={label} className="flex flex-col gap-2">
@@ -34,7 +35,7 @@ export function ObjectField({
           {...tied}
           value={chosen}
           disabled={readOnly}
-          options={optionsOf(types, chosen)}
+          options={[...(isOptional ? [{ value: '', label: 'None' }] : []), ...optionsOf(types, chosen, isOptional)]}
           onChange={(event) => onChange(objectOfType(schema, value, event.target.value))}
         />
       )}
@@ -54,7 +55,7 @@ export function ObjectField({
               <TemplateField
                 value={textOf(value[name])}
                 readOnly={readOnly}
-                onChange={(text) => onChange(withMember(value, name, text))}
+                onChange={(text) => onChange(withMember(value, name, text, member))}
                 tied={own}
               />
             )
@@ -66,8 +67,8 @@ export function ObjectField({
 }
 
 /** Includes the present value even if it is not among the choices. Otherwise the select would show a different one. */
-function optionsOf(schema: ParameterSchema, present: string): { value: string; label: string }[] {
+function optionsOf(schema: ParameterSchema, present: string, isListed = false): { value: string; label: string }[] {
   const choices = schema.enum ?? []
-  const all = choices.includes(present) ? choices : [present, ...choices]
+  const all = choices.includes(present) || (isListed && present === '') ? choices : [present, ...choices]
   return all.map((one) => ({ value: one, label: one === '' ? 'Select…' : choiceLabel(one, schema) }))
 }

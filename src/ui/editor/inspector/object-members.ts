@@ -9,8 +9,12 @@ export function shownMembers({ properties = {}, membersByType }: ParameterSchema
   return Object.entries(properties).filter(([name]) => (wanted ? wanted.includes(name) : name !== 'type'))
 }
 
-/** The object after a change of type, without members of the previous type, such as its secrets. */
-export function objectOfType(schema: ParameterSchema, value: Value, type: string): Value {
+/**
+ * The object after a change of type, without members of the previous type, such as its secrets. Undefined without a
+ * type.
+ */
+export function objectOfType(schema: ParameterSchema, value: Value, type: string): Value | undefined {
+  if (type === '') return undefined
   const members = shownMembers(schema, { type }).flatMap(([name, member]) => {
     const kept = value[name] ?? member.enum?.[0]
     return kept === undefined ? [] : [[name, kept] as const]
@@ -18,10 +22,11 @@ export function objectOfType(schema: ParameterSchema, value: Value, type: string
   return { type, ...Object.fromEntries(members) }
 }
 
-/** Sets one member. Empty text removes it; an object without members becomes undefined. */
-export function withMember(value: Value, name: string, text: string): Value | undefined {
+/** Sets one member. Empty text removes it; an object without members becomes undefined. Digits become a number. */
+export function withMember(value: Value, name: string, text: string, member?: ParameterSchema): Value | undefined {
   const { [name]: _, ...rest } = value
-  const next = text === '' ? rest : { ...value, [name]: text }
+  const isNumber = (member?.type === 'integer' || member?.type === 'number') && /^-?\d+(\.\d+)?$/.test(text.trim())
+  const next = text === '' ? rest : { ...value, [name]: isNumber ? Number(text) : text }
   return Object.keys(next).length === 0 ? undefined : next
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registry } from '../../../../src/blocks/registry.ts'
-import { portsOf } from '../../../../src/engine/block.ts'
+import { portsOf } from '../../../../src/engine/ports.ts'
 import { Page } from '../page.ts'
 import { HttpWorld, type Parsed } from '../world.ts'
 

@@ -37,6 +37,16 @@ test('emptying a member removes it, and the last one removes the object', () => 
   expect(withMember({ header: 'a' }, 'header', '')).toBeUndefined()
 })
 
+test('digits in a numeric member become a number, and a reference stays text', () => {
+  expect(withMember({}, 'size', '12', { type: 'integer' })).toEqual({ size: 12 })
+  expect(withMember({}, 'size', '<start.size>', { type: 'integer' })).toEqual({ size: '<start.size>' })
+  expect(withMember({}, 'size', '12')).toEqual({ size: '12' })
+})
+
+test('an object without a type is no object', () => {
+  expect(objectOfType(schema, { type: 'bearer', token: 'x' }, '')).toBeUndefined()
+})
+
 test('a value that is not an object is edited as JSON', () => {
   expect(shownObject(schema, undefined)).toEqual({ type: 'none' })
   expect(shownObject(schema, '<api.proof>')).toBeUndefined()

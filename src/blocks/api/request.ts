@@ -1,16 +1,22 @@
-import { responseBytesMax } from '../domain/limits.ts'
-import type { OutboundRequest } from '../domain/outbound-request.ts'
-import { isObject } from '../domain/run/input.ts'
-import { asText } from '../domain/workflow/reference.ts'
-import { type BlockContext, BlockError } from '../engine/block.ts'
-import { fileToSend } from './api-files.ts'
-import { hasBody, type Parameters } from './api-parameters.ts'
+import { responseBytesMax } from '../../domain/limits.ts'
+import type { OutboundRequest } from '../../domain/outbound-request.ts'
+import type { PageRequest } from '../../domain/pagination/paging.ts'
+import { withValueAt } from '../../domain/pagination/value-path.ts'
+import { isObject } from '../../domain/run/input.ts'
+import { asText } from '../../domain/workflow/reference.ts'
+import { type BlockContext, BlockError } from '../../engine/block.ts'
+import { fileToSend } from './files.ts'
+import { hasBody, type Parameters } from './parameters.ts'
 
 /** The request that an API block's parameters describe. Throws `BlockError` when it cannot be sent. */
-export async function requestOf(params: Parameters, context: RequestContext): Promise<OutboundRequest> {
+export async function requestOf(
+  params: RequestParameters,
+  context: RequestContext,
+  page: PageRequest = {},
+): Promise<OutboundRequest> {
   const { method, timeoutMs, followRedirects } = params
   const headers = pairsOf(params.headers)
-  const body = hasBody(method) ? await bodyOf(params, context) : undefined
+  const body = hasBody(method) ? await bodyOf(withPage(params, page), context) : undefined
   const given = new Set(headers.map(([name]) => name.toLowerCase()))
   if (body?.type && !given.has('content-type')) headers.push(['Content-Type', body.type])
   // A request that is sent twice may have its effect twice. The key lets the receiver detect that.
@@ -19,7 +25,7 @@ export async function requestOf(params: Parameters, context: RequestContext): Pr
   // The boundary between the parts is chosen when they are sent, together with this header.
   const sent = body?.content instanceof FormData ? headers.filter(([name]) => !/^content-type$/i.test(name)) : headers
   return {
-    url: withQuery(withPathParams(params.url, params.pathParams ?? {}), pairsOf(params.params)),
+    url: urlOf(params, page),
     method,
     headers: sent,
     ...(body ? { body: body.content } : {}),
@@ -30,12 +36,15 @@ export async function requestOf(params: Parameters, context: RequestContext): Pr
   }
 }
 
+/** The parameters of one request. */
+export type RequestParameters = Omit<Parameters, 'batch' | 'onError' | 'retries' | 'responseType' | 'expect'>
+
 type RequestContext = Pick<BlockContext, 'idempotencyKey' | 'signal' | 'files' | 'fetch'>
 
 type Pair = [key: string, value: string]
 type Body = { content: NonNullable<OutboundRequest['body']>; type?: string }
 
-async function bodyOf(params: Parameters, context: RequestContext): Promise<Body | undefined> {
+async function bodyOf(params: RequestParameters, context: RequestContext): Promise<Body | undefined> {
   const { body, bodyType, file, timeoutMs } = params
   if (bodyType === 'file') {
     const { content, type } = await fileToSend(file, 'File', context, timeoutMs)
@@ -108,7 +117,36 @@ function pairsOf(list: readonly { key: string; value?: unknown }[] | undefined):
   return (list ?? []).flatMap(({ key, value }): Pair[] => (key === '' ? [] : [[key, asText(value)]]))
 }
 
-function withQuery(url: string, params: readonly Pair[]): string {
+/** The URL of the request for a page. A page's own query parameters replace those of the same name. */
+function urlOf(params: RequestParameters, page: PageRequest): string {
+  if (page.url !== undefined) return page.url
+  const url = withQuery(withPathParams(params.url, params.pathParams ?? {}), pairsOf(params.params))
+  if (page.query === undefined) return url
+  const replaced = new Set(page.query.map(([name]) => name))
+  const [, address, fragment] = /^([^#]*)(.*)$/s.exec(url) as unknown as [string, string, string]
+  const [path = '', ...query] = address.split(/[?&]/)
+  const kept = query.filter((entry) => entry !== '' && !replaced.has(nameOf(entry)))
+  return withQuery(`${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}${fragment}`, page.query)
+}
+
+/** The decoded name of a `name=value` entry of a query. */
+function nameOf(entry: string): string {
+  return new URLSearchParams(entry).keys().next().value ?? ''
+}
+
+/** Throws `BlockError` when the body is not an object, which a page can only be added to. */
+function withPage(params: RequestParameters, page: PageRequest): RequestParameters {
+  if (page.body === undefined) return params
+  const { body = {}, bodyType } = params
+  if (bodyType !== 'json' || !isObject(body))
+    throw new BlockError(
+      'INVALID_PARAMETER',
+      'Body must be a JSON object, because the pagination sends the page in it.',
+    )
+  return { ...params, body: page.body.reduce((whole: unknown, [path, value]) => withValueAt(whole, path, value), body) }
+}
+
+function withQuery(url: string, params: readonly Readonly<Pair>[]): string {
   if (params.length === 0) return url
   const query = params.map(([key, value]) => `${encoded(key)}=${encoded(value)}`).join('&')
   const [, address, fragment] = /^([^#]*)(.*)$/s.exec(url) as unknown as [string, string, string]

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { api } from '../../../src/blocks/api.ts'
-import type { BlockContext } from '../../../src/engine/block.ts'
-import { ManualClock } from '../../support/clock.ts'
-import { hanging, httpPeer, outboundOf, RawPeer, respondingWith, until } from '../../support/outbound/peers.ts'
-import { makeContext, runBlock } from './context.ts'
+import { api } from '../../../../src/blocks/api.ts'
+import type { BlockContext } from '../../../../src/engine/block.ts'
+import { ManualClock } from '../../../support/clock.ts'
+import { hanging, httpPeer, outboundOf, RawPeer, respondingWith, until } from '../../../support/outbound/peers.ts'
+import { makeContext, runBlock } from '../context.ts'
 
 type Seen = { method: string; key: string | null; body: string }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { api } from '../../../src/blocks/api.ts'
-import { httpPeer, RawPeer } from '../../support/outbound/peers.ts'
-import { makeContext, runBlock } from './context.ts'
+import { api } from '../../../../src/blocks/api.ts'
+import { httpPeer, RawPeer } from '../../../support/outbound/peers.ts'
+import { makeContext, runBlock } from '../context.ts'
 
 type Arrived = { method: string; url: string; type: string | null; headers: Headers; body: string; raw: Request }
 

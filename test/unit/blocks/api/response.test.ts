@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { api } from '../../../src/blocks/api.ts'
-import { httpPeer, RawPeer } from '../../support/outbound/peers.ts'
-import { makeContext, runBlock } from './context.ts'
+import { api } from '../../../../src/blocks/api.ts'
+import { httpPeer, RawPeer } from '../../../support/outbound/peers.ts'
+import { makeContext, runBlock } from '../context.ts'
 
 async function go(params: Record<string, unknown>) {
   using context = makeContext()

@@ -1,11 +1,11 @@
-import { messageOf } from '../domain/errors.ts'
-import type { OutboundOutcome, OutboundRequest, OutboundResponse } from '../domain/outbound-request.ts'
-import { mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
-import type { Slices } from '../domain/slices.ts'
-import { jsonRefusal } from '../domain/text/json.ts'
-import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
-import { fileNameOf } from './api-files.ts'
-import type { ResponseType } from './api-parameters.ts'
+import { messageOf } from '../../domain/errors.ts'
+import type { OutboundOutcome, OutboundRequest, OutboundResponse } from '../../domain/outbound-request.ts'
+import { mediaTypeOf, unknownMediaType } from '../../domain/run/file.ts'
+import type { Slices } from '../../domain/slices.ts'
+import { jsonRefusal } from '../../domain/text/json.ts'
+import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../../domain/text/text-content.ts'
+import { fileNameOf } from './files.ts'
+import type { ResponseType } from './parameters.ts'
 
 /** The result of one attempt of an API block. */
 export type ApiResponse = {
@@ -14,10 +14,14 @@ export type ApiResponse = {
   content: { bytes: Uint8Array; name: string; type: string } | null
   status: number | null
   headers: Record<string, string | string[]> | null
-  /** `isTemporary`: a retry may succeed. */
-  failure: { code: string; message: string; isTemporary: boolean } | null
+  failure: ApiFailure | null
   retryAfter: string | undefined
+  /** The URL of the response, after redirects; null when there is none. */
+  url: string | null
 }
+
+/** `isTemporary`: a retry may succeed. */
+export type ApiFailure = { code: string; message: string; isTemporary: boolean }
 
 /** How a block reads responses. `expect`: further statuses that are a success. */
 export type Reading = Pick<OutboundRequest, 'method'> & { expect?: readonly number[]; responseType: ResponseType }
@@ -43,7 +47,7 @@ export function* readOutcome(
   const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined
   const data = read.kind === 'value' ? read.value : null
   const content = read.kind === 'file' ? fileOf(response, read.type) : null
-  const answer = { data, content, status, headers, retryAfter }
+  const answer = { data, content, status, headers, retryAfter, url: response.url }
   const request = `${method} ${withoutQuery(response.url)}`
   if (read.kind === 'invalid') {
     const message = `${request} returned a body that is not JSON: ${read.problem}`
@@ -59,7 +63,7 @@ function fileOf({ body, headers, url }: OutboundResponse, type: string): ApiResp
   return { bytes: body, name: fileNameOf(typeof disposition === 'string' ? disposition : undefined, url), type }
 }
 
-const nothing = { data: null, content: null, status: null, headers: null, retryAfter: undefined }
+const nothing = { data: null, content: null, status: null, headers: null, retryAfter: undefined, url: null }
 
 /** A failure before any request was sent. */
 export function failedResponse(code: string, message: string): ApiResponse {

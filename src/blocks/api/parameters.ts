@@ -1,11 +1,54 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { oneOf } from '../domain/one-of.ts'
-import { recordOf } from '../domain/record-of.ts'
-import { OnError } from '../domain/workflow/workflow.ts'
-import type { ParameterFinding } from '../engine/block.ts'
+import { oneOf } from '../../domain/one-of.ts'
+import { Pagination } from '../../domain/pagination/pagination.ts'
+import { recordOf } from '../../domain/record-of.ts'
+import { OnError } from '../../domain/workflow/workflow.ts'
+import type { ParameterFinding } from '../../engine/block.ts'
 
 const responseTypes = ['auto', 'json', 'text', 'lines', 'file'] as const
 export type ResponseType = (typeof responseTypes)[number]
+
+const Pace = t.Object(
+  {
+    perSecond: t.Number({
+      minimum: 0.01,
+      maximum: 1_000,
+      title: 'Requests per second',
+      description: 'Further requests wait. With 0.5, one is sent every two seconds.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    title: 'Pace',
+    description:
+      'Covers all requests of the workspace with this credential, or to this host if there is no credential.',
+  },
+)
+
+/** The most items of one batch. Each of them is a request of its own. */
+export const batchItemsMax = 10_000
+
+const Batch = t.Object(
+  {
+    over: t.Unknown({ title: 'List', description: 'The list, such as <start.customers>.' }),
+    concurrency: t.Optional(
+      t.Integer({
+        default: 5,
+        minimum: 1,
+        maximum: 50,
+        title: 'At once',
+        description: 'Requests that may be in progress at the same time.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: 'Batch',
+    description:
+      'Sends the request once for each item of a list. The other parameters read <batch.item> and <batch.index>. The ' +
+      'output data is then the list of the responses.',
+  },
+)
 
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
@@ -47,6 +90,9 @@ export const Parameters = t.Object({
     description: 'Automatic follows the content type. Lines are parsed when each is a JSON object or list.',
     labels: { auto: 'Automatic', json: 'JSON', text: 'Text', lines: 'Lines', file: 'File' },
   }),
+  pagination: t.Optional(Pagination),
+  pace: t.Optional(Pace),
+  batch: t.Optional(Batch),
   timeoutMs: t.Integer({
     default: 30_000,
     minimum: 1,
@@ -83,7 +129,7 @@ export function hasBody(method: string): boolean {
 }
 
 export function check(params: Readonly<Record<string, unknown>>): ParameterFinding[] {
-  const { url, pathParams } = params as Partial<Parameters>
+  const { url, pathParams, pagination, responseType, method = 'GET', bodyType = 'json' } = params as Partial<Parameters>
   const findings: ParameterFinding[] = []
   if (url === undefined) return findings
   if (!/^\s*https?:\/\/[^/?#\\]/i.test(url)) {
@@ -92,6 +138,19 @@ export function check(params: Readonly<Record<string, unknown>>): ParameterFindi
         ? 'URL is empty.'
         : `URL cannot be called: "${url}". It must start with http:// or https:// and a host name.`
     findings.push({ level: 'error', code: 'INVALID_URL', path: 'url', message })
+  }
+  if (pagination && !['auto', 'json', 'lines'].includes(responseType ?? 'auto')) {
+    const message = `Pagination needs a response that is read as JSON or lines, not as ${responseType}.`
+    findings.push({ level: 'error', code: 'INVALID_PARAMETER', path: 'responseType', message })
+  }
+  if (
+    pagination &&
+    pagination.type !== 'link' &&
+    pagination.in === 'body' &&
+    (!hasBody(method) || bodyType !== 'json')
+  ) {
+    const message = 'Pagination can send the page in the body only with the method POST, PUT or PATCH and a JSON body.'
+    findings.push({ level: 'error', code: 'INVALID_PARAMETER', path: 'pagination.in', message })
   }
   for (const name of Object.keys(pathParams ?? {})) {
     if (url.includes(`:${name}`) || url.includes(`{${name}}`)) continue

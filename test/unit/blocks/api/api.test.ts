@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { api } from '../../../src/blocks/api.ts'
-import { defaultLimits } from '../../../src/domain/limits.ts'
-import { block, document } from '../../support/make.ts'
-import { httpPeer, outboundOf } from '../../support/outbound/peers.ts'
-import { spansOf, World } from '../engine/world.ts'
+import { api } from '../../../../src/blocks/api.ts'
+import { defaultLimits } from '../../../../src/domain/limits.ts'
+import { block, document } from '../../../support/make.ts'
+import { httpPeer, outboundOf } from '../../../support/outbound/peers.ts'
+import { spansOf, World } from '../../engine/world.ts'
 
 const nothingElse = { limits: defaultLimits, variables: new Set<string>(), priceOf: () => undefined }
 

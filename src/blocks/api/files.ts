@@ -1,6 +1,6 @@
-import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType } from '../domain/run/file.ts'
-import { isObject } from '../domain/run/input.ts'
-import { type BlockContext, BlockError } from '../engine/block.ts'
+import { cleanName, type FileObject, fileBytesMax, mediaTypeOf, unknownMediaType } from '../../domain/run/file.ts'
+import { isObject } from '../../domain/run/input.ts'
+import { type BlockContext, BlockError } from '../../engine/block.ts'
 
 /** The content of a file to send, with its name and media type. */
 export type SentFile = { content: Blob; name: string; type: string }
