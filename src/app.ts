@@ -11,7 +11,7 @@ import { httpServicesOf } from './assembly/http-services.ts'
 import { stopAll } from './assembly/stop-all.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
 import { limitsOf } from './config.ts'
-import { localHost } from './domain/local-address.ts'
+import { isLoopback, localHost } from './domain/local-address.ts'
 import { SliceQueue } from './domain/slice-queue.ts'
 import { openFiles } from './files/open.ts'
 import { behindProxies } from './http/access/client-address.ts'
@@ -105,7 +105,11 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     lastSequence,
     onRecorded: (run) => triggers.recorded(run),
   })
-  const credentials = assembleCredentials(base, accounts, (request) => engine.outbound.fetch(request))
+  const credentials = assembleCredentials(base, {
+    accounts,
+    fetch: (request) => engine.outbound.fetch(request),
+    publicUrl: () => (config.baseUrl !== undefined || isLoopback(config.host) ? baseUrl() : undefined),
+  })
   const engine = assembleEngine({ ...base, accounts, credentials, files, delivery })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)

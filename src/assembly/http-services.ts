@@ -53,10 +53,12 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     limits: accounts.limits,
     environments: accounts.environments,
     credentials: credentials.credentials,
+    signIns: credentials.signIns,
     testCredential: createTestCredential({
       credentialFor: async (workspaceId, name) =>
         await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId)),
       fetch: engine.outbound.fetch,
+      prepare: credentials.prepare,
       redactorOf: async (workspaceId) => (await accounts.environments.of(workspaceId)).redactor,
     }),
     deployments: {

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { hostsCover } from '../domain/credential/hosts.ts'
-import { needsToken } from '../domain/credential/kinds.ts'
+import { needsToken, refreshStatusesOf } from '../domain/credential/kinds.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { OutboundError, type RequestAuthorization } from '../domain/outbound-request.ts'
 import { signForAws } from './aws-signature.ts'
@@ -142,12 +142,13 @@ function digest(username: string, password: string): Authorizer {
 
 function issuedToken(credential: OpenCredential, tokens: TokenSource): Authorizer {
   let sent = ''
+  const statuses = refreshStatusesOf(credential.fields)
   return {
     async authorize({ headers }) {
       sent = await tokens.tokenOf(credential)
       headers.set('authorization', `Bearer ${sent}`)
     },
-    repeatsAfter: ({ status }) => status === 401 && tokens.refused(credential, sent),
+    repeatsAfter: ({ status }) => statuses.includes(status) && tokens.refused(credential, sent),
   }
 }
 

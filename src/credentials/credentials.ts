@@ -2,6 +2,7 @@ import { FreshCache } from '../accounts/fresh-cache.ts'
 import { variableReference } from '../domain/account/environment.ts'
 import type { Clock } from '../domain/clock.ts'
 import { credentialContext } from '../domain/credential/credential.ts'
+import { signsIn } from '../domain/credential/kinds.ts'
 import { filledCredential, type OpenCredential } from '../domain/credential/open-credential.ts'
 import { credentialProblems, type WrittenCredential } from '../domain/credential/validate.ts'
 import { AppError, problemsError } from '../domain/errors.ts'
@@ -59,8 +60,7 @@ export class Credentials {
   ): Promise<OpenCredential | undefined> {
     const credential = (await this.#known.get(workspaceId))?.get(name)
     if (!credential) return undefined
-    // Every kind has a secret.
-    if (Object.keys(credential.secrets).length === 0) {
+    if (credential.isLost) {
       const message = `The secrets of the credential "${name}" were lost with their key. Set them again.`
       throw new OutboundError('CREDENTIAL_FAILED', message)
     }
@@ -90,7 +90,7 @@ export class Credentials {
     const id = newId()
     const sealed = this.#seal(workspaceId, id, secrets)
     const at = this.#options.clock.now()
-    this.#hide({ ...written, id, workspaceId, state: 'untested', problem: null, updatedAt: at })
+    this.#hide({ ...written, id, workspaceId, state: 'untested', problem: null, updatedAt: at, tokenVersion: 0 })
     try {
       const credential = { id, workspaceId, name, kind, hosts, fields, sealed, at, by }
       return this.#listed(await this.#options.store.createCredential(credential))
@@ -146,12 +146,16 @@ export class Credentials {
   }
 
   #opened(row: CredentialRow): OpenCredential {
-    const { id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt } = row
-    return { id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt, secrets: this.#secretsOf(row) }
+    const { id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt, tokenVersion } = row
+    const lost = row.sealed.length === 0 ? { isLost: true as const } : {}
+    return {
+      ...{ id, workspaceId, name, kind, hosts, fields, state, problem, updatedAt, tokenVersion },
+      ...{ secrets: this.#secretsOf(row), ...lost },
+    }
   }
 
   #listed(row: CredentialRow): ListedCredential {
-    return { row, secrets: Object.keys(this.#secretsOf(row)) }
+    return { row: withSignInState(row), secrets: Object.keys(this.#secretsOf(row)) }
   }
 
   /** None when their key was lost. */
@@ -186,8 +190,14 @@ export function secretsOf(credentials: Iterable<OpenCredential>): Secret[] {
 }
 
 /** Whether requests can be sent with a credential: its secrets may have been lost with their key. */
-export function isReady({ row, secrets }: ListedCredential): boolean {
-  return row.state !== 'needs_sign_in' && secrets.length > 0
+export function isReady({ row }: ListedCredential): boolean {
+  return row.state !== 'needs_sign_in' && row.sealed.length > 0
+}
+
+/** A credential that nobody has signed in with yet needs that. */
+function withSignInState(row: CredentialRow): CredentialRow {
+  if (!signsIn(row.kind) || row.token !== null || row.state !== 'untested') return row
+  return { ...row, state: 'needs_sign_in', problem: 'Nobody has signed in yet.' }
 }
 
 /** The header that requests with a credential get; undefined for kinds that set none, or several. */

@@ -11,19 +11,26 @@ export type CredentialTestResult = { ok: boolean; status?: number; error?: strin
 
 export type TestCredentialOptions = {
   credentialFor(workspaceId: string, name: string): Promise<RequestAuthorization | undefined>
+  /** Gets a token if the credential needs one. Throws `OutboundError`. */
+  prepare(workspaceId: string, name: string): Promise<void>
   fetch: OutboundFetch
   /** Knows the secrets of a workspace. */
   redactorOf(workspaceId: string): Promise<Redactor | undefined>
 }
 
 /** Tries a credential: prepares it, and calls a URL with it if there is one. */
-export function createTestCredential({ credentialFor, fetch, redactorOf }: TestCredentialOptions): TestCredential {
+export function createTestCredential({
+  credentialFor,
+  prepare,
+  fetch,
+  redactorOf,
+}: TestCredentialOptions): TestCredential {
   const send = async (
     ...[workspaceId, name, { url, method, signal }]: Parameters<TestCredential>
   ): Promise<CredentialTestResult> => {
     const authorization = await credentialFor(workspaceId, name)
     if (!authorization) return { ok: false, error: 'The credential was deleted.' }
-    if (url === undefined) return { ok: true }
+    if (url === undefined) return await prepare(workspaceId, name).then(() => ({ ok: true }))
     const limits = { followRedirects: 5, timeoutMs, responseBytesMax }
     const redactor = await redactorOf(workspaceId)
     const outcome = await fetch({

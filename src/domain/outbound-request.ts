@@ -17,6 +17,8 @@ export const outboundFailureCodes = [
   'REDIRECT_REFUSED',
   /** The credential may not be sent to the host of the request. */
   'CREDENTIAL_HOST',
+  /** Nobody has signed in with the credential, or someone must do so again. */
+  'CREDENTIAL_SIGN_IN',
   /** The credential cannot be used: a part of it is missing, or its server issues no token. */
   'CREDENTIAL_FAILED',
   'CANCELLED',
@@ -46,6 +48,8 @@ export type OutboundRequest = {
   workspaceId?: string
   /** How often such requests may be sent. The wait for the request's turn does not count towards `timeoutMs`. */
   pace?: Pace
+  /** The request goes out at once. For those that requests with a slot wait for. */
+  takesNoSlot?: true
   /** The memory that the response body takes. Without it, only `responseBytesMax` limits the body. */
   memory?: OutboundMemory
 }

@@ -17,6 +17,7 @@ import { webhookRoutes } from './routes/inbound-webhooks.ts'
 import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { oauthCallbackRoutes } from './routes/oauth-callback.ts'
 import { pinRoutes } from './routes/pins.ts'
 import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
@@ -125,6 +126,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
     .use(credentialRoutes(services, door))
+    .use(oauthCallbackRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))

@@ -1,5 +1,6 @@
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Credentials } from '../credentials/credentials.ts'
+import type { SignIns } from '../credentials/oauth/sign-ins.ts'
 import type { TestCredential } from '../credentials/test-credential.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
@@ -111,7 +112,9 @@ export type Services = {
     unset(workspaceId: string, name: string): Promise<boolean>
   }
   credentials: Pick<Credentials, 'list' | 'get' | 'create' | 'change' | 'delete'>
-  /** Sends a request with a credential, if there is a URL. */
+  /** Sign-ins of people with credentials at the providers of other services. */
+  signIns: Pick<SignIns, 'start' | 'finish'>
+  /** Gets a token if the kind needs one, and sends a request with the credential if there is a URL. */
   testCredential: TestCredential
   files: FileServices
   /** The files of the editor. */

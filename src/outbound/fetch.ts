@@ -140,9 +140,11 @@ class Requests {
     }
   }
 
-  async #slotFor({ workspaceId = '' }: OutboundRequest, { host, url }: Target, deadline: Deadline): Promise<Slot> {
+  async #slotFor(request: OutboundRequest, { host, url }: Target, deadline: Deadline): Promise<Slot> {
+    const { workspaceId = '', takesNoSlot } = request
     deadline.phase = 'a free slot'
     if (deadline.reason) throw deadline.reason
+    if (takesNoSlot) return noSlot
     const route = { workspace: workspaceId, host, origin: url.origin }
     return this.#bulkhead.take(route) ?? (await this.#bulkhead.acquire(route, deadline.signal))
   }
@@ -179,6 +181,8 @@ class Requests {
     return samples.host === target.host && samples.port === target.port && samples.paths.includes(target.url.pathname)
   }
 }
+
+const noSlot: Slot = { release: () => {}, lend: () => {} }
 
 /** A stream that holds the target's name only, and not the request's headers and body. */
 function streamOf(

@@ -128,9 +128,37 @@ const test: Command = {
   },
 }
 
+const signIn: Command = {
+  summary: 'prints where a person signs in with a credential',
+  details:
+    'The page asks for a session of the service. For a device sign-in, the command prints the code to enter there.',
+  arguments: [name],
+  flags: { workspace },
+  settings: ['url', 'apiKey'],
+  json: true,
+  examples: ['credentials sign-in mail'],
+  async run(call) {
+    const { flags, terminal, json } = call
+    const client = clientOf(call)
+    const id = await workspaceOnService(client, flags['workspace'])
+    const named = call.arguments[0]!
+    const { kind } = await client.get<{ kind: string }>(pathOf`/api/workspaces/${id}/credentials/${named}`)
+    const started =
+      kind === 'oauth2_device'
+        ? await client.post<StartedDevice>(pathOf`/api/workspaces/${id}/credentials/${named}/sign-in`, {})
+        : { url: `${client.url}${pathOf`/w/${id}/settings/credentials?sign-in=${named}`}` }
+    if (json) terminal.print(JSON.stringify(started))
+    else if ('url' in started) terminal.print(started.url)
+    else terminal.print(`Open ${started.verificationUrl} and enter the code ${started.userCode}.`)
+    return 0
+  },
+}
+
+type StartedDevice = { userCode: string; verificationUrl: string; expiresAt: string }
+
 export const credentials: CommandGroup = {
   summary: 'credentials of a workspace for other services',
-  commands: { list, show, set, delete: remove, test },
+  commands: { list, show, set, delete: remove, test, 'sign-in': signIn },
 }
 
 /** Works on the store itself, so a command needs no service. */

@@ -112,7 +112,15 @@ function credentialsOf({ flags }: Call): OpenCredential[] {
     const written = { name, kind, hosts, fields, secrets }
     const [problem] = credentialProblems(written)
     if (problem) throw new CommandError(`${path}: ${name}${problem.path && `.${problem.path}`}: ${problem.message}`)
-    return { ...written, id: name, workspaceId: 'none', state: 'untested', problem: null, updatedAt: 0 }
+    return {
+      ...written,
+      id: name,
+      workspaceId: 'none',
+      state: 'untested',
+      problem: null,
+      updatedAt: 0,
+      tokenVersion: 0,
+    }
   })
 }
 

@@ -13,7 +13,8 @@ export function tokenResponseOf({ status, headers, body }: Received): Response {
   const isError = typeof members['error'] === 'string' && members['access_token'] === undefined
   if (isError || status >= 400) return respond(errorOf(members, status), status >= 400 && status < 500 ? status : 400)
   const seconds = Number(members['expires_in'])
-  const { expires_in: _, ...rest } = members
+  // The service does not use an ID token, so a strange one must not fail the sign-in.
+  const { expires_in: _, id_token: __, ...rest } = members
   const expiry = members['expires_in'] != null && Number.isFinite(seconds) ? { expires_in: seconds } : {}
   return respond({ token_type: 'bearer', ...rest, ...expiry }, 200)
 }

@@ -1,15 +1,14 @@
-import type { Clock } from '../../domain/clock.ts'
-import { sleep } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
 import { credentialTokenContext } from '../../domain/credential/credential.ts'
+import { signsIn } from '../../domain/credential/kinds.ts'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { forgetOldest } from '../../domain/forget-oldest.ts'
-import { newId } from '../../domain/ids.ts'
 import { OutboundError, type OutboundFetch } from '../../domain/outbound-request.ts'
 import type { Secret } from '../../domain/redaction/redactor.ts'
-import type { CredentialRow } from '../../store/credential-store.ts'
+import type { CredentialRow, TokenChange } from '../../store/credential-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { TokenSource } from '../authorization.ts'
-import type { IssuedToken } from './token-request.ts'
+import { needsSignIn, type Token, tokenFrom } from './token.ts'
 
 export type TokensOptions = {
   store: Pick<Store, 'getCredential' | 'takeCredentialLease' | 'saveCredentialToken' | 'endCredentialLease'>
@@ -20,10 +19,15 @@ export type TokensOptions = {
   /** A text without the secrets of the workspace: a server may repeat them in its errors. */
   redact(workspaceId: string, text: string): Promise<string>
   clock: Clock
+  /**
+   * The name of this process for the leases. When no other process can use the store, it is the same after a restart,
+   * so that nothing waits for the lease of the previous process.
+   */
+  owner: string
 }
 
-/** `refreshAt`: when another one should be got. Epoch milliseconds. */
-type Token = { accessToken: string; refreshAt: number; expiresAt: number | null }
+/** `version`: of the stored token. */
+type KnownToken = Token & { version: number }
 
 /**
  * The tokens of credentials: in memory, and sealed in the store for other processes and later starts. A token is
@@ -32,11 +36,11 @@ type Token = { accessToken: string; refreshAt: number; expiresAt: number | null 
  */
 export class Tokens implements TokenSource {
   readonly #options: TokensOptions
-  /** The name of this process for the leases. */
-  readonly #owner = newId()
   /** By credential; those used last come last. */
-  readonly #known = new Map<string, Token>()
-  readonly #refreshing = new Map<string, Promise<Token>>()
+  readonly #known = new Map<string, KnownToken>()
+  readonly #refreshing = new Map<string, Promise<KnownToken>>()
+  /** Tokens that could not be stored, by credential. A server may have given up the previous refresh token for them. */
+  readonly #unsaved = new Map<string, KnownToken>()
   readonly #stopped = new AbortController()
 
   constructor(options: TokensOptions) {
@@ -44,9 +48,10 @@ export class Tokens implements TokenSource {
   }
 
   async tokenOf(credential: OpenCredential): Promise<string> {
-    const key = keyOf(credential)
-    const known = this.#known.get(key)
-    if (known && this.#options.clock.now() < known.refreshAt) return known.accessToken
+    const known = this.#known.get(keyOf(credential))
+    if (known && known.version >= credential.tokenVersion && this.#options.clock.now() < known.refreshAt) {
+      return known.accessToken
+    }
     return (await this.#refresh(credential, undefined)).accessToken
   }
 
@@ -54,12 +59,36 @@ export class Tokens implements TokenSource {
     return (await this.#refresh(credential, token)).accessToken !== token
   }
 
+  /** Stores the token that a person has signed in for, in place of any earlier one. */
+  async signedIn(credential: OpenCredential, token: Token): Promise<void> {
+    const { id, workspaceId, name } = credential
+    for (;;) {
+      const row = await this.#options.store.getCredential(workspaceId, name)
+      if (row?.id !== id) throw failed(credential, 'it was deleted')
+      if (await this.#save(row, token, row.tokenVersion)) {
+        this.#unsaved.delete(id)
+        this.#remember(credential, { ...token, version: row.tokenVersion + 1 })
+        return
+      }
+    }
+  }
+
+  /** Notes why a sign-in failed, unless an earlier one still serves. */
+  async signInFailed({ workspaceId, name }: OpenCredential, error: unknown): Promise<void> {
+    const { store, owner, redact } = this.#options
+    const row = await store.getCredential(workspaceId, name)
+    if (!row || row.token !== null || !(error instanceof OutboundError)) return
+    const problem = await redact(workspaceId, error.message)
+    const change: TokenChange = { token: null, state: 'needs_sign_in', problem, expiresAt: null }
+    await store.saveCredentialToken(row.id, owner, row.tokenVersion, change)
+  }
+
   /** Ends requests to token endpoints. */
   stop(): void {
     this.#stopped.abort()
   }
 
-  #refresh(credential: OpenCredential, refused: string | undefined): Promise<Token> {
+  #refresh(credential: OpenCredential, refused: string | undefined): Promise<KnownToken> {
     const key = keyOf(credential)
     const known = this.#known.get(key)
     // Somebody else has replaced the refused token already.
@@ -73,7 +102,7 @@ export class Tokens implements TokenSource {
     return refreshing
   }
 
-  #remember(credential: OpenCredential, token: Token): Token {
+  #remember(credential: OpenCredential, token: KnownToken): KnownToken {
     const { name, workspaceId } = credential
     this.#options.hide(workspaceId, credential.id, { name, value: token.accessToken })
     const key = keyOf(credential)
@@ -84,12 +113,12 @@ export class Tokens implements TokenSource {
   }
 
   /** The stored token if it is good, else a new one. Waits while another process gets one. */
-  async #find(credential: OpenCredential, refused: string | undefined): Promise<Token> {
-    const { store, clock } = this.#options
+  async #find(credential: OpenCredential, refused: string | undefined): Promise<KnownToken> {
+    const { store, clock, owner } = this.#options
     const giveUpAt = clock.monotonic() + waitMsMax
     for (;;) {
       const now = clock.now()
-      const row = await store.takeCredentialLease(credential.id, this.#owner, now, now + leaseMs)
+      const row = await store.takeCredentialLease(credential.id, owner, now, now + leaseMs)
       if (row) return await this.#underLease(credential, row, refused)
       const { workspaceId, name } = credential
       const stored = await store.getCredential(workspaceId, name)
@@ -99,48 +128,103 @@ export class Tokens implements TokenSource {
     }
   }
 
-  async #underLease(credential: OpenCredential, row: CredentialRow, refused: string | undefined): Promise<Token> {
-    const { store, clock, fetch } = this.#options
+  async #underLease(credential: OpenCredential, row: CredentialRow, refused: string | undefined): Promise<KnownToken> {
+    const { store, clock, owner } = this.#options
+    const renewal = this.#keepLease(row.id)
+    let isEnded = false
     try {
-      const stored = this.#storedIn(row)
-      if (stored && stored.accessToken !== refused && clock.now() < stored.refreshAt) {
-        await store.endCredentialLease(row.id, this.#owner)
-        return stored
+      const stored = await this.#storedIn(row)
+      const isUsable = stored !== undefined && stored.accessToken !== refused
+      if (isUsable && clock.now() < stored.refreshAt) return stored
+      if (signsIn(credential.kind) && !stored) throw needsSignIn(credential, '')
+      if (signsIn(credential.kind) && stored?.refreshToken === undefined)
+        return withoutRefresh(credential, stored!, clock)
+      try {
+        const token = await this.#requestToken(credential, stored)
+        isEnded = true
+        // When somebody signed in or changed the credential meanwhile, the token serves this request only.
+        const isSaved = await this.#save(row, token, row.tokenVersion).catch((error: unknown) => {
+          this.#unsaved.set(row.id, { ...token, version: row.tokenVersion })
+          throw error
+        })
+        return { ...token, version: isSaved ? row.tokenVersion + 1 : row.tokenVersion }
+      } catch (error) {
+        if (!(error instanceof OutboundError)) throw error
+        // The server may only be down for a while, and the present token is still good.
+        const isGood = isUsable && (stored.expiresAt ?? 0) > clock.now() && error.code !== 'CREDENTIAL_SIGN_IN'
+        if (isGood) return { ...stored, refreshAt: Math.min(clock.now() + retryMs, stored.expiresAt ?? 0) }
+        await this.#saveFailure(row, error)
+        isEnded = true
+        throw error
       }
-      // Loaded on first use, because few installations need it.
-      const { requestToken } = await import('./token-request.ts')
-      const askedAt = clock.now()
-      const issued = await requestToken(credential, { fetch, now: askedAt, signal: this.#stopped.signal })
-      const token = tokenOf(issued, askedAt)
-      const sealed = this.#options.box.seal(JSON.stringify(token), credentialTokenContext(row.workspaceId, row.id))
-      const change = { token: sealed, state: 'ok', problem: null, expiresAt: token.expiresAt } as const
-      // When the credential was changed meanwhile, the token serves this request only.
-      await store.saveCredentialToken(row.id, this.#owner, row.tokenVersion, change)
-      return token
-    } catch (error) {
-      const isKnown = error instanceof OutboundError
-      const problem = isKnown ? await this.#options.redact(row.workspaceId, error.message) : null
-      const change = { token: null, state: 'failing', problem, expiresAt: null } as const
-      const { saveCredentialToken, endCredentialLease } = store
-      if (problem === null) await endCredentialLease.call(store, row.id, this.#owner)
-      else await saveCredentialToken.call(store, row.id, this.#owner, row.tokenVersion, change)
-      throw error
+    } finally {
+      renewal.cancel()
+      if (!isEnded) await store.endCredentialLease(row.id, owner)
     }
   }
 
-  /** Undefined when there is none, or its key was lost. */
-  #storedIn({ id, workspaceId, token }: CredentialRow): Token | undefined {
+  async #requestToken(credential: OpenCredential, stored: Token | undefined): Promise<Token> {
+    const { clock, fetch } = this.#options
+    // Loaded on first use, because few installations need it.
+    const { requestToken } = await import('./token-request.ts')
+    const askedAt = clock.now()
+    const options = { fetch, now: askedAt, signal: this.#stopped.signal }
+    const issued = await requestToken(credential, options, stored?.refreshToken)
+    return tokenFrom(issued, askedAt, stored?.refreshToken)
+  }
+
+  /** Keeps the lease while the server takes its time. It ends soon after this process. */
+  #keepLease(id: string): { cancel(): void } {
+    const { store, clock, owner } = this.#options
+    const renew = () => {
+      const now = clock.now()
+      store.takeCredentialLease(id, owner, now, now + leaseMs).catch(() => undefined)
+      timer = clock.setTimer(renewMs, renew)
+    }
+    let timer = clock.setTimer(renewMs, renew)
+    return { cancel: () => timer.cancel() }
+  }
+
+  /** False when another token was stored meanwhile. */
+  async #save({ id, workspaceId }: CredentialRow, token: Token, version: number): Promise<boolean> {
+    const { store, box, owner } = this.#options
+    const sealed = box.seal(JSON.stringify(token), credentialTokenContext(workspaceId, id))
+    const change = { token: sealed, state: 'ok', problem: null, expiresAt: token.expiresAt } as const
+    return await store.saveCredentialToken(id, owner, version, change)
+  }
+
+  /** A token stays unless someone must sign in again: it may hold the only good refresh token. */
+  async #saveFailure({ id, workspaceId, token, tokenVersion, expiresAt }: CredentialRow, error: OutboundError) {
+    const { store, owner, redact } = this.#options
+    const problem = await redact(workspaceId, error.message)
+    const change: TokenChange =
+      error.code === 'CREDENTIAL_SIGN_IN'
+        ? { token: null, state: 'needs_sign_in', problem, expiresAt: null }
+        : { token, state: 'failing', problem, expiresAt }
+    await store.saveCredentialToken(id, owner, tokenVersion, change)
+  }
+
+  /** Undefined when there is none, or its key was lost. Stores a token that could not be stored before. */
+  async #storedIn(row: CredentialRow): Promise<KnownToken | undefined> {
+    const { id, workspaceId, token, tokenVersion } = row
+    const unsaved = this.#unsaved.get(id)
+    if (unsaved?.version === tokenVersion) {
+      if (await this.#save(row, unsaved, tokenVersion)) row.tokenVersion += 1
+      this.#unsaved.delete(id)
+      return { ...unsaved, version: row.tokenVersion }
+    }
     if (token === null || token.length === 0) return undefined
-    return JSON.parse(this.#options.box.openText(token, credentialTokenContext(workspaceId, id))) as Token
+    const text = this.#options.box.openText(token, credentialTokenContext(workspaceId, id))
+    return { ...(JSON.parse(text) as Token), version: tokenVersion }
   }
 }
 
-/** A tenth of the lifetime early, at most five minutes. The lifetime began when the token was asked for. */
-function tokenOf({ accessToken, lifetimeS }: IssuedToken, askedAt: number): Token {
-  const lifetimeMs = (lifetimeS ?? unknownLifetimeS) * 1_000
-  const expiresAt = askedAt + lifetimeMs
-  const refreshAt = expiresAt - Math.min(lifetimeMs / 10, earlyMsMax)
-  return { accessToken, refreshAt, expiresAt: lifetimeS === undefined ? null : expiresAt }
+/** A token that cannot be refreshed is used until it expires. The service says what is wrong if it refuses it. */
+function withoutRefresh(credential: OpenCredential, stored: KnownToken, clock: Clock): KnownToken {
+  const { expiresAt } = stored
+  if (expiresAt === null) return { ...stored, refreshAt: Number.MAX_SAFE_INTEGER }
+  if (clock.now() < expiresAt) return { ...stored, refreshAt: expiresAt }
+  throw needsSignIn(credential, ' again: its token has expired, and the server gave no refresh token')
 }
 
 /** A change of the credential makes another token necessary. */
@@ -153,10 +237,10 @@ function failed({ name }: OpenCredential, why: string): OutboundError {
 }
 
 const knownMax = 10_000
-/** Longer than a token request may take, so that a lease ends only when its process has ended. */
-const leaseMs = 30_000
+/** Renewed while a token request is in progress, so that a lease ends soon after its process has ended. */
+const leaseMs = 10_000
+const renewMs = 3_000
 const waitMsMax = 40_000
 const pollMs = 100
-const earlyMsMax = 300_000
-/** For servers that do not say how long a token is valid. */
-const unknownLifetimeS = 3_600
+/** After a failed refresh, while the present token is still good. */
+const retryMs = 30_000

@@ -17,8 +17,15 @@ export type CredentialPart = {
   isRequired?: true
   isLong?: true
   isTexts?: true
+  /** HTTP statuses: a list of numbers, or a text with commas. */
+  isStatuses?: true
   choices?: readonly string[]
   default?: string
+}
+
+const baseUrl: CredentialPart = {
+  label: 'Base URL',
+  description: 'For connectors to services that run at an address of their own, such as https://acme.atlassian.net.',
 }
 
 const authority: CredentialPart = {
@@ -31,6 +38,19 @@ const issuer: CredentialPart = { label: 'Issuer', description: 'The URL whose me
 const tokenUrl: CredentialPart = { label: 'Token URL' }
 const clientId: CredentialPart = { label: 'Client ID', isRequired: true }
 const clientSecret: CredentialPart = { label: 'Client secret' }
+const privateKey: CredentialPart = { label: 'Private key', description: 'PEM.', isLong: true }
+const authMethod: CredentialPart = {
+  label: 'Client authentication',
+  choices: ['basic', 'post', 'private_key_jwt'],
+  default: 'basic',
+}
+const refreshStatuses: CredentialPart = {
+  label: 'Refresh after status',
+  description:
+    'Statuses after which the service refreshes the token and sends the request once more, such as 401, 403.',
+  isStatuses: true,
+  default: '401',
+}
 const scope: CredentialPart = { label: 'Scope', description: 'Scopes, separated by spaces.' }
 const parameters: CredentialPart = { label: 'Further parameters', isTexts: true }
 const user = {
@@ -58,17 +78,34 @@ const kinds = {
     label: 'OAuth 2.0: client credentials',
     fields: {
       ...{ issuer, tokenUrl, clientId, scope, audience: { label: 'Audience' } },
-      authMethod: {
-        label: 'Client authentication',
-        choices: ['basic', 'post', 'private_key_jwt'],
-        default: 'basic',
-      },
-      parameters,
+      ...{ authMethod, parameters },
     },
-    secrets: { clientSecret, privateKey: { label: 'Private key', description: 'PEM.', isLong: true } },
+    secrets: { clientSecret, privateKey },
     needsOneOf: [
       ['issuer', 'tokenUrl'],
       ['clientSecret', 'privateKey'],
+    ],
+  },
+  oauth2_authorization_code: {
+    label: 'OAuth 2.0: sign in',
+    fields: {
+      ...{ issuer, authorizationUrl: { label: 'Authorization URL' }, tokenUrl, clientId, scope },
+      parameters: { ...parameters, description: 'Added to the authorization URL.' },
+      ...{ authMethod, refreshStatuses },
+    },
+    secrets: { clientSecret, privateKey },
+    needsOneOf: [
+      ['issuer', 'authorizationUrl'],
+      ['issuer', 'tokenUrl'],
+    ],
+  },
+  oauth2_device: {
+    label: 'OAuth 2.0: sign in on another device',
+    fields: { issuer, deviceUrl: { label: 'Device URL' }, tokenUrl, clientId, scope, refreshStatuses },
+    secrets: { clientSecret },
+    needsOneOf: [
+      ['issuer', 'deviceUrl'],
+      ['issuer', 'tokenUrl'],
     ],
   },
   google_service_account: {
@@ -105,11 +142,23 @@ const kinds = {
 export type CredentialKindName = keyof typeof kinds
 export const credentialKindNames = Object.keys(kinds) as CredentialKindName[]
 
-/** The kind of a name; undefined when there is none. Any kind may have an `authority`. */
+/** The kind of a name; undefined when there is none. Any kind may have a `baseUrl` and an `authority`. */
 export function credentialKind(name: string): CredentialKind | undefined {
   if (!Object.hasOwn(kinds, name)) return undefined
   const kind: CredentialKind = kinds[name as CredentialKindName]
-  return { ...kind, fields: { ...kind.fields, authority } }
+  return { ...kind, fields: { ...kind.fields, baseUrl, authority } }
+}
+
+/** Whether a person signs in to the service that a credential of this kind is for. */
+export function signsIn(kind: string): boolean {
+  return kind === 'oauth2_authorization_code' || kind === 'oauth2_device'
+}
+
+/** The statuses after which a token is refreshed, from the field `refreshStatuses`. */
+export function refreshStatusesOf(fields: Readonly<Record<string, unknown>>): readonly number[] {
+  const written = fields['refreshStatuses'] ?? '401'
+  const statuses = typeof written === 'string' ? written.split(/[\s,]+/) : Array.isArray(written) ? written : []
+  return statuses.map(Number).filter((status) => Number.isInteger(status) && status >= 300 && status <= 599)
 }
 
 /** Whether requests with this kind need a token that a server issues. */

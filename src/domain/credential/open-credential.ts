@@ -13,6 +13,10 @@ export type OpenCredential = {
   state: CredentialState
   problem: string | null
   updatedAt: number
+  /** Counts the tokens that were stored. */
+  tokenVersion: number
+  /** The secrets were lost with their key. */
+  isLost?: true
 }
 
 /** Fills in `{{NAME}}`. `variable` may throw for a variable that is not set. */

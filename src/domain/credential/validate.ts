@@ -84,11 +84,13 @@ function groupProblems(
 }
 
 function partProblem(
-  { label, isRequired, isLong, isTexts, choices }: CredentialPart,
+  { label, isRequired, isLong, isTexts, isStatuses, choices }: CredentialPart,
   value: unknown,
 ): string | undefined {
   if (!isSet(value)) return isRequired ? `${label} is required.` : undefined
   if (isTexts) return areTexts(value) ? undefined : `${label} must be an object of texts.`
+  if (isStatuses && !areStatuses(value)) return `${label} must be HTTP statuses, such as 401, 403.`
+  if (isStatuses) return undefined
   if (typeof value !== 'string') return `${label} must be a text.`
   if (!value.isWellFormed()) return `${label} is not valid text: it contains half of a character (a lone surrogate).`
   // A line break in a header or address would be refused later, or change what is sent.
@@ -97,6 +99,11 @@ function partProblem(
 }
 
 const isSet = (value: unknown) => value !== undefined && value !== null && value !== ''
+
+function areStatuses(value: unknown): boolean {
+  if (typeof value === 'string') return /^\s*[345]\d\d(\s*,\s*[345]\d\d)*\s*$/.test(value)
+  return Array.isArray(value) && value.every((each) => Number.isInteger(each) && each >= 300 && each <= 599)
+}
 
 function areTexts(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false

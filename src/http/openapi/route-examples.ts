@@ -334,6 +334,14 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getCredential: { responses: { 200: credential } },
   changeCredential: { request: { secrets: { token: 'a-newer-token' } }, responses: { 200: credential } },
+  signInWithCredential: {
+    request: { returnTo: '/settings' },
+    responses: {
+      200: {
+        url: 'https://accounts.example.com/authorize?response_type=code&client_id=millrace&code_challenge_method=S256',
+      },
+    },
+  },
   testCredential: {
     request: { url: 'https://api.crm.example.com/me' },
     responses: { 200: { ok: true, status: 200 } },

@@ -30,6 +30,7 @@ function isPage(path: string): boolean {
   return (
     path === '/' ||
     path === '/sign-in' ||
+    path === '/api/oauth/callback' ||
     path.startsWith('/assets/') ||
     // An address that the editor shows for one test request.
     path.startsWith('/api/webhooks/test/') ||

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { ListedCredential } from '../../../credentials/credentials.ts'
+import type { StartedSignIn as StartedSignInFacts } from '../../../credentials/oauth/sign-ins.ts'
 import { credentialStates } from '../../../domain/credential/credential.ts'
 import { credentialKindNames } from '../../../domain/credential/kinds.ts'
 import { oneOf } from '../../../domain/one-of.ts'
@@ -69,6 +70,18 @@ export const CredentialTestResult = t.Object({
   status: t.Optional(t.Integer({ description: 'Of the response.' })),
   error: t.Optional(t.String()),
 })
+
+export const CredentialSignIn = t.Object({
+  returnTo: t.Optional(t.String({ description: 'The path of this service that the browser goes to afterwards.' })),
+})
+export const StartedSignIn = t.Union([
+  t.Object({ url: t.String({ description: 'The page of the provider, for the browser with the session.' }) }),
+  t.Object({ userCode: t.String(), verificationUrl: t.String(), expiresAt: Time }),
+])
+
+export function startedSignInOf(started: StartedSignInFacts): Static<typeof StartedSignIn> {
+  return 'url' in started ? started : { ...started, expiresAt: isoTime(started.expiresAt) }
+}
 
 export type UsedBy = readonly { workflowId: string; name: string }[]
 

@@ -6,24 +6,29 @@ import { isObject } from '../../../domain/run/input.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { searchParamsOf } from '../../access/request-url.ts'
+import { sessionMarkOf } from '../../access/session-mark.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import type { Services } from '../../services.ts'
+import { isOwnPath } from '../oauth-callback.ts'
 import { readCredentialEdit, readNewCredential } from './credential-body.ts'
 import {
   CredentialChange,
   CredentialList,
   CredentialResponse,
+  CredentialSignIn,
   CredentialTest,
   CredentialTestResult,
   credentialOf,
   NewCredential,
+  StartedSignIn,
+  startedSignInOf,
 } from './credential-schemas.ts'
 import { credentialUsers, deployedUsers } from './credential-users.ts'
 
 /** Credentials of a workspace: `/api/workspaces/<id>/credentials`. Secrets are never returned. */
 export function credentialRoutes(services: Services, door: Door) {
-  const { store, credentials, testCredential, settings } = services
+  const { store, credentials, signIns, testCredential, settings } = services
 
   async function shown(workspaceId: string, listed: readonly ListedCredential[]) {
     const [usedBy, members] = await Promise.all([credentialUsers(store, workspaceId), store.listMembers(workspaceId)])
@@ -138,13 +143,53 @@ export function credentialRoutes(services: Services, door: Door) {
       route({
         name: 'testCredential',
         summary: 'Test a credential',
-        description: 'Sends a request with the credential to `url`, and reports the status of the response.',
+        description:
+          'Gets a token, if the kind needs one. Sends a request with the credential to `url`, if there is one, and ' +
+          'reports the status of the response.',
         tag: 'Credentials',
         body: CredentialTest,
         responses: { 200: CredentialTestResult },
         errors: ['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'],
       }),
     )
+    .post(
+      '/:name/sign-in',
+      async ({ request, set, params: { id, name } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
+        const { returnTo } = asSignIn(await readJsonBody(request, settings.body))
+        const hasKey = (request.headers.get('x-api-key') ?? '') !== ''
+        const session = hasKey ? undefined : await sessionMarkOf(services, request)
+        return startedSignInOf(await signIns.start(id, name, { session, returnTo }))
+      },
+      route({
+        name: 'signInWithCredential',
+        summary: 'Sign in with a credential',
+        description:
+          'Returns the URL of the provider where a person signs in; the provider sends the browser back to this ' +
+          'service. This needs a session. For a device sign-in, returns a code and the URL where the person enters ' +
+          'it, and waits for that.',
+        tag: 'Credentials',
+        body: CredentialSignIn,
+        responses: { 200: StartedSignIn },
+        errors: [
+          'INVALID_JSON',
+          'INVALID_INPUT',
+          'SIGN_IN_REQUIRED',
+          'FORBIDDEN',
+          'NOT_FOUND',
+          'CONFLICT',
+          'OVERLOADED',
+        ],
+      }),
+    )
+}
+
+/** `returnTo`: a path of the service that the browser goes to afterwards. */
+function asSignIn(body: unknown): { returnTo: string | undefined } {
+  const { returnTo } = isObject(body) ? body : {}
+  if (returnTo === undefined) return { returnTo }
+  if (typeof returnTo === 'string' && isOwnPath(returnTo)) return { returnTo }
+  throw new AppError('INVALID_INPUT', 'returnTo must be a path of this service, such as /settings.')
 }
 
 function asTest(body: unknown): { url: string | undefined; method: string } {

@@ -6,7 +6,7 @@ import {
   credentialKind,
   credentialKindNames,
 } from '../../../domain/credential/kinds.ts'
-import { call } from '../../api/call.ts'
+import { call, type ResponseOf } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { Field, Input, SelectField, TextArea, TextField } from '../../parts/field.tsx'
 import { credentialsQuery } from '../../shell/credentials-query.ts'
@@ -19,6 +19,8 @@ type Known = {
   secrets: readonly string[]
 }
 
+type Saved = ResponseOf<'GET /api/workspaces/:id/credentials/:name'>
+
 const kinds = credentialKindNames.map((value) => ({ value, label: credentialKind(value)?.label ?? value }))
 
 /** Creates a credential, or changes one. Secrets that are left empty stay as they are. */
@@ -26,11 +28,13 @@ export function CredentialDialog({
   workspaceId,
   credential,
   onClose,
+  onSaved,
 }: {
   workspaceId: string
   /** The credential to change; absent for a new one. */
   credential: Known | undefined
   onClose: () => void
+  onSaved?: (saved: Saved) => void
 }) {
   const queries = useQueryClient()
   const [name, setName] = useState(credential?.name ?? '')
@@ -39,8 +43,8 @@ export function CredentialDialog({
   const [fields, setFields] = useState<Readonly<Record<string, unknown>>>(credential?.fields ?? {})
   const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({})
   const parts = credentialKind(kind)
-  // A private authority is rare, so it comes last.
-  const { authority, ...own } = parts?.fields ?? {}
+  // A private authority and an address of its own are rare, so they come last.
+  const { authority, baseUrl, ...own } = parts?.fields ?? {}
   // An object of texts is kept as it is; only the API and the command line change it.
   const shown = Object.entries(own).filter(([, shape]) => !shape.isTexts)
   const kept = credential?.kind === kind ? credential.secrets : []
@@ -50,12 +54,15 @@ export function CredentialDialog({
       fields: chosen(fields, parts?.fields),
       secrets: chosen(secrets, parts?.secrets) as Record<string, string>,
     }
-    if (credential) {
-      const params = { id: workspaceId, name: credential.name }
-      await call('PATCH /api/workspaces/:id/credentials/:name', { params, body })
-    } else await call('POST /api/workspaces/:id/credentials', { params: { id: workspaceId }, body })
-    onClose()
+    const saved = credential
+      ? await call('PATCH /api/workspaces/:id/credentials/:name', {
+          params: { id: workspaceId, name: credential.name },
+          body,
+        })
+      : await call('POST /api/workspaces/:id/credentials', { params: { id: workspaceId }, body })
     await queries.invalidateQueries(credentialsQuery(workspaceId))
+    onClose()
+    onSaved?.(saved)
   }
   return (
     <FormDialog
@@ -101,12 +108,16 @@ export function CredentialDialog({
           onChange={(text) => setSecrets({ ...secrets, [part]: text })}
         />
       ))}
-      {authority && (
-        <PartField
-          shape={authority}
-          value={String(fields['authority'] ?? '')}
-          onChange={(text) => setFields({ ...fields, authority: text })}
-        />
+      {Object.entries({ baseUrl, authority }).map(
+        ([part, shape]) =>
+          shape && (
+            <PartField
+              key={part}
+              shape={shape}
+              value={String(fields[part] ?? '')}
+              onChange={(text) => setFields({ ...fields, [part]: text })}
+            />
+          ),
       )}
     </FormDialog>
   )

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { needsToken } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
@@ -10,11 +11,11 @@ type Result = ResponseOf<'POST /api/workspaces/:id/credentials/:name/test'>
 /** Sends a request with a credential and shows the outcome. */
 export function CredentialTestDialog({
   workspaceId,
-  credential: { name, hosts },
+  credential: { name, kind, hosts },
   onClose,
 }: {
   workspaceId: string
-  credential: { name: string; hosts: readonly string[] }
+  credential: { name: string; kind: string; hosts: readonly string[] }
   onClose: () => void
 }) {
   const queries = useQueryClient()
@@ -23,25 +24,36 @@ export function CredentialTestDialog({
   const [result, setResult] = useState<Result>()
   const send = async () => {
     const params = { id: workspaceId, name }
-    setResult(await call('POST /api/workspaces/:id/credentials/:name/test', { params, body: { url: url.trim() } }))
+    setResult(
+      await call('POST /api/workspaces/:id/credentials/:name/test', {
+        params,
+        body: url.trim() === '' ? {} : { url: url.trim() },
+      }),
+    )
     await queries.invalidateQueries(credentialsQuery(workspaceId))
   }
   return (
     <FormDialog title={`Test ${name}`} submit="Send request" onClose={onClose} onSubmit={send}>
       <TextField
         label="URL"
-        note="A GET request with the credential is sent to it. Choose one that only accounts may read."
+        note={`A GET request with the credential is sent to it. Choose one that only accounts may read.${
+          needsToken(kind) ? ' Leave it empty to get a token only.' : ''
+        }`}
         type="url"
-        required
+        required={!needsToken(kind)}
         autoFocus
         value={url}
         onChange={setUrl}
       />
       {result && (
         <p role="status" className={result.ok ? 'text-sm text-ok-text' : 'text-sm text-error-text'}>
-          {result.ok ? `The service accepted the request: status ${result.status}.` : result.error}
+          {result.ok ? acceptedText(result.status) : result.error}
         </p>
       )}
     </FormDialog>
   )
+}
+
+function acceptedText(status: number | undefined): string {
+  return status === undefined ? 'The server issued a token.' : `The service accepted the request: status ${status}.`
 }

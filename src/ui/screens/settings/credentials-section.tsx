@@ -1,6 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { signsIn } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -12,6 +14,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { credentialsQuery } from '../../shell/credentials-query.ts'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { CredentialDialog } from './credential-dialog.tsx'
+import { CredentialSignIn } from './credential-sign-in.tsx'
 import { CredentialTestDialog } from './credential-test-dialog.tsx'
 import { Section } from './section.tsx'
 
@@ -33,8 +36,10 @@ export function CredentialsSection() {
   const [edited, setEdited] = useState<Credential | 'new'>()
   const [tested, setTested] = useState<Credential>()
   const [removed, setRemoved] = useState<Credential>()
+  const [signIn, setSignIn] = useSignIn()
   const { data, error, refetch } = useQuery(credentialsQuery(id))
   const users = removed?.usedBy ?? []
+  const signingIn = mayWrite ? data?.data.find(({ name, kind }) => name === signIn && signsIn(kind)) : undefined
   const add = mayWrite && (
     <Button look="primary" icon={<Plus size={15} aria-hidden="true" />} onClick={() => setEdited('new')}>
       New credential
@@ -71,6 +76,11 @@ export function CredentialsSection() {
               <Cell className="text-right whitespace-nowrap">
                 {mayWrite && (
                   <span className="inline-flex gap-2 max-md:flex-col max-md:py-2">
+                    {signsIn(credential.kind) && (
+                      <Button size="small" onClick={() => setSignIn(credential.name)}>
+                        Sign in
+                      </Button>
+                    )}
                     <Button size="small" onClick={() => setTested(credential)}>
                       Test
                     </Button>
@@ -92,8 +102,10 @@ export function CredentialsSection() {
           workspaceId={id}
           credential={edited === 'new' ? undefined : edited}
           onClose={() => setEdited(undefined)}
+          onSaved={({ name, kind, state }) => signsIn(kind) && state === 'needs_sign_in' && setSignIn(name)}
         />
       )}
+      {signingIn && <CredentialSignIn workspaceId={id} credential={signingIn} onClose={() => setSignIn(undefined)} />}
       {tested && <CredentialTestDialog workspaceId={id} credential={tested} onClose={() => setTested(undefined)} />}
       <Confirm
         open={removed !== undefined}
@@ -114,6 +126,34 @@ export function CredentialsSection() {
       </Confirm>
     </Section>
   )
+}
+
+/** The name of the credential with which the person is signing in. The URL can say so, as after a sign-in. */
+function useSignIn(): [string | undefined, (name: string | undefined) => void] {
+  const toast = useToast()
+  const [search, setSearch] = useSearchParams()
+  const [name, setName] = useState(search.get('sign-in') ?? undefined)
+  const done = search.get('signed-in')
+  const isSaid = useRef(false)
+  useEffect(() => {
+    if (done === null || isSaid.current) return
+    isSaid.current = true
+    toast.show({ text: `You are signed in with ${done}.` })
+    setSearch(without('signed-in'), { replace: true })
+  }, [done, toast, setSearch])
+  const change = (next: string | undefined) => {
+    setName(next)
+    if (search.has('sign-in')) setSearch(without('sign-in'), { replace: true })
+  }
+  return [name, change]
+}
+
+function without(parameter: string): (search: URLSearchParams) => URLSearchParams {
+  return (search) => {
+    const others = new URLSearchParams(search)
+    others.delete(parameter)
+    return others
+  }
 }
 
 function usersText({ usedBy }: Credential): string {

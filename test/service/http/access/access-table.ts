@@ -128,6 +128,7 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'read', 200),
   row('PATCH /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'write', 200, '{"hosts":["example.com"]}'),
   row('POST /api/workspaces/:id/credentials/:name/test', `${credentials}/crm/test`, 'write', 200, '{}'),
+  row('POST /api/workspaces/:id/credentials/:name/sign-in', `${credentials}/crm/sign-in`, 'write', 409, '{}'),
   row('DELETE /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'write', 204),
 
   row('GET /api/workspaces/:id/environment', '/api/workspaces/<workspace>/environment', 'read', 200),
@@ -149,6 +150,7 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/session', '/api/session', 'page', 400, '{}'),
   row('DELETE /api/session', '/api/session', 'page', 204),
   row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
+  row('GET /api/oauth/callback', '/api/oauth/callback?code=x&state=x', 'nothing', 400),
 
   row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
   row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),

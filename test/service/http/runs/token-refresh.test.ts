@@ -3,6 +3,7 @@ import { openSecretBox } from '../../../../src/accounts/secret-box.ts'
 import { Tokens } from '../../../../src/credentials/oauth/tokens.ts'
 import { systemClock } from '../../../../src/domain/clock.ts'
 import type { OpenCredential } from '../../../../src/domain/credential/open-credential.ts'
+import { newId } from '../../../../src/domain/ids.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { temporaryFolder } from '../../../support/executable.ts'
 import { outboundOf } from '../../../support/outbound/peers.ts'
@@ -34,7 +35,8 @@ beforeEach(async () => {
   const created = await store.createCredential(row)
   credential = { ...created, secrets: { clientSecret: 'secret-1234' } }
   const { fetch } = outboundOf(['loopback'])
-  makeTokens = () => new Tokens({ store, box, fetch, hide: () => {}, redact: async (_, text) => text, clock })
+  makeTokens = () =>
+    new Tokens({ store, box, fetch, hide: () => {}, owner: newId(), redact: async (_, text) => text, clock })
 })
 afterEach(async () => {
   await server[Symbol.asyncDispose]()
