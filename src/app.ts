@@ -11,6 +11,7 @@ import { httpServicesOf } from './assembly/http-services.ts'
 import { stopAll } from './assembly/stop-all.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
 import { limitsOf } from './config.ts'
+import { Connectors } from './connectors/connectors.ts'
 import { isLoopback, localHost } from './domain/local-address.ts'
 import { SliceQueue } from './domain/slice-queue.ts'
 import { openFiles } from './files/open.ts'
@@ -110,12 +111,14 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     fetch: (request) => engine.outbound.fetch(request),
     publicUrl: () => (config.baseUrl !== undefined || isLoopback(config.host) ? baseUrl() : undefined),
   })
-  const engine = assembleEngine({ ...base, accounts, credentials, files, delivery })
+  const connectors = new Connectors({ store, clock })
+  const engine = assembleEngine({ ...base, accounts, connectors, credentials, files, delivery })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)
   const services = httpServicesOf({
     ...base,
     accounts,
+    connectors,
     credentials,
     files,
     delivery,

@@ -1,4 +1,6 @@
 import { registry } from '../blocks/registry.ts'
+import { Choices } from '../connectors/choices.ts'
+import type { Connectors } from '../connectors/connectors.ts'
 import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
 import { Addresses } from '../engine/addresses.ts'
@@ -9,7 +11,7 @@ import { Jobs } from '../engine/jobs/jobs.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
-import { Runner } from '../engine/run/runner.ts'
+import { Runner, type RunnerOptions } from '../engine/run/runner.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
@@ -21,6 +23,7 @@ import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
+import { operationCallsOf } from './operation-calls.ts'
 import { stopAll } from './stop-all.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
@@ -28,12 +31,13 @@ export type Engine = ReturnType<typeof assembleEngine>
 
 export type EngineOptions = Base & {
   accounts: Accounts
+  connectors: Connectors
   credentials: CredentialParts
   delivery: Delivery
   files: OpenFiles
 }
 
-export function assembleEngine({ accounts, credentials, delivery, files, ...base }: EngineOptions) {
+export function assembleEngine({ accounts, connectors, credentials, delivery, files, ...base }: EngineOptions) {
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
@@ -44,17 +48,19 @@ export function assembleEngine({ accounts, credentials, delivery, files, ...base
     openSecrets: (document, workspaceId) => secrets.opened(document, workspaceId),
     hideSecrets: environments.hide,
   })
+  const runCapabilities: RunnerOptions['capabilities'] = {
+    ...blockCapabilities,
+    clock,
+    random: Math.random,
+    limits,
+    priceOf,
+    files: files.power,
+    connector: (workspaceId, id) => connectors.find(workspaceId, id),
+    credential: credentials.credentialFor,
+    note: base.note,
+  }
   const runner = new Runner({
-    capabilities: {
-      ...blockCapabilities,
-      clock,
-      random: Math.random,
-      limits,
-      priceOf,
-      files: files.power,
-      credential: credentials.credentialFor,
-      note: base.note,
-    },
+    capabilities: runCapabilities,
     record: delivery.record,
     deploymentOf: (workflowId, pinned) =>
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
@@ -123,8 +129,10 @@ export function assembleEngine({ accounts, credentials, delivery, files, ...base
       ['sandbox', () => sandbox.stop()],
       ['connections', () => outbound.stop()],
     ])
+  const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
+  const choices = new Choices({ connectors, call, clock })
   const parts = { work, secrets, deployments, runner, bus, editors, manualRuns, pins, reruns, jobs, addresses, sandbox }
-  return { ...parts, outbound, open, stop }
+  return { ...parts, choices, outbound, open, stop }
 }
 
 function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open' | 'isCurrent'> {

@@ -1,6 +1,7 @@
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
 import { storeKindOf } from '../config.ts'
+import type { Connectors } from '../connectors/connectors.ts'
 import { createTestCredential } from '../credentials/test-credential.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
@@ -29,6 +30,7 @@ import type { Triggers } from './triggers.ts'
 
 export type HttpServicesOptions = Base & {
   accounts: Accounts
+  connectors: Connectors
   credentials: CredentialParts
   files: OpenFiles
   delivery: Delivery
@@ -41,7 +43,7 @@ export type HttpServicesOptions = Base & {
 
 /** Selects the parts of the assemblies that the HTTP interface uses. */
 export function httpServicesOf(options: HttpServicesOptions): Services {
-  const { accounts, credentials, files, delivery, engine, triggers, backups, ...base } = options
+  const { accounts, connectors, credentials, files, delivery, engine, triggers, backups, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
@@ -52,6 +54,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     sessions: accounts.sessions,
     limits: accounts.limits,
     environments: accounts.environments,
+    connectors,
+    choices: engine.choices,
     credentials: credentials.credentials,
     signIns: credentials.signIns,
     testCredential: createTestCredential({
@@ -81,7 +85,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       const opened = await secrets.opened(document, workspaceId)
       const compilation = await deployments.check(opened, workspaceId)
       const rows = compilation.environmentUses.length === 0 ? [] : await store.listEnvironment(workspaceId)
-      const more = await credentials.findingsAbout(document, workspaceId)
+      const more = [
+        ...(await credentials.findingsAbout(document, workspaceId)),
+        ...(await connectors.findingsAbout(document, workspaceId)),
+      ]
       return checkOf(compilation, clock.now(), new Set(rows.map(({ name }) => name)), more)
     },
     runner,

@@ -5,12 +5,16 @@ import { jsonRefusal } from '../domain/text/json.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import type { FieldType, InputField } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
+import { toolName } from './agent-tool-parameters.ts'
 import { api } from './api.ts'
+import { describeOperation, type OperationTool } from './operation/tool.ts'
+import { callOperation } from './operation.ts'
 
 /** A tool as the block receives it: with references filled in, except for the arguments of an API tool. */
 export type AgentTool =
   | { type: 'workflow'; workflowId: string; name: string; description?: string }
   | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
+  | OperationTool
 
 /** One call in the block's output `toolCalls`. */
 export type ToolCall = { id: string; name: string; arguments: unknown; result: unknown; durationMs: number }
@@ -26,7 +30,7 @@ export class AgentTools {
   readonly #context: BlockContext
 
   private constructor(tools: readonly AgentTool[], descriptions: readonly ModelTool[], context: BlockContext) {
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
+    this.#tools = new Map(tools.map((tool) => [toolName(tool), tool]))
     this.descriptions = descriptions
     this.#context = context
   }
@@ -76,12 +80,19 @@ export class AgentTools {
       if (error) throw new BlockError(error.code, error.message)
       return output
     }
-    const invalid = tool.parameters && (await part.models.checkJson(tool.parameters, args))
-    if (invalid) throw new BlockError('INVALID_ARGUMENTS', `The arguments do not fit the tool: ${invalid}`)
-    const { outputs, error } = await api.run(tool.fill(args), part)
+    const { outputs, error } =
+      tool.type === 'operation'
+        ? await callOperation({ ...tool, params: { ...args, ...tool.params } }, part)
+        : await this.#request(tool, args, part)
     if (!error) return outputs['data']
     const body = outputs['data'] === null ? '' : ` The response was: ${asText(outputs['data']).slice(0, bodyCharsMax)}`
     throw new BlockError(error.code, error.message + body)
+  }
+
+  async #request(tool: Extract<AgentTool, { type: 'api' }>, args: Record<string, unknown>, part: PartContext) {
+    const invalid = tool.parameters && (await part.models.checkJson(tool.parameters, args))
+    if (invalid) throw new BlockError('INVALID_ARGUMENTS', `The arguments do not fit the tool: ${invalid}`)
+    return await api.run(tool.fill(args), part)
   }
 }
 
@@ -102,6 +113,7 @@ function readArguments(text: string): Arguments {
 }
 
 async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
+  if (tool.type === 'operation') return { name: toolName(tool), ...(await describeOperation(tool, context)) }
   const { name, description = '' } = tool
   if (tool.type === 'api') {
     return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }

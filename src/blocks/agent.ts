@@ -6,7 +6,6 @@ import { addTokens, type CallCost, noTokens, type Tokens } from '../domain/run/c
 import type { ChatMessage } from '../domain/run/input.ts'
 import type { ModelMessage, ModelResponse } from '../domain/run/model-call.ts'
 import { jsonRefusal } from '../domain/text/json.ts'
-import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import {
@@ -19,6 +18,7 @@ import {
   type ParameterFinding,
   type WorkflowFacts,
 } from '../engine/block.ts'
+import { checkTools, schemaFindings, Tool, toolName } from './agent-tool-parameters.ts'
 import { type AgentTool, AgentTools, type ToolCall } from './agent-tools.ts'
 import { api } from './api.ts'
 import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
@@ -29,15 +29,6 @@ const Message = t.Object({
     labels: { system: 'System', user: 'User', assistant: 'Assistant' },
   }),
   content: t.Unknown(),
-})
-
-const Tool = t.Object({
-  type: oneOf(['workflow', 'api'], { labels: { workflow: 'Workflow', api: 'API request' } }),
-  name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' }),
-  description: t.Optional(t.String()),
-  workflowId: t.Optional(t.String({ minLength: 1 })),
-  parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
-  params: t.Optional(recordOf(t.Unknown())),
 })
 
 const Parameters = t.Object({
@@ -67,7 +58,7 @@ const Parameters = t.Object({
     t.Array(Tool, {
       maxItems: 100,
       title: 'Tools',
-      description: 'Workflows of this workspace, and HTTP requests, that the model may call.',
+      description: 'Workflows of this workspace, operations of services, and HTTP requests that the model may call.',
     }),
   ),
   maxSteps: t.Integer({
@@ -95,8 +86,8 @@ export const agent = defineBlock({
   mayFail: true,
   check,
   showInput(params) {
-    const tools = params['tools'] as readonly { name: string }[] | undefined
-    return { ...withoutApiKey(params), ...(tools ? { tools: tools.map(({ name }) => name) } : {}) }
+    const tools = params['tools'] as readonly Tool[] | undefined
+    return { ...withoutApiKey(params), ...(tools ? { tools: tools.map(toolName) } : {}) }
   },
   run,
 })
@@ -210,27 +201,9 @@ function check(
   { priceOf }: WorkflowFacts,
   written: Readonly<Record<string, unknown>>,
 ): ParameterFinding[] {
-  const findings = checkModelParameters(params, written, priceOf)
-  const addFaults = (path: string, label: string, schema: unknown) => {
-    for (const fault of schema === undefined ? [] : schemaFaults(schema)) {
-      const at = fault.path === '' ? path : `${path}.${fault.path}`
-      const inner = fault.path === '' ? '' : ` (${fault.path})`
-      findings.push({ level: 'error', code: 'INVALID_SCHEMA', path: at, message: `${label}${inner}: ${fault.message}` })
-    }
-  }
-  addFaults('responseFormat', 'Response format', params['responseFormat'])
-  const tools = (params['tools'] ?? []) as Static<typeof Tool>[]
-  for (const [index, { type, name, workflowId, parameters, params: inner }] of tools.entries()) {
-    const path = `tools.${index}`
-    const error = (code: string, at: string, message: string) =>
-      findings.push({ level: 'error', code, path: `${path}.${at}`, message })
-    if (type === 'workflow' && !workflowId)
-      error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Choose one.`)
-    if (type === 'api') addFaults(`${path}.parameters`, `Arguments of the tool "${name}"`, parameters)
-    if (type === 'api' && !inner) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request.`)
-    if (tools.findIndex((other) => other.name === name) !== index) {
-      error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
-    }
-  }
-  return findings
+  return [
+    ...checkModelParameters(params, written, priceOf),
+    ...schemaFindings('responseFormat', 'Response format', params['responseFormat']),
+    ...checkTools((params['tools'] ?? []) as Tool[]),
+  ]
 }

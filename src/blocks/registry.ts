@@ -7,6 +7,7 @@ import { condition } from './condition.ts'
 import { functionBlock } from './function.ts'
 import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
+import { operation } from './operation.ts'
 import { parallel } from './parallel.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
@@ -20,6 +21,6 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, manualTrigger],
-    ...[api, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
+    ...[api, operation, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
   ].map((definition) => [definition.type, definition]),
 )

@@ -29,6 +29,7 @@ export function authorizationOf(credential: OpenCredential, options: Authorizati
   const tls = { ...certificate, ...(authority === '' ? {} : { ca: authority }) }
   return {
     name,
+    fields,
     covers: (url) => hostsCover(hosts, url),
     responded: (status) => options.used(credential, status),
     ...(Object.keys(tls).length > 0 ? { tls } : {}),

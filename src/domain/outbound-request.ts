@@ -62,6 +62,8 @@ export type OutboundRequest = {
 export type RequestAuthorization = {
   /** For messages. */
   name: string
+  /** The settings of the credential that are not secret. */
+  fields?: Readonly<Record<string, unknown>>
   covers(url: URL): boolean
   /** Adds the credential to a request that is about to be sent. May wait for a token. Throws `OutboundError`. */
   authorize(request: UnauthorizedRequest): void | Promise<void>

@@ -1,5 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
+import type { Connector } from '../domain/connector/connector.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
@@ -200,6 +201,8 @@ export interface BlockContext {
   holdMemory(): HeldMemory
   /** A credential of the workspace for a request. Throws `BlockError` when there is none of this name. */
   credential(name: string): Promise<RequestAuthorization>
+  /** A connector of the workspace, or one that comes with the service. Throws `BlockError` when there is none. */
+  connector(id: string): Promise<Connector>
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
   /** Does work that takes more than some milliseconds, in turns with everything else. */

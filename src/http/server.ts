@@ -27,6 +27,7 @@ import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowRoutes } from './routes/workflows.ts'
+import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
 import { environmentRoutes } from './routes/workspace/environment.ts'
 import type { Services } from './services.ts'
@@ -125,6 +126,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
+    .use(connectorRoutes(services, door))
     .use(credentialRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))
     .use(sampleRoutes(door))

@@ -1,4 +1,6 @@
 import type { AccountLimits } from '../accounts/limits.ts'
+import type { Choices } from '../connectors/choices.ts'
+import type { Connectors } from '../connectors/connectors.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import type { SignIns } from '../credentials/oauth/sign-ins.ts'
 import type { TestCredential } from '../credentials/test-credential.ts'
@@ -111,6 +113,8 @@ export type Services = {
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
+  choices: Pick<Choices, 'of'>
+  connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
   credentials: Pick<Credentials, 'list' | 'get' | 'create' | 'change' | 'delete'>
   /** Sign-ins of people with credentials at the providers of other services. */
   signIns: Pick<SignIns, 'start' | 'finish'>

@@ -1,4 +1,5 @@
 import type { AccountStore } from './account-store.ts'
+import type { ConnectorStore } from './connector-store.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -15,6 +16,7 @@ import type { WorkflowStore } from './workflow-store.ts'
  */
 export interface Store
   extends AccountStore,
+    ConnectorStore,
     CredentialStore,
     SessionStore,
     WorkflowStore,

@@ -9,10 +9,16 @@ import { type BlockContext, BlockError } from '../../engine/block.ts'
 import { pauseBeforeRetry, spanAttempt } from '../retry.ts'
 import type { Parameters } from './parameters.ts'
 import { requestOf } from './request.ts'
-import { type ApiFailure, type ApiResponse, failedResponse, readOutcome } from './response.ts'
+import { type ApiFailure, type ApiResponse, failedResponse, readOutcome, withoutQuery } from './response.ts'
 
 /** The parameters of one call: of one request, or of one for each page of a list. */
-export type ApiCall = Omit<Parameters, 'batch' | 'onError'>
+export type ApiCall = Omit<Parameters, 'batch' | 'onError'> & {
+  /**
+   * Reads what went wrong from the data of a response: undefined for a success, and an empty text for a failure that
+   * the response does not explain. Called with every status.
+   */
+  judge?: (data: unknown, status: number) => string | undefined
+}
 
 /** How a call ended. `attempts`: of its last request. */
 export type ApiResult = ApiResponse & { attempts: readonly SpanAttempt[] }
@@ -111,7 +117,7 @@ async function responseOf(
   for (;;) {
     const startTime = clock.now()
     const startedAt = clock.monotonic()
-    const response = await readResponse(await context.fetch(request), call, context)
+    const response = judged(await readResponse(await context.fetch(request), call, context), call)
     const { status, failure, retryAfter } = response
     const message = failure?.message
     attempts.push(spanAttempt(attempts.length + 1, startTime, clock.monotonic() - startedAt, { status, message }))
@@ -124,6 +130,24 @@ async function responseOf(
     if (pause !== 'again') return { ...response, failure: { ...failure, message: `${message}; ${pause.refusal}` } }
   }
 }
+
+/** A response after the judgement of the call. A failure of the service itself may be temporary, as before. */
+function judged(response: ApiResponse, { judge, method }: ApiCall): ApiResponse {
+  const { data, status, failure, url } = response
+  const isAnswer = status !== null && (failure === null || failure.code === 'HTTP_ERROR')
+  const problem = judge && isAnswer ? judge(data, status) : undefined
+  if (!problem) return response
+  if (failure) return { ...response, failure: { ...failure, message: `${failure.message}: ${shortened(problem)}` } }
+  const message = `${method} ${withoutQuery(url ?? '')} failed: ${shortened(problem)}`
+  return { ...response, failure: { code: 'OPERATION_FAILED', message, isTemporary: false } }
+}
+
+function shortened(text: string): string {
+  return text.length > problemCharsMax ? `${text.slice(0, problemCharsMax)}…` : text
+}
+
+/** Characters of a service's own error that a message quotes. */
+const problemCharsMax = 500
 
 function readResponse(
   outcome: OutboundOutcome,

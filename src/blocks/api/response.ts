@@ -142,6 +142,6 @@ function* parsed(text: string): Slices<unknown> {
   }
 }
 
-function withoutQuery(url: string): string {
+export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '')
 }

@@ -1,8 +1,10 @@
 import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
+import { BuiltIn } from '../../connectors/built-in.ts'
 import { authorizationOf } from '../../credentials/authorization.ts'
 import { secretsOf } from '../../credentials/credentials.ts'
 import { systemClock } from '../../domain/clock.ts'
+import type { Connector } from '../../domain/connector/connector.ts'
 import { filledCredential, type OpenCredential } from '../../domain/credential/open-credential.ts'
 import { AppError } from '../../domain/errors.ts'
 import { responseBytesMax } from '../../domain/limits.ts'
@@ -36,6 +38,8 @@ export type LocalRun = {
   /** The kind of trigger to start at; undefined for the manual trigger, or the next best. */
   trigger?: TriggerKind | undefined
   config: Config
+  /** Connectors by ID, besides those that come with the service. */
+  connectors?: ReadonlyMap<string, Connector>
   /** The credentials that blocks may name. */
   credentials?: readonly OpenCredential[]
   /** The values of `{{NAME}}`. */
@@ -68,6 +72,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   })
   const tokens = localTokens(outbound.fetch)
   const sandbox = new Sandbox()
+  const builtIn = new BuiltIn()
   const runner = new Runner({
     capabilities: {
       clock: systemClock,
@@ -78,6 +83,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
         const credential = credentials.get(name)
         return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
       },
+      connector: async (_, id) => request.connectors?.get(id) ?? builtIn.find(id),
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),
       files: nothingStored,

@@ -9,9 +9,12 @@ export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>)
     // A disabled block does not read its parameters.
     if (enabled === false) return []
     const { tools } = params
-    const ofTools = (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index) =>
-      placesIn(membersOf(membersOf(tool)['params']), id, `tools.${index}.params.`),
-    )
+    const ofTools = (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index) => {
+      const members = membersOf(tool)
+      // The parameters of an operation are the operation's own, and may have any name.
+      if (members['type'] === 'operation') return placesIn(members, id, `tools.${index}.`)
+      return placesIn(membersOf(members['params']), id, `tools.${index}.params.`)
+    })
     return [...placesIn(params, id, ''), ...ofTools]
   })
 }

@@ -184,7 +184,9 @@ function* compileTools(raw: unknown, context: ParameterContext): Slices<Compiled
     const { params, ...rest } = (entry ?? {}) as { type?: unknown; params?: unknown }
     const definition = typeof rest.type === 'string' ? node.definition.toolBlocks?.[rest.type] : undefined
     const path = `${place.path}.${index}`
-    const get = getterOf(yield* compileValue(rest, (segment) => resolver.resolve(segment, { ...place, path })))
+    const get = getterOf(
+      yield* compileValue(definition ? rest : entry, (segment) => resolver.resolve(segment, { ...place, path })),
+    )
     if (!definition) {
       entries.push({ get, filler: undefined })
       continue

@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts'
+import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
 import {
   OutboundError,
@@ -118,6 +119,13 @@ export class BlockContextImpl implements PartContext {
       'UNKNOWN_CREDENTIAL',
       `The workspace has no credential "${name}". Create it, or correct the name.`,
     )
+  }
+
+  async connector(id: string): Promise<Connector> {
+    const { run } = this.#execution
+    const found = await run.capabilities.connector?.(run.facts.workspaceId, id)
+    if (found) return found
+    throw new BlockError('UNKNOWN_CONNECTOR', `There is no connector "${id.slice(0, 100)}" in this workspace.`)
   }
 
   get runProgram(): RunProgram {

@@ -1,5 +1,6 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
+import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { OutboundFetch, RequestAuthorization } from '../../domain/outbound-request.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
@@ -30,6 +31,8 @@ export type Capabilities = {
   fetch: OutboundFetch
   /** A credential of a workspace for a request of a run with this environment; undefined when there is none. */
   credential?(workspaceId: string, name: string, environment: Environment): Promise<RequestAuthorization | undefined>
+  /** A connector that a workspace can use; undefined when there is none. */
+  connector?(workspaceId: string, id: string): Promise<Connector | undefined>
   runProgram: RunProgram
   inSlices: InSlices
   memory: RunMemory

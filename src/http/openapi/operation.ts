@@ -25,6 +25,7 @@ export const tags = {
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows. The active version runs.',
   Webhooks: 'Webhook deliveries: what was sent when runs ended, and sending it again.',
+  Connectors: 'Services that operation blocks call, described as data.',
   Credentials: 'What workflows sign in to other services with. Secrets are encrypted at rest.',
   Environment: 'Variables that workflows read. They are encrypted at rest.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',

@@ -16,6 +16,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],
+  [/./, 'connectorId', 'The ID of the connector.'],
   [/./, 'blockId', 'The id of a block of the draft.'],
   [/./, 'version', 'The number of a version: 1, 2, …'],
 ]

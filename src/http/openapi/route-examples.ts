@@ -147,6 +147,18 @@ const credential = {
   ...{ createdAt: savedAt, updatedAt: savedAt, updatedBy: 'ada@example.com' },
 }
 
+const shop = {
+  ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example.com/api' },
+  operations: {
+    listOrders: {
+      ...{ label: 'List orders', method: 'GET', path: '/orders' },
+      parameters: { type: 'object', properties: { status: { type: 'string', enum: ['open', 'paid'] } } },
+      pagination: { type: 'cursor', cursor: 'next', param: 'after', items: 'orders' },
+    },
+  },
+}
+const connector = { builtIn: false, updatedAt: savedAt, connector: shop }
+
 const variable = { name: 'WEATHER_TOKEN', plain: false, updatedAt: savedAt }
 
 const webhookId = 'billing'
@@ -334,6 +346,20 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getCredential: { responses: { 200: credential } },
   changeCredential: { request: { secrets: { token: 'a-newer-token' } }, responses: { 200: credential } },
+  listConnectors: {
+    responses: {
+      200: {
+        data: [
+          {
+            ...{ id: 'shop', name: 'Shop', description: null, builtIn: false, updatedAt: '2026-11-27T09:00:00.000Z' },
+            operations: [{ id: 'listOrders', label: 'List orders', description: null }],
+          },
+        ],
+      },
+    },
+  },
+  getConnector: { responses: { 200: connector } },
+  putConnector: { request: shop, responses: { 200: connector, 201: connector } },
   signInWithCredential: {
     request: { returnTo: '/settings' },
     responses: {

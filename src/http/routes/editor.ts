@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
 import type { Services } from '../services.ts'
 import { blockRoutes } from './editor/blocks.ts'
+import { choiceRoutes } from './editor/choices.ts'
 import { galleryRoutes } from './editor/gallery.ts'
 import { keyRoutes } from './editor/keys.ts'
 import { listenRoutes } from './editor/listen.ts'
@@ -32,6 +33,7 @@ export function editorRoutes(services: Services, door: Door) {
     .use(editorLogRoutes(services, door))
     .use(blockRoutes(door))
     .use(galleryRoutes(door))
+    .use(choiceRoutes(services, door))
     .use(modelRoutes(services, door))
     .use(usageRoutes(services, door))
     .use(serviceRoutes(services, door))

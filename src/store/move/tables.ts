@@ -84,6 +84,17 @@ const tables = {
     key: ['workspace', 'name'],
     columns: { workspace: 'integer', name: 'text', sealed: 'bytes', plain: 'boolean', updated_at: 'integer' },
   },
+  connectors: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workspace: 'integer',
+      id: 'text',
+      document: 'text',
+      updated_at: 'integer',
+      updated_by: 'text',
+    },
+  },
   credentials: {
     key: ['number'],
     columns: {

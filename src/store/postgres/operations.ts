@@ -7,6 +7,7 @@ import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
 import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
+import * as connectors from './tables/connectors.ts'
 import * as credentials from './tables/credentials.ts'
 import * as deletedWorkflows from './tables/deleted-workflows.ts'
 import * as deliveryLists from './tables/delivery-lists.ts'
@@ -94,6 +95,10 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   saveRateWindows: { kind: 'write', run: rateWindows.saveRateWindows },
   listRateWindows: { kind: 'read', run: rateWindows.listRateWindows },
 
+  listConnectors: { kind: 'read', run: connectors.listConnectors },
+  getConnector: { kind: 'read', run: connectors.getConnector },
+  putConnector: { kind: 'change', run: connectors.putConnector },
+  deleteConnector: { kind: 'change', run: connectors.deleteConnector },
   listCredentials: { kind: 'read', run: credentials.listCredentials },
   getCredential: { kind: 'read', run: credentials.getCredential },
   createCredential: { kind: 'change', run: credentials.createCredential },

@@ -44,6 +44,8 @@ async function fillAccounts(store: Store, { userId, workspaceId }: Installed): P
   await store.recordKeyUses([{ keyId: key.id, at }])
   await store.setVariable({ workspaceId, name: 'TOKEN', sealed: bytes(2), plain: false, at })
   await store.setVariable({ workspaceId, name: 'PLAIN', sealed: bytes(3), plain: true, at })
+  const connector = { id: 'shop', document: '{"name":"Shop"}', updatedAt: at, updatedBy: userId }
+  await store.putConnector({ workspaceId, ...connector })
   const written = { kind: 'bearer', hosts: ['api.example.com', '*.example.org'], fields: { prefix: 'Token' }, at }
   const credential = { id: newId(), workspaceId, name: 'crm', ...written, sealed: bytes(6), by: userId }
   await store.createCredential(credential)

@@ -14,6 +14,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   backup: ['domain', 'files/s3-client.ts'],
   accounts: ['domain', 'type:store', 'sync-folder.ts'],
   credentials: ['domain', 'type:store', 'accounts/fresh-cache.ts'],
+  connectors: ['domain', 'type:store', 'accounts/fresh-cache.ts'],
   blocks: ['domain', 'language', 'engine/block.ts', 'type:outbound', 'type:models', 'type:sandbox', 'type:files'],
   store: ['domain', 'sync-folder.ts'],
   events: ['domain', 'type:store', 'type:outbound'],
@@ -23,6 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   http: [
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
     'credentials',
+    'connectors',
     ...['store', 'events', 'webhooks', 'triggers'],
   ],
   ui: [
@@ -51,6 +53,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     redaction: [],
     schedule: [],
     pagination: ['workflow'],
+    connector: ['credential', 'pagination', 'run', 'workflow'],
     account: ['type:redaction'],
     credential: ['account', 'type:workflow'],
     run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],
@@ -123,6 +126,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/s3-request-presigner': ['files'],
   '@smithy/signature-v4': ['credentials'],
   oauth4webapi: ['credentials'],
+  nodemailer: ['blocks'],
   acorn: ['language'],
   croner: ['language'],
   'quickjs-wasi': ['sandbox'],

@@ -81,9 +81,10 @@ function importBreaches({ file, imports }: Source): Breach[] {
 function arrowMessage(file: string, from: string, allowed: readonly string[], one: ImportLine): string | undefined {
   const target = resolveImport(file, one.target)
   if (!/\.[a-z]+$/.test(one.target)) return `"${one.target}" has no ending; write .ts`
-  // The executable contains the sample of the first start and the ready workflows. They are in the folder of samples.
+  // The executable contains the sample of the first start, the ready workflows, and connectors. They are data.
   if (from === 'cli' && /^samples\/[a-z-]+\.json$/.test(target)) return undefined
   if (from === 'http' && /^samples\/gallery\/[a-z-]+\.json$/.test(target)) return undefined
+  if (from === 'connectors' && /^connectors\/[a-z-]+\.json$/.test(target)) return undefined
   if (!target.startsWith('src/')) return `${target} lies outside src/`
   const to = folderOf(target)
   if (to === from) return innerMessage(file, target, one)

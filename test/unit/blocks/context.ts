@@ -33,6 +33,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     holdMemory: () => ({ add: () => undefined, end: () => undefined }),
     credential: () => Promise.reject(new Error('This test gave its block no credentials')),
     inSlices: async (slices) => finish(slices),
+    connector: () => Promise.reject(new Error('This test gave its block no connectors')),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     idempotencyKey: () => 'key-of-b1',

@@ -22,6 +22,7 @@ const examples: Record<string, Record<string, unknown>> = {
   chat_trigger: { identifier: 'help', access: 'password', password: '{{PASSWORD}}', title: 'Help' },
   schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Lisbon' },
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
+  operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },

@@ -1,6 +1,7 @@
 import { registry } from '../../../src/blocks/registry.ts'
 import type { Environment } from '../../../src/domain/account/environment.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
+import type { Connector } from '../../../src/domain/connector/connector.ts'
 import { defaultLimits, type Limits, responseBytesMax } from '../../../src/domain/limits.ts'
 import type { OutboundFetch, OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../../src/domain/redaction/redactor.ts'
@@ -32,6 +33,8 @@ export type WorldOptions = {
   open?: OutboundOpen
   /** Added to the built-in table. */
   prices?: Record<string, Price>
+  /** The connector that operations use. */
+  connector?: Connector
   trigger?: TriggerKind
   clock?: Clock
   /** Called for each lookup of a called workflow. */
@@ -72,6 +75,7 @@ export class World {
         files: noFiles,
         models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
         priceOf: this.#priceOf,
+        connector: async () => options.connector,
       },
       record: async () => {
         this.recorded = true

@@ -2,13 +2,14 @@ import { AppError } from '../../../domain/errors.ts'
 import type { Database, Sql } from '../connection.ts'
 import foundation from './001-foundation.sql' with { type: 'text' }
 import credentials from './002-credentials.sql' with { type: 'text' }
+import connectors from './003-connectors.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
  * processes of two versions run, both use the schema of the newer one: a migration only adds, and a later version
  * removes what no process reads.
  */
-export const migrations: readonly string[] = [foundation, credentials]
+export const migrations: readonly string[] = [foundation, credentials, connectors]
 
 /**
  * Applies the missing migrations, all or none. Processes that start together wait for each other. Throws `CONFLICT`

@@ -1,6 +1,4 @@
 import { credentialBounds } from '../../../domain/credential/credential.ts'
-import { unknownWorkspace } from '../../account-errors.ts'
-import { credentialNameTaken, tooManyCredentials, unknownCredential } from '../../credential-errors.ts'
 import type {
   CredentialChange,
   CredentialRow,
@@ -8,6 +6,8 @@ import type {
   NewCredential,
   TokenChange,
 } from '../../credential-store.ts'
+import { unknownWorkspace } from '../../errors/account-errors.ts'
+import { credentialNameTaken, tooManyCredentials, unknownCredential } from '../../errors/credential-errors.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
 /** By name. */

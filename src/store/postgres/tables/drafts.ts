@@ -1,7 +1,7 @@
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { draftsMax } from '../../drafts-max.ts'
+import { workflowNotFound } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
-import { workflowNotFound } from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 
 export async function keepDraft(sql: Sql, workflowId: string, document: WorkflowDocument): Promise<number> {

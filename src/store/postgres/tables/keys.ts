@@ -1,5 +1,5 @@
-import { notMember } from '../../account-errors.ts'
 import type { KeyRow, KeyUse, NewKey } from '../../account-store.ts'
+import { notMember } from '../../errors/account-errors.ts'
 import { rolesOf } from '../../stored-values.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { assertUser } from './workspaces.ts'

@@ -1,6 +1,6 @@
 import { pinsBytesMax } from '../../../domain/workflow/pin.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
-import { pinsTooLarge, workflowNotFound } from '../../workflow-errors.ts'
+import { pinsTooLarge, workflowNotFound } from '../../errors/workflow-errors.ts'
 import type { NewPin, PinRow } from '../../workflow-store.ts'
 import { listOf, type Sql, storable } from '../connection.ts'
 

@@ -6,14 +6,14 @@ import {
   subscriptionsMax,
 } from '../../../domain/webhook/subscription.ts'
 import type { TriggerKind } from '../../../domain/workflow/workflow.ts'
-import { bitsOf, membersOf } from '../../filter-bits.ts'
-import { levels, triggers } from '../../stored-values.ts'
 import {
   subscriptionNotFound,
   subscriptionTaken,
   tooManySubscriptions,
   workflowNotFound,
-} from '../../workflow-errors.ts'
+} from '../../errors/workflow-errors.ts'
+import { bitsOf, membersOf } from '../../filter-bits.ts'
+import { levels, triggers } from '../../stored-values.ts'
 import { noteWorkflowChange } from '../cluster/changes.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 

@@ -1,5 +1,5 @@
-import { emailTaken } from '../../account-errors.ts'
 import type { NewAccount, OwnTier, UserRow } from '../../account-store.ts'
+import { emailTaken } from '../../errors/account-errors.ts'
 import { type OwnLimits, withNumbers } from '../../own-limits.ts'
 import { type Sql, storable } from '../connection.ts'
 import { createKey } from './keys.ts'

@@ -3,8 +3,14 @@ import type { NewSubscription } from '../../../domain/webhook/subscription.ts'
 import { movedFolder } from '../../../domain/workflow/folders.ts'
 import { runAlike } from '../../../domain/workflow/redeployment.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import {
+  type LastSave,
+  nameTaken,
+  savedSince,
+  workflowNotFound,
+  workspaceNotFound,
+} from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
-import { type LastSave, nameTaken, savedSince, workflowNotFound, workspaceNotFound } from '../../workflow-errors.ts'
 import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'

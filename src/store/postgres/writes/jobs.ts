@@ -1,8 +1,8 @@
 import type { Refusal } from '../../../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite, LogWrite } from '../../../domain/run/write.ts'
+import { unknownWorkflow } from '../../errors/unknown-workflow.ts'
 import { jobStates, triggers } from '../../stored-values.ts'
-import { unknownWorkflow } from '../../unknown-workflow.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 
 // A process claims a job when it starts it, or when it takes it from the queue into its memory. `owner` is its number;

@@ -1,6 +1,6 @@
 import type { DeletedWorkflow } from '../../dashboard-store.ts'
+import { deletedWorkflowNotFound } from '../../errors/workflow-errors.ts'
 import { documentOf } from '../../stored-values.ts'
-import { deletedWorkflowNotFound } from '../../workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 import { noteChanges, refusingTakenName } from './workflows.ts'
 

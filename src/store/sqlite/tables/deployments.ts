@@ -1,7 +1,7 @@
 import { noRegistrations, type Registrations } from '../../../domain/workflow/trigger.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import { workflowNotFound } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
-import { workflowNotFound } from '../../workflow-errors.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { register, unregister } from './registrations.ts'

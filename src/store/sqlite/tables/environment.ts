@@ -1,5 +1,5 @@
-import { assertEnvironmentFits, unknownWorkspace } from '../../account-errors.ts'
 import type { Discarded, NewVariable, VariableRow } from '../../account-store.ts'
+import { assertEnvironmentFits, unknownWorkspace } from '../../errors/account-errors.ts'
 import type { Sql } from '../connection.ts'
 
 /** Sorted by name. */

@@ -1,5 +1,5 @@
-import { notMember } from '../../account-errors.ts'
 import type { KeyRow, KeyUse, NewKey } from '../../account-store.ts'
+import { notMember } from '../../errors/account-errors.ts'
 import type { Sql } from '../connection.ts'
 import { keyOf, type SqlKey } from './rows.ts'
 import { assertUser } from './workspaces.ts'

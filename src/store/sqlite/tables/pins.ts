@@ -1,5 +1,5 @@
 import { pinsBytesMax } from '../../../domain/workflow/pin.ts'
-import { pinsTooLarge, workflowNotFound } from '../../workflow-errors.ts'
+import { pinsTooLarge, workflowNotFound } from '../../errors/workflow-errors.ts'
 import type { NewPin, PinRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 

@@ -1,6 +1,6 @@
 import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedule.ts'
 import { type Address, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
-import { addressTaken } from '../../workflow-errors.ts'
+import { addressTaken } from '../../errors/workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }

@@ -1,4 +1,4 @@
-import { passwordChanged } from '../../account-errors.ts'
+import { passwordChanged } from '../../errors/account-errors.ts'
 import {
   type NewSession,
   type NewSignInToken,

@@ -1,6 +1,6 @@
 import type { Role, SharedRole } from '../../../domain/account/role.ts'
-import { ownerKeepsRole, unknownAccount, unknownWorkspace } from '../../account-errors.ts'
 import type { MemberRow, NewWorkspace, WorkspaceRow } from '../../account-store.ts'
+import { ownerKeepsRole, unknownAccount, unknownWorkspace } from '../../errors/account-errors.ts'
 import type { Sql } from '../connection.ts'
 
 export function createWorkspace(sql: Sql, { id, name, ownerId, at }: NewWorkspace): void {

@@ -5,6 +5,7 @@ import type { Sql } from '../connection.ts'
 import { countLogs } from '../logs/log-counts.ts'
 import { queryLogs } from '../logs/log-page.ts'
 import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
+import * as connectors from '../tables/connectors.ts'
 import * as credentials from '../tables/credentials.ts'
 import * as deletedWorkflows from '../tables/deleted-workflows.ts'
 import * as deliveryLists from '../tables/delivery-lists.ts'
@@ -96,6 +97,10 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   saveRateWindows: { writes: true, run: rateWindows.saveRateWindows },
   listRateWindows: { writes: false, run: rateWindows.listRateWindows },
 
+  listConnectors: { writes: false, run: connectors.listConnectors },
+  getConnector: { writes: false, run: connectors.getConnector },
+  putConnector: { writes: true, run: connectors.putConnector },
+  deleteConnector: { writes: true, run: connectors.deleteConnector },
   listCredentials: { writes: false, run: credentials.listCredentials },
   getCredential: { writes: false, run: credentials.getCredential },
   createCredential: { writes: true, run: credentials.createCredential },

@@ -21,6 +21,11 @@ const workflow = '/api/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
 const credentials = '/api/workspaces/<workspace>/credentials'
+const connectors = '/api/workspaces/<workspace>/connectors'
+const shop = JSON.stringify({
+  ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example' },
+  operations: { list: { label: 'List', method: 'GET', path: '/items' } },
+})
 const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
 
 export const accessTable: readonly AccessRow[] = [
@@ -117,6 +122,11 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /api/workspaces/:id/connectors', connectors, 'read', 200),
+  row('GET /api/workspaces/:id/connectors/:connectorId', `${connectors}/slack`, 'read', 200),
+  row('PUT /api/workspaces/:id/connectors/:connectorId', `${connectors}/shop`, 'write', 200, shop),
+  row('DELETE /api/workspaces/:id/connectors/:connectorId', `${connectors}/shop`, 'write', 204),
+
   row('GET /api/workspaces/:id/credentials', credentials, 'read', 200),
   row(
     'POST /api/workspaces/:id/credentials',
@@ -152,6 +162,13 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
   row('GET /api/oauth/callback', '/api/oauth/callback?code=x&state=x', 'nothing', 400),
 
+  row(
+    'POST /api/editor/connectors/choices',
+    '/api/editor/connectors/choices',
+    'write',
+    404,
+    '{"workspaceId":"<workspace>","connector":"shop","operation":"list","parameter":"x"}',
+  ),
   row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
   row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),
   row('GET /api/editor/workflows/:id/events', '/api/editor/workflows/<workflow>/events', 'read', 200),

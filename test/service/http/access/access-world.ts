@@ -110,7 +110,7 @@ export class AccessWorld {
 
   /**
    * A deployed workflow in the owner's workspace (its ID is also the identifier of its chat), one of its runs, the
-   * variable TOKEN, the credential `crm`, a member, and a key of the owner.
+   * variable TOKEN, the credential `crm`, the connector `shop`, a member, and a key of the owner.
    */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
@@ -129,6 +129,9 @@ export class AccessWorld {
     await this.call('PUT', `/api/workspaces/${workspaceId}/environment/TOKEN`, key, '{"value":"a secret"}')
     const crm = '{"name":"crm","kind":"bearer","hosts":["api.example.com"],"secrets":{"token":"another secret"}}'
     await this.call('POST', `/api/workspaces/${workspaceId}/credentials`, key, crm)
+    const operations = { list: { label: 'List', method: 'GET', path: '/items' } }
+    const shop = JSON.stringify({ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example', operations })
+    await this.call('PUT', `/api/workspaces/${workspaceId}/connectors/shop`, key, shop)
     const ran = await this.call('POST', `/api/workflows/${workflow}/execute`, key, '{"city":"Faro"}')
     const execution = ran.headers.get('x-execution-id') ?? ''
     const { sequence } = (await store.getExecution(execution))!

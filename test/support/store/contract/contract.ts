@@ -10,6 +10,7 @@ import { type Installed, install, logRow, newKey } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 import { accountContract } from './account-contract.ts'
 import { chatContract } from './chat-contract.ts'
+import { connectorContract } from './connector-contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { dashboardContract } from './dashboard-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
@@ -353,6 +354,7 @@ export function storeContract(name: string, open: OpenStore): void {
     })
 
     environmentContract(() => ({ store, home }))
+    connectorContract(() => ({ store, home }))
     credentialContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))

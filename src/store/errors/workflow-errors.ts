@@ -1,7 +1,7 @@
-import { AppError } from '../domain/errors.ts'
-import { subscriptionsMax } from '../domain/webhook/subscription.ts'
-import { pinsBytesMax } from '../domain/workflow/pin.ts'
-import type { Address, AddressKind } from '../domain/workflow/trigger.ts'
+import { AppError } from '../../domain/errors.ts'
+import { subscriptionsMax } from '../../domain/webhook/subscription.ts'
+import { pinsBytesMax } from '../../domain/workflow/pin.ts'
+import type { Address, AddressKind } from '../../domain/workflow/trigger.ts'
 
 // Why a store refuses a change to a workflow.
 

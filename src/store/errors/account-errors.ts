@@ -1,5 +1,5 @@
-import { environmentBounds } from '../domain/account/environment.ts'
-import { AppError } from '../domain/errors.ts'
+import { environmentBounds } from '../../domain/account/environment.ts'
+import { AppError } from '../../domain/errors.ts'
 
 // Refusals of every store about accounts and workspaces.
 

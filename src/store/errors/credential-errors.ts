@@ -1,5 +1,5 @@
-import { credentialBounds } from '../domain/credential/credential.ts'
-import { AppError } from '../domain/errors.ts'
+import { credentialBounds } from '../../domain/credential/credential.ts'
+import { AppError } from '../../domain/errors.ts'
 
 export function credentialNameTaken(name: string): AppError {
   return new AppError('CONFLICT', `The workspace already has a credential "${name}". Choose another name.`)

@@ -1,0 +1,68 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
+import { recordOf } from '../domain/record-of.ts'
+import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
+import type { ParameterFinding } from '../engine/block.ts'
+
+/** A tool of a model. The name of an operation is optional: by default, it comes from the IDs. */
+export const Tool = t.Object({
+  type: oneOf(['workflow', 'api', 'operation'], {
+    labels: { workflow: 'Workflow', api: 'API request', operation: 'Operation of a service' },
+  }),
+  name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
+  description: t.Optional(t.String()),
+  workflowId: t.Optional(t.String({ minLength: 1 })),
+  connector: t.Optional(t.String()),
+  operation: t.Optional(t.String()),
+  credential: t.Optional(t.String()),
+  parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
+  params: t.Optional(recordOf(t.Unknown())),
+})
+export type Tool = Static<typeof Tool>
+
+/** The name by which the model calls a tool. */
+export function toolName({ name, connector = '', operation = '' }: Partial<Tool>): string {
+  return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+}
+
+export function checkTools(tools: readonly Tool[]): ParameterFinding[] {
+  const seen = new Set<string>()
+  return tools.flatMap((tool, index) => {
+    const isRepeated = seen.has(toolName(tool))
+    seen.add(toolName(tool))
+    return checkTool(tool, `tools.${index}`, isRepeated)
+  })
+}
+
+function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFinding[] {
+  const { type, workflowId, connector, operation, parameters, params } = tool
+  const name = toolName(tool)
+  const findings: ParameterFinding[] = []
+  const error = (code: string, at: string, message: string) =>
+    void findings.push({ level: 'error', code, path: `${path}.${at}`, message })
+  switch (type) {
+    case 'workflow':
+      if (!workflowId) error('MISSING_PARAMETER', 'workflowId', `The tool "${name}" has no workflow. Choose one.`)
+      break
+    case 'api':
+      findings.push(...schemaFindings(`${path}.parameters`, `Arguments of the tool "${name}"`, parameters))
+      if (!params) error('MISSING_PARAMETER', 'params', `The tool "${name}" has no request.`)
+      break
+    case 'operation':
+      if (!connector) error('MISSING_PARAMETER', 'connector', 'A tool has no service. Choose one.')
+      else if (!operation) error('MISSING_PARAMETER', 'operation', 'A tool has no operation. Choose one.')
+      break
+  }
+  if (type !== 'operation' && tool.name === undefined) error('MISSING_PARAMETER', 'name', 'A tool has no name.')
+  else if (isRepeated) error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
+  return findings
+}
+
+/** The faults of a JSON schema in a parameter. */
+export function schemaFindings(path: string, label: string, schema: unknown): ParameterFinding[] {
+  return (schema === undefined ? [] : schemaFaults(schema)).map((fault) => {
+    const at = fault.path === '' ? path : `${path}.${fault.path}`
+    const inner = fault.path === '' ? '' : ` (${fault.path})`
+    return { level: 'error', code: 'INVALID_SCHEMA', path: at, message: `${label}${inner}: ${fault.message}` }
+  })
+}
