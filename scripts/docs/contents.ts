@@ -1,7 +1,10 @@
 /** The pages of `docs/` in reading order, by file name without `.md`. */
 export const contents: readonly { group: string; pages: readonly string[] }[] = [
   { group: 'Start here', pages: ['first-workflow', 'concepts', 'editor'] },
-  { group: 'Build workflows', pages: ['blocks', 'triggers', 'models', 'files', 'secrets', 'credentials'] },
+  {
+    group: 'Build workflows',
+    pages: ['blocks', 'triggers', 'models', 'files', 'secrets', 'credentials', 'connectors'],
+  },
   { group: 'Integrate', pages: ['api', 'streaming', 'webhooks', 'command-line'] },
   {
     group: 'Operate',

@@ -24,6 +24,7 @@ import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
 import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
+import { loaderOf } from './document-loader.ts'
 import type { Engine } from './engine.ts'
 import { shownLimits } from './shown-limits.ts'
 import type { Triggers } from './triggers.ts'
@@ -56,6 +57,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     environments: accounts.environments,
     connectors,
     choices: engine.choices,
+    loadDocument: loaderOf(engine.outbound.fetch),
     credentials: credentials.credentials,
     signIns: credentials.signIns,
     testCredential: createTestCredential({

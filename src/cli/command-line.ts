@@ -39,8 +39,12 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'set, list, unset, rotate, discard: environment variables of a workspace',
     load: async () => (await import('./commands/env.ts')).env,
   },
+  connectors: {
+    summary: 'list, show, push, import, delete: services with operations that blocks call',
+    load: async () => (await import('./commands/connectors.ts')).connectors,
+  },
   credentials: {
-    summary: 'list, show, set, delete, test: credentials of a workspace for other services',
+    summary: 'list, show, set, delete, test, sign-in: credentials of a workspace for other services',
     load: async () => (await import('./commands/credentials.ts')).credentials,
   },
   workflows: {

@@ -115,6 +115,8 @@ export type Services = {
   }
   choices: Pick<Choices, 'of'>
   connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
+  /** Loads a document to import. CONFLICT says why that failed. */
+  loadDocument(workspaceId: string, url: string, signal: AbortSignal): Promise<string>
   credentials: Pick<Credentials, 'list' | 'get' | 'create' | 'change' | 'delete'>
   /** Sign-ins of people with credentials at the providers of other services. */
   signIns: Pick<SignIns, 'start' | 'finish'>

@@ -1,4 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
+import type { Connector } from '../../domain/connector/connector.ts'
+import { connectorFaults } from '../../domain/connector/validate.ts'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { credentialProblems, type WrittenCredential } from '../../domain/credential/validate.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
@@ -33,6 +35,11 @@ export const run: Command = {
     input: { value: 'JSON|@FILE', description: 'the input of the run; @- reads standard input' },
     trigger: { value: 'KIND', description: `the trigger where a file's run starts: ${triggerKinds.join(', ')}` },
     credentials: { value: 'FILE', description: "the credentials that a file's blocks name, as JSON by name" },
+    connectors: {
+      value: 'FILE',
+      description: 'a connector as JSON, besides those of the service; may be repeated',
+      many: true,
+    },
     stream: { description: 'print text as it is generated' },
     verbose: { description: 'print what each block does, even without a terminal' },
   },
@@ -87,6 +94,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     document: reading.document,
     ...start,
     credentials: credentialsOf(call),
+    connectors: connectorsOf(call),
     config,
     environment,
     progress: watched ? (line) => terminal.say(line) : undefined,
@@ -94,6 +102,17 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     warn: (text) => terminal.say(text),
   })
   return show(call, envelopeOf(record), text)
+}
+
+/** The connectors in the files that the call names, by ID. */
+function connectorsOf({ lists }: Call): ReadonlyMap<string, Connector> {
+  const found = (lists['connectors'] ?? []).map((path): [string, Connector] => {
+    const document = parsed(readText(path), path)
+    const [fault] = connectorFaults(document)
+    if (fault) throw new CommandError(`${path}: ${fault.path}: ${fault.message}`)
+    return [(document as Connector).id, document as Connector]
+  })
+  return new Map(found)
 }
 
 /** The file has `{ NAME: { kind, hosts, fields, secrets } }`. Values may contain `{{NAME}}`. */

@@ -359,6 +359,16 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   getConnector: { responses: { 200: connector } },
+  importConnector: {
+    request: { url: 'https://shop.example.com/openapi.json', id: 'shop' },
+    responses: {
+      200: { connector: shop, notTaken: [] },
+      201: {
+        connector: shop,
+        notTaken: [{ path: 'paths./orders.head', reason: 'Operations do not use this method.' }],
+      },
+    },
+  },
   putConnector: { request: shop, responses: { 200: connector, 201: connector } },
   signInWithCredential: {
     request: { returnTo: '/settings' },

@@ -53,6 +53,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     redaction: [],
     schedule: [],
     pagination: ['workflow'],
+    curl: ['run'],
     connector: ['credential', 'pagination', 'run', 'workflow'],
     account: ['type:redaction'],
     credential: ['account', 'type:workflow'],

@@ -1,6 +1,8 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { ListedConnector } from '../../../connectors/connectors.ts'
+import { importFormats } from '../../../connectors/import/import.ts'
 import type { Connector as ConnectorDocument } from '../../../domain/connector/connector.ts'
+import { oneOf } from '../../../domain/one-of.ts'
 import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 
 const ListedOperation = t.Object({
@@ -27,6 +29,19 @@ export const Connector = t.Object(
   },
   { $id: 'Connector' },
 )
+
+export const ConnectorImport = t.Object({
+  url: t.Optional(t.String({ description: 'Where the document is.' })),
+  document: t.Optional(t.Unknown({ description: 'The document itself, as text or as an object, if there is no URL.' })),
+  format: t.Optional(oneOf(importFormats, { description: 'By default, the document shows what it is.' })),
+  id: t.Optional(t.String({ description: 'The ID of the connector. It may replace one of the workspace.' })),
+  operations: t.Optional(t.Array(t.String(), { description: 'The IDs of the operations to take; all by default.' })),
+  preview: t.Optional(t.Boolean({ description: 'Returns the connector (200) without adding it.' })),
+})
+export const ImportedConnector = t.Object({
+  connector: t.Unknown({ description: 'The document.' }),
+  notTaken: t.Array(t.Object({ path: t.String(), reason: t.String() })),
+})
 
 export const ConnectorDocumentBody = t.Unknown({ description: 'A connector document.' })
 

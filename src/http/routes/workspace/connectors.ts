@@ -1,11 +1,22 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { importConnector, serviceImportLimits } from '../../../connectors/import/import.ts'
+import { AppError } from '../../../domain/errors.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import type { Services } from '../../services.ts'
-import { Connector, ConnectorDocumentBody, ConnectorList, connectorOf, summaryOf } from './connector-schemas.ts'
+import { readImport } from './connector-import.ts'
+import {
+  Connector,
+  ConnectorDocumentBody,
+  ConnectorImport,
+  ConnectorList,
+  connectorOf,
+  ImportedConnector,
+  summaryOf,
+} from './connector-schemas.ts'
 
 /** Connectors of a workspace, and those that come with the service: `/api/workspaces/<id>/connectors`. */
 export function connectorRoutes(services: Services, door: Door) {
@@ -24,6 +35,38 @@ export function connectorRoutes(services: Services, door: Door) {
         tag: 'Connectors',
         responses: { 200: ConnectorList },
         errors: ['NOT_FOUND'],
+      }),
+    )
+    .post(
+      '/import',
+      async ({ request, set, params: { id } }) => {
+        const caller = await door.requireKeyOrSession(request, set)
+        assertMay(caller, id, 'write', 'workspace')
+        const wanted = readImport(await readJsonBody(request, settings.documentBody))
+        const document =
+          wanted.url === undefined ? wanted.document : await services.loadDocument(id, wanted.url, request.signal)
+        const { format, operations, url: source = '' } = wanted
+        const how = { format, operations, source, id: wanted.id, limits: serviceImportLimits }
+        const { connector, notTaken } = importConnector(document, how)
+        if (wanted.preview) return { connector, notTaken }
+        // Only an ID that the caller names replaces another connector.
+        if (wanted.id === undefined && (await connectors.find(id, connector.id))) {
+          throw new AppError('CONFLICT', `There is a connector "${connector.id}" already. Name another ID.`)
+        }
+        await connectors.put(id, connector.id, connector, caller.userId)
+        set.status = 201
+        return { connector, notTaken }
+      },
+      route({
+        name: 'importConnector',
+        summary: 'Import a connector',
+        description:
+          'Makes a connector from an OpenAPI document (2.0, 3.0 or 3.1, as JSON or YAML), a Google Discovery document, ' +
+          'a cURL command or a HAR file. `notTaken` lists every part of it that a connector cannot have.',
+        tag: 'Connectors',
+        body: ConnectorImport,
+        responses: { 200: ImportedConnector, 201: ImportedConnector },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
       }),
     )
     .get(

@@ -123,6 +123,13 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
   row('GET /api/workspaces/:id/connectors', connectors, 'read', 200),
+  row(
+    'POST /api/workspaces/:id/connectors/import',
+    `${connectors}/import`,
+    'write',
+    201,
+    '{"document":"curl https://<name>.example/items","id":"imported"}',
+  ),
   row('GET /api/workspaces/:id/connectors/:connectorId', `${connectors}/slack`, 'read', 200),
   row('PUT /api/workspaces/:id/connectors/:connectorId', `${connectors}/shop`, 'write', 200, shop),
   row('DELETE /api/workspaces/:id/connectors/:connectorId', `${connectors}/shop`, 'write', 204),
