@@ -35,6 +35,10 @@ export function summaryOf(
       const text = `${method} ${shortUrl(url, Math.max(16, lineChars - 1 - method.length))}`
       return { text, whole: `${method} ${url}`, mono: true }
     }
+    case 'operation': {
+      const [connector, operation] = [textOf(params['connector']), textOf(params['operation'])]
+      return { text: connector === '' ? 'No service yet' : [connector, operation].filter(Boolean).join(' · ') }
+    }
     case 'agent':
     case 'router':
       return {

@@ -12,7 +12,7 @@ import { clipboardActions } from './clipboard-actions.ts'
 import { isTrigger, type Note, type Point } from './document.ts'
 import { freshId } from './fresh-id.ts'
 import { wrapEdits } from './group-edits.ts'
-import { loneStart, newBlock, nextPort, openPort, type Place } from './new-block.ts'
+import { loneStart, type NewBlock, newBlock, nextPort, openPort, type Place } from './new-block.ts'
 import { withRoom } from './push-neighbours.ts'
 import { separate } from './separate-workflow.ts'
 import { viewActions } from './view-actions.ts'
@@ -38,6 +38,7 @@ export function useActions() {
       ...{ draft, readOnly, sizes },
       onInserted: ([first]) => first && reveal(first),
       onNothing: () => toast.show({ text: 'A workflow can have only one trigger of each type.', tone: 'error' }),
+      onLeft: (reasons) => toast.show({ text: `Not everything was taken. ${reasons.join(' ')}` }),
     })
     const chosen = () => [...now().selected]
     const chosenBlocks = () => chosen().filter((id) => now().document.blocks[id])
@@ -49,7 +50,7 @@ export function useActions() {
       ...view,
       copyText: clipboard.copyText,
       duplicate: clipboard.duplicate,
-      add(type: Pick<BlockType, 'type' | 'label'>, place: Place): void {
+      add(type: NewBlock, place: Place): void {
         if (readOnly) return
         const { document } = now()
         const isFree = !place.from && !place.onEdge && !place.parentId && !isTrigger(type)

@@ -1,3 +1,5 @@
+import { apiParametersOf } from '../../../domain/curl/api-parameters.ts'
+import { isCurl, readCurl } from '../../../domain/curl/curl.ts'
 import {
   type Box,
   clampInside,
@@ -21,6 +23,7 @@ export function clipboardActions({
   sizes,
   onInserted,
   onNothing,
+  onLeft,
 }: {
   draft: Draft
   readOnly: boolean
@@ -28,6 +31,8 @@ export function clipboardActions({
   /** Receives the ids of the inserted outermost blocks and notes. */
   onInserted: (ids: string[]) => void
   onNothing: () => void
+  /** Receives what a pasted cURL command has that the block does not. */
+  onLeft: (reasons: readonly string[]) => void
 }) {
   const now = () => draft.state()
   const insert = (fragment: Fragment, wanted: Point, parentId: string | null) => {
@@ -64,7 +69,8 @@ export function clipboardActions({
      */
     paste(text: string, point: Point): boolean {
       if (readOnly) return false
-      const fragment = readFragment(text)
+      const request = isCurl(text) ? requestFragment(text, onLeft) : undefined
+      const fragment = request ?? readFragment(text)
       if (!fragment) return false
       const { document } = now()
       const copied = withInner(document, Object.keys(fragment.blocks))
@@ -72,6 +78,17 @@ export function clipboardActions({
       return true
     },
   }
+}
+
+/** An API block that sends the request of a cURL command; undefined when the command has no URL. */
+function requestFragment(text: string, onLeft: (reasons: readonly string[]) => void): Fragment | undefined {
+  const read = readCurl(text)
+  if (!read) return undefined
+  const { params, notTaken } = apiParametersOf(read)
+  if (notTaken.length > 0) onLeft(notTaken.map(({ reason }) => reason))
+  const id = freshId()
+  const block = { id, type: 'api', name: 'Request', position: { x: 0, y: 0 }, enabled: true, params }
+  return { blocks: { [id]: block }, edges: [], notes: {}, loops: {}, parallels: {} }
 }
 
 /** Blocks of a fragment that are in none of its containers. */

@@ -33,19 +33,22 @@ export type Place = {
   onEdge?: string
 }
 
+/** `params`: those that a block has from the start. Then `label` is its name. */
+export type NewBlock = { type: string; label: string; params?: Params }
+
 /** The edits that add a block of a type, and the new block's id. */
 export function newBlock(
-  { type, label }: { type: string; label: string },
+  { type, label, params: given }: NewBlock,
   place: Place,
   document: Document,
   sizes: Sizes,
 ): { edits: Edit[]; id: string } {
   const id = freshId()
-  const params = startParams(type)
+  const params = { ...startParams(type), ...given }
   const own = sizeOfNew({ type, params })
   const { parentId, position, moves } = placeOf(place, document, sizes, own)
   const block: Block = {
-    ...{ id, type, name: startNames[type] ?? label, position, enabled: true, params },
+    ...{ id, type, name: given ? label : (startNames[type] ?? label), position, enabled: true, params },
     ...(parentId === null ? {} : { parentId }),
   }
   const edit: Edit = {
@@ -163,6 +166,7 @@ const starts: Readonly<Record<string, Params>> = {
   schedule: { cron: '0 9 * * 1-5' },
   webhook_trigger: {},
   api: { method: 'GET', url: '' },
+  operation: { connector: '', operation: '' },
   function: { code: 'return null' },
   condition: { conditions: [{ id: 'yes', expression: '' }] },
   router: { provider: 'openai', model: '', prompt: '', routes: [{ id: 'first', description: '' }] },

@@ -1,10 +1,12 @@
 import { lazy, Suspense, useRef } from 'react'
+import type { ParametersSchema } from '../../../http/routes/editor/blocks.ts'
 import { classes } from '../../parts/class-names.ts'
 import type { Params } from '../document/document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { needsVariable, parameterPath, VariableNotes } from '../finding-fix.tsx'
 import { type Finding, useFindings } from '../findings.tsx'
 import { FirstLook, useFirstLook } from './first-look.ts'
+import { OperationForm } from './operation/operation-form.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
 
@@ -52,10 +54,25 @@ export function BlockForm({ blockId }: { blockId: string }) {
       </FirstLook>
     )
   }
+  const isOperation = block.type === 'operation'
   return (
     <FirstLook value={isFirst}>
+      {isOperation && (
+        <OperationForm
+          params={params as Params}
+          onSet={(changed) => {
+            for (const name of Object.keys(changed)) held.change(blockId, name)
+            draft.perform({ kind: 'set', id: blockId, params: changed }, `${blockId} ${Object.keys(changed).join()}`)
+          }}
+          onLeave={() => {
+            for (const name of callParameters) held.leave(blockId, name)
+          }}
+          readOnly={readOnly}
+          errorOf={errorOf}
+        />
+      )}
       <ParameterForm
-        schema={type.parameters}
+        schema={isOperation ? withoutCall(type.parameters) : type.parameters}
         modes={type.modes as Record<string, string>}
         params={params as Params}
         onSet={(name, value) => {
@@ -73,6 +90,15 @@ export function BlockForm({ blockId }: { blockId: string }) {
       />
     </FirstLook>
   )
+}
+
+/** The parameters that the form of the operation shows. */
+const callParameters = ['connector', 'operation', 'credential', 'params']
+
+/** The parameters that every operation has. The form of the operation shows the others. */
+function withoutCall({ properties, ...schema }: ParametersSchema): ParametersSchema {
+  const { connector: _c, operation: _o, credential: _k, params: _p, ...rest } = properties
+  return { ...schema, properties: rest }
 }
 
 // Loaded on demand: few blocks have tools.

@@ -1,4 +1,4 @@
-import { Globe, Workflow } from 'lucide-react'
+import { Globe, Plug, Workflow } from 'lucide-react'
 import { useMemo } from 'react'
 import { Field, TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -6,6 +6,7 @@ import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
 import { useEditing } from '../editing.tsx'
 import { WorkflowSelect } from './choices/workflow-select.tsx'
+import { OperationForm } from './operation/operation-form.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
 import { type Change, freeName, Rows } from './rows.tsx'
@@ -14,15 +15,24 @@ import { TemplateField } from './template-field.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api'
-  name: string
+  type: 'workflow' | 'api' | 'operation'
+  name?: string
   description?: string
   workflowId?: string
+  connector?: string
+  operation?: string
+  credential?: string
   parameters?: unknown
   params?: Params
 }
 
-/** The tools of a model: workflows, and API requests whose parameters may contain `<args.name>`. */
+const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request' }
+const icons = { workflow: <Workflow size={13} />, operation: <Plug size={13} />, api: <Globe size={13} /> }
+
+/**
+ * The tools of a model: workflows, operations of services, and API requests whose parameters may contain
+ * `<args.name>`.
+ */
 export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
   const tools = (Array.isArray(value) ? value : []) as Tool[]
   return (
@@ -31,7 +41,7 @@ export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
       items={tools}
       onChange={(next) => onChange(next.length === 0 ? undefined : next)}
       readOnly={readOnly}
-      fresh={(): Tool => ({ type: 'workflow', name: freeName('tool_', tools, ({ name }) => name) })}
+      fresh={(): Tool => ({ type: 'workflow', name: freeName('tool_', tools, ({ name }) => name ?? '') })}
       add="Add tool"
       remove="Remove tool"
     >
@@ -61,8 +71,8 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
     <div className="flex flex-col gap-3">
       {readOnly ? (
         <p className="flex items-center gap-1.5 text-xs text-muted">
-          {tool.type === 'api' ? <Globe size={13} /> : <Workflow size={13} />}
-          {tool.type === 'api' ? 'API request' : 'Workflow'}
+          {icons[tool.type]}
+          {labels[tool.type]}
         </p>
       ) : (
         <div>
@@ -71,8 +81,9 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
             value={tool.type}
             onChange={(type) => change({ type })}
             options={[
-              { value: 'workflow', label: 'Workflow' },
-              { value: 'api', label: 'API request' },
+              { value: 'workflow', label: labels.workflow },
+              { value: 'operation', label: labels.operation },
+              { value: 'api', label: labels.api },
             ]}
           />
         </div>
@@ -82,9 +93,9 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         error={errorOf('name')}
         note="The name the model uses: letters, digits, _ and -."
         maxLength={64}
-        value={tool.name}
+        value={tool.name ?? ''}
         readOnly={readOnly}
-        onChange={(text) => change({ name: text.replaceAll(' ', '_') })}
+        onChange={(text) => change({ name: text === '' ? undefined : text.replaceAll(' ', '_') })}
         className="font-mono text-xs"
       />
       <Field label="Description" optional error={errorOf('description')}>
@@ -114,6 +125,16 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
             />
           )}
         </Field>
+      ) : tool.type === 'operation' ? (
+        <>
+          <OperationForm
+            params={tool as Params}
+            onSet={(changed) => change(changed as Change<Tool>)}
+            readOnly={readOnly}
+            errorOf={errorOf}
+          />
+          <p className="text-xs text-muted">The model fills in the parameters that you leave empty.</p>
+        </>
       ) : (
         <RequestOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       )}

@@ -3,8 +3,9 @@ import { Fragment } from 'react'
 import { IconButton } from '../../parts/button.tsx'
 import { BlockIcon } from '../canvas/block-icon.tsx'
 import { canAdd } from '../document/new-block.ts'
-import { type BlockType, useDraft, useEditing } from '../editing.tsx'
-import { inGroups } from './quick-palette.tsx'
+import { useDraft, useEditing } from '../editing.tsx'
+import { inGroups, type PickedBlock } from './quick-palette.tsx'
+import { Services } from './services.tsx'
 
 /** The data transfer type of a dragged block type. */
 export const dragType = 'application/x-millrace-block'
@@ -13,7 +14,7 @@ export const dragType = 'application/x-millrace-block'
 export const triggerDragType = 'application/x-millrace-trigger'
 
 /** All blocks, to click or to drag onto the canvas. */
-export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void; onClose: () => void }) {
+export function Palette({ onPick, onClose }: { onPick: (type: PickedBlock) => void; onClose: () => void }) {
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
   const entries = inGroups([...types.values()])
@@ -51,6 +52,7 @@ export function Palette({ onPick, onClose }: { onPick: (type: BlockType) => void
             </button>
           </Fragment>
         ))}
+        <Services onPick={onPick} />
       </div>
     </aside>
   )

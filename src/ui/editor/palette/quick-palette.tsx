@@ -1,9 +1,13 @@
 import { Dialog } from '@base-ui/react/dialog'
+import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { findItems } from '../../parts/find.ts'
 import { PickList } from '../../parts/pick-list.tsx'
+import { connectorsQuery } from '../../shell/connectors-query.ts'
+import { useWorkspace } from '../../shell/workspace.tsx'
 import { BlockIcon } from '../canvas/block-icon.tsx'
+import type { Params } from '../document/document.ts'
 import { canAdd } from '../document/new-block.ts'
 import { type BlockType, useDraft, useEditing } from '../editing.tsx'
 
@@ -17,7 +21,7 @@ export function QuickPalette({
   at: { x: number; y: number }
   /** Excludes triggers, which accept no incoming connections. */
   steps: boolean
-  onPick: (type: BlockType) => void
+  onPick: (type: PickedBlock) => void
   onClose: () => void
 }) {
   const isPicked = useRef(false)
@@ -50,7 +54,7 @@ export function QuickPalette({
 const width = 320
 const height = 400
 
-function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) => void }) {
+function Choices({ steps, onPick }: { steps: boolean; onPick: (type: PickedBlock) => void }) {
   const [typed, setTyped] = useState('')
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
@@ -58,6 +62,12 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
     ({ type }) => canAdd(document, type.type) && !(steps && type.kind === 'trigger'),
   )
   const found = findItems(possible, typed, ({ type }) => `${type.label} ${type.description}`)
+  const operations = useOperations()
+  const operationType = types.get('operation')
+  const foundOperations =
+    typed.trim() === '' || !operationType
+      ? []
+      : findItems(operations, typed, ({ service, label, description }) => `${service} ${label} ${description}`)
   return (
     <PickList
       label="Blocks"
@@ -65,21 +75,51 @@ function Choices({ steps, onPick }: { steps: boolean; onPick: (type: BlockType) 
       icon={<Search size={15} aria-hidden="true" />}
       typed={typed}
       onType={setTyped}
-      items={found.map(({ type, group }) => ({
-        id: type.type,
-        label: type.label,
-        description: type.description,
-        group: typed.trim() === '' ? group : undefined,
-        icon: <BlockIcon type={type.type} size="small" />,
-        onPick: () => onPick(type),
-      }))}
-      empty="No matching blocks."
+      items={[
+        ...found.map(({ type, group }) => ({
+          id: type.type,
+          label: type.label,
+          description: type.description,
+          group: typed.trim() === '' ? group : undefined,
+          icon: <BlockIcon type={type.type} size="small" />,
+          onPick: () => onPick(type),
+        })),
+        ...foundOperations.slice(0, operationsMax).map(({ connector, operation, service, label, description }) => ({
+          id: `${connector} ${operation}`,
+          label: `${service}: ${label}`,
+          description,
+          icon: <BlockIcon type="operation" size="small" />,
+          onPick: () => operationType && onPick({ ...operationType, label, params: { connector, operation } }),
+        })),
+      ]}
+      empty="No matching blocks or operations."
     />
   )
 }
 
+/** A block to add, with the parameters that it has from the start. */
+export type PickedBlock = BlockType & { params?: Params }
+
+/** Operations that the palette shows at most. */
+const operationsMax = 30
+
+/** The operations of all services. */
+function useOperations() {
+  const { id } = useWorkspace()
+  const { data } = useQuery(connectorsQuery(id))
+  return useMemo(
+    () =>
+      (data?.data ?? []).flatMap(({ id: connector, name, operations }) =>
+        operations.map(({ id: operation, label, description }) => ({
+          ...{ connector, operation, service: name, label, description: description ?? '' },
+        })),
+      ),
+    [data],
+  )
+}
+
 const groups: readonly { name: string; types: readonly string[] }[] = [
-  { name: 'Steps', types: ['api', 'function', 'agent', 'workflow', 'variables', 'wait', 'response'] },
+  { name: 'Steps', types: ['api', 'operation', 'function', 'agent', 'workflow', 'variables', 'wait', 'response'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
   { name: 'Triggers', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
 ]

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { CredentialOffer } from '../../../domain/connector/connector.ts'
 import {
   type CredentialKindName,
   type CredentialPart,
@@ -21,12 +22,25 @@ type Known = {
 
 type Saved = ResponseOf<'GET /api/workspaces/:id/credentials/:name'>
 
+type Offer = Pick<CredentialOffer, 'kind' | 'label' | 'hosts' | 'fields'>
+
 const kinds = credentialKindNames.map((value) => ({ value, label: credentialKind(value)?.label ?? value }))
+
+/** The kinds that fit come first, under the names that the service has for them. */
+function kindOptions(offers: readonly Offer[]) {
+  const offered = offers.map(({ kind, label }) => ({
+    value: kind,
+    label: label ?? credentialKind(kind)?.label ?? kind,
+  }))
+  return [...offered, ...kinds.filter(({ value }) => !offered.some((each) => each.value === value))]
+}
 
 /** Creates a credential, or changes one. Secrets that are left empty stay as they are. */
 export function CredentialDialog({
   workspaceId,
   credential,
+  offers = [],
+  title = 'New credential',
   onClose,
   onSaved,
 }: {
@@ -34,13 +48,17 @@ export function CredentialDialog({
   /** The credential to change; absent for a new one. */
   credential: Known | undefined
   onClose: () => void
+  /** The kinds that fit a service, with the values of a new credential. The first one is chosen. */
+  offers?: readonly Offer[]
+  title?: string
   onSaved?: (saved: Saved) => void
 }) {
   const queries = useQueryClient()
   const [name, setName] = useState(credential?.name ?? '')
-  const [kind, setKind] = useState<CredentialKindName>(credential?.kind ?? 'bearer')
-  const [hosts, setHosts] = useState(credential?.hosts.join(', ') ?? '')
-  const [fields, setFields] = useState<Readonly<Record<string, unknown>>>(credential?.fields ?? {})
+  const [first] = offers
+  const [kind, setKind] = useState<CredentialKindName>(credential?.kind ?? first?.kind ?? 'bearer')
+  const [hosts, setHosts] = useState((credential?.hosts ?? first?.hosts ?? []).join(', '))
+  const [fields, setFields] = useState<Readonly<Record<string, unknown>>>(credential?.fields ?? first?.fields ?? {})
   const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({})
   const parts = credentialKind(kind)
   // A private authority and an address of its own are rare, so they come last.
@@ -66,7 +84,7 @@ export function CredentialDialog({
   }
   return (
     <FormDialog
-      title={credential ? `Change ${credential.name}` : 'New credential'}
+      title={credential ? `Change ${credential.name}` : title}
       submit={credential ? 'Save' : 'Create credential'}
       onClose={onClose}
       onSubmit={save}
@@ -82,7 +100,18 @@ export function CredentialDialog({
         value={name}
         onChange={setName}
       />
-      <SelectField label="Kind" value={kind} options={kinds} onChange={setKind} />
+      <SelectField
+        label="Kind"
+        value={kind}
+        options={kindOptions(offers)}
+        onChange={(next) => {
+          setKind(next)
+          const offer = offers.find((each) => each.kind === next)
+          if (!offer) return
+          setFields(offer.fields ?? {})
+          if (offer.hosts) setHosts(offer.hosts.join(', '))
+        }}
+      />
       <TextField
         label="Hosts"
         note="Where it may be sent, separated by commas: api.example.com, *.example.com"
