@@ -7,15 +7,15 @@ export type ExpiryReport = { expiries: number; calls: number; failed: string[]; 
 
 export type KillReport = {
   rounds: number
-  /** Rounds in which the process was killed after the server had rotated the token, and before the response was read. */
+  /** Rounds in which the process was killed after the rotation of the token, and before it had read the response. */
   lost: number
-  /** Rounds that ended in any other way than with a token, or with a loss that the credential explains. Must be empty. */
+  /** Rounds that ended neither with a token nor with a loss that the credential explains. Must be empty. */
   wrong: string[]
 }
 
 /**
- * Lets a token expire again and again while many runs need it: `calls` in all, `atOnce` at a time. Each expiry must lead
- * to exactly one refresh, in the whole installation.
+ * Lets a token expire again and again while many runs need it: `calls` in all, `atOnce` at a time. Each expiry must
+ * lead to exactly one refresh, in the whole installation.
  */
 export async function countRefreshes(
   target: Target,
