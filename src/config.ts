@@ -127,10 +127,10 @@ export function environmentWith(more: Readonly<Record<string, string>>): Record<
   return { ...process.env, ...more }
 }
 
-/** The command of this program: the executable, or Bun with its script. */
+/** The command of this program: the executable, or Bun with the script of the program. */
 export function ownProgram(): string[] {
   const isExecutable = import.meta.url.includes('/$bunfs/')
-  return [process.execPath, ...(isExecutable ? [] : [...process.execArgv, Bun.main])]
+  return [process.execPath, ...(isExecutable ? [] : [Bun.fileURLToPath(new URL('./main.ts', import.meta.url))])]
 }
 
 function textOf(setting: Setting, texts: ConfigTexts): { text: string | undefined; source: ConfigSource } {

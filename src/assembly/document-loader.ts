@@ -24,4 +24,4 @@ export function loaderOf(fetch: OutboundFetch) {
 }
 
 const timeoutMs = 30_000
-const responseBytesMax = 5_242_880
+const responseBytesMax = 16_777_216

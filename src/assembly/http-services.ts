@@ -22,6 +22,7 @@ import { UnsentResponses } from '../http/streams/unsent-responses.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
+import { ConnectorImports } from './connector-imports.ts'
 import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import { loaderOf } from './document-loader.ts'
@@ -57,6 +58,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     environments: accounts.environments,
     connectors,
     choices: engine.choices,
+    connectorImports: new ConnectorImports(),
     loadDocument: loaderOf(engine.outbound.fetch),
     credentials: credentials.credentials,
     signIns: credentials.signIns,

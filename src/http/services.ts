@@ -1,6 +1,8 @@
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
+import type { ImportSettings } from '../connectors/import/import.ts'
+import type { Imported } from '../connectors/import/imported.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import type { SignIns } from '../credentials/oauth/sign-ins.ts'
 import type { TestCredential } from '../credentials/test-credential.ts'
@@ -115,6 +117,10 @@ export type Services = {
   }
   choices: Pick<Choices, 'of'>
   connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
+  /** Makes a connector from another document. INVALID_INPUT says what is wrong with it. */
+  connectorImports: {
+    import(document: unknown, wanted: Omit<ImportSettings, 'limits'>, signal: AbortSignal): Promise<Imported>
+  }
   /** Loads a document to import. CONFLICT says why that failed. */
   loadDocument(workspaceId: string, url: string, signal: AbortSignal): Promise<string>
   credentials: Pick<Credentials, 'list' | 'get' | 'create' | 'change' | 'delete'>

@@ -1,10 +1,5 @@
 import { readFileSync } from 'node:fs'
-import {
-  commandImportLimits,
-  type ImportFormat,
-  importConnector,
-  importFormats,
-} from '../../connectors/import/import.ts'
+import { type ImportFormat, importConnector, importFormats, importLimits } from '../../connectors/import/import.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { type Call, type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
@@ -84,16 +79,22 @@ const importing: Command = {
       description: 'an operation to take; may be given repeatedly; all by default',
       many: true,
     },
+    source: { value: 'URL', description: 'where the document comes from, for relative addresses in it' },
     print: { description: 'prints the connector instead of adding it' },
     workspace,
   },
   settings: ['url', 'apiKey'],
+  json: true,
   examples: [
     'connectors import openapi.yaml --id shop',
     'connectors import https://shop.example.com/openapi.json --id shop --operation listOrders',
   ],
   async run(call) {
     const { connector, notTaken } = await imported(call)
+    if (call.json && call.switches.has('print')) {
+      call.terminal.print(JSON.stringify({ connector, notTaken }))
+      return 0
+    }
     for (const { path, reason } of notTaken)
       call.terminal.say(`not taken: ${path === '' ? reason : `${path}: ${reason}`}`)
     if (call.switches.has('print')) {
@@ -142,7 +143,7 @@ async function imported({ arguments: [from = ''], flags, lists }: Call) {
   const operations = lists['operation']
   const isUrl = /^https?:\/\//i.test(from)
   const text = isUrl ? await loaded(from) : readText(from)
-  const how = { format, id: flags['id'], source: isUrl ? from : '', limits: commandImportLimits }
+  const how = { format, id: flags['id'], source: flags['source'] ?? (isUrl ? from : ''), limits: importLimits }
   try {
     return importConnector(text, { ...how, operations: operations?.length ? operations : undefined })
   } catch (error) {

@@ -13,10 +13,7 @@ export type ImportFormat = (typeof importFormats)[number]
 /** Characters of a document to import. YAML takes five times as long to parse as JSON. */
 export type ImportLimits = { jsonCharsMax: number; yamlCharsMax: number }
 
-/** In the service, where parsing must not keep other requests waiting: it takes up to 100 ms. */
-export const serviceImportLimits: ImportLimits = { jsonCharsMax: 4_194_304, yamlCharsMax: 1_048_576 }
-/** In a process of its own. */
-export const commandImportLimits: ImportLimits = { jsonCharsMax: 67_108_864, yamlCharsMax: 33_554_432 }
+export const importLimits: ImportLimits = { jsonCharsMax: 67_108_864, yamlCharsMax: 33_554_432 }
 
 /**
  * Makes a connector from an OpenAPI document (JSON or YAML), a Discovery document, a cURL command or a HAR file.
@@ -72,8 +69,8 @@ function parsed(text: string, { jsonCharsMax, yamlCharsMax }: ImportLimits): unk
   const isJson = /^\s*[[{]/.test(text)
   const max = isJson ? jsonCharsMax : yamlCharsMax
   if (text.length > max) {
-    const message = `The document has ${text.length} characters, but at most ${max} can be imported here.`
-    throw new ImportError(`${message} Import it with the command line: millrace connectors import FILE --id ID.`)
+    const message = `The document has ${text.length} characters, but at most ${max} can be imported.`
+    throw new ImportError(message)
   }
   try {
     return isJson ? JSON.parse(text) : yaml(text)

@@ -1,4 +1,5 @@
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
+import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -31,6 +32,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     manyVisitors(target),
     ...storedValueAttacks(target),
     ...largeValueAttacks(target),
+    ...connectorAttacks(target),
   ]
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { importConnector, serviceImportLimits as limits } from '../../../src/connectors/import/import.ts'
+import { importConnector } from '../../../src/connectors/import/import.ts'
 import { connectorFaults } from '../../../src/domain/connector/validate.ts'
 
+const limits = { jsonCharsMax: 4_000_000, yamlCharsMax: 1_000_000 }
 const run = (document: unknown, more: object = {}) =>
   importConnector(document, { format: undefined, id: undefined, operations: undefined, limits, ...more })
 

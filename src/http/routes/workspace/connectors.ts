@@ -1,6 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { importConnector, serviceImportLimits } from '../../../connectors/import/import.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
@@ -46,8 +45,8 @@ export function connectorRoutes(services: Services, door: Door) {
         const document =
           wanted.url === undefined ? wanted.document : await services.loadDocument(id, wanted.url, request.signal)
         const { format, operations, url: source = '' } = wanted
-        const how = { format, operations, source, id: wanted.id, limits: serviceImportLimits }
-        const { connector, notTaken } = importConnector(document, how)
+        const how = { format, operations, source, id: wanted.id }
+        const { connector, notTaken } = await services.connectorImports.import(document, how, request.signal)
         if (wanted.preview) return { connector, notTaken }
         // Only an ID that the caller names replaces another connector.
         if (wanted.id === undefined && (await connectors.find(id, connector.id))) {
@@ -66,7 +65,15 @@ export function connectorRoutes(services: Services, door: Door) {
         tag: 'Connectors',
         body: ConnectorImport,
         responses: { 200: ImportedConnector, 201: ImportedConnector },
-        errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+        errors: [
+          'INVALID_JSON',
+          'INVALID_INPUT',
+          'PAYLOAD_TOO_LARGE',
+          'FORBIDDEN',
+          'NOT_FOUND',
+          'CONFLICT',
+          'OVERLOADED',
+        ],
       }),
     )
     .get(

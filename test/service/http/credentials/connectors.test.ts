@@ -13,6 +13,7 @@ beforeAll(async () => {
   peer = httpPeer((request) => {
     const { pathname, search } = new URL(request.url)
     requests.push(`${request.method} ${pathname}${search} ${request.headers.get('authorization')}`)
+    if (pathname === '/openapi.json') return Response.json({ openapi: '3.0.0', info: {}, paths: { '/x': { get: {} } } })
     if (pathname === '/broken') return Response.json({ ok: false, why: 'closed, says secret-of-the-shop' })
     return Response.json({
       ok: true,
@@ -169,6 +170,36 @@ describe('the connectors of a workspace', () => {
     ])
     expect((await world.call(`${connectors}/other`, { method: 'PUT', body: shopOf() })).json.details[0].path).toBe('id')
   })
+})
+
+describe('an import', () => {
+  const imported = (body: object) => world.call(`${connectors}/import`, { body })
+  const paths = { '/teas': { get: { operationId: 'listTeas' }, head: {} } }
+
+  test('makes a connector from a document, and lists what it does not take', async () => {
+    const document = { openapi: '3.0.0', info: { title: 'Tea' }, servers: [{ url: 'https://tea.example' }], paths }
+    const preview = await imported({ document, preview: true })
+    expect([preview.status, preview.json.connector.id]).toEqual([200, 'tea'])
+    expect((await world.call(`${connectors}/tea`)).status).toBe(404)
+    const { status, json } = await imported({ document })
+    expect([status, json.notTaken.map(({ path }: { path: string }) => path)]).toEqual([201, ['paths./teas.head']])
+    expect((await world.call(`${connectors}/tea`)).json.connector.operations).toHaveProperty('listTeas')
+    expect((await imported({ document })).status).toBe(409)
+    expect((await imported({ document, id: 'tea' })).status).toBe(201)
+  }, 30_000)
+
+  test('loads a document from its URL, whose address the connector takes over', async () => {
+    const { status, json } = await imported({ url: `http://127.0.0.1:${peer.port}/openapi.json`, id: 'local' })
+    expect([status, json.connector?.baseUrl]).toEqual([201, `http://127.0.0.1:${peer.port}`])
+    expect((await imported({ url: 'http://10.0.0.1/openapi.json' })).status).toBe(409)
+  }, 30_000)
+
+  test('says what is wrong with a document', async () => {
+    const wrong = await imported({ document: 'x: [' })
+    expect([wrong.status, wrong.json.error.message ?? wrong.json.error]).toEqual([400, expect.stringContaining('YAML')])
+    expect((await imported({})).status).toBe(400)
+    expect((await imported({ document: 'curl' })).status).toBe(400)
+  }, 30_000)
 })
 
 describe('the choices of a parameter', () => {
