@@ -8,7 +8,7 @@ import { Switch } from '../../parts/switch.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
 import { choiceLabel, parameterLabel } from '../document/parameter-label.ts'
-import { CredentialSelect } from './choices/credential-select.tsx'
+import { CredentialField } from './choices/credential-field.tsx'
 import { WorkflowSelect } from './choices/workflow-select.tsx'
 import { CodeField } from './code-field.tsx'
 import { FirstLook } from './first-look.ts'
@@ -71,7 +71,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   if (name === 'responseFormat') return <SchemaField {...list} label={label} tied={tied} add="Add field" />
   if (name === 'inputFormat') return <InputFormat {...list} />
   if (name === 'workflowId') return <WorkflowSelect {...text} />
-  if (name === 'credential') return <CredentialSelect {...text} />
+  if (name === 'credential') return <CredentialField {...text} />
   if (name === 'model') return <ModelField {...text} provider={params['provider']} />
   if (schema.enum) {
     const options = schema.enum.map((one) => ({ value: one, label: choiceLabel(one, schema) }))
