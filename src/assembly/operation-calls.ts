@@ -16,10 +16,7 @@ export type OperationCallsOptions = {
   priceOf: PriceTable
 }
 
-/**
- * Calls operations for the editor: each call is a run of one block, with the limits of all runs, which leaves no log
- * entry.
- */
+/** Calls operations for the editor. Each call is a run of one block, which leaves no log entry. */
 export function operationCallsOf({ capabilities, environmentOf, limits, priceOf }: OperationCallsOptions) {
   const runner = new Runner({
     capabilities,

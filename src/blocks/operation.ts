@@ -5,6 +5,7 @@ import { OnError } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock } from '../engine/block.ts'
 import { type ApiResult, callApi } from './api/call.ts'
 import { isFileObject } from './api/files.ts'
+import { attemptParameters } from './api/parameters.ts'
 import { failedResponse } from './api/response.ts'
 import { callOf } from './operation/request.ts'
 
@@ -30,20 +31,7 @@ const Parameters = t.Object({
       { additionalProperties: false, title: 'Pagination', description: 'How much of a long list to read.' },
     ),
   ),
-  timeoutMs: t.Integer({
-    default: 30_000,
-    minimum: 1,
-    maximum: 86_400_000,
-    title: 'Timeout',
-    description: 'Milliseconds for one attempt, from its start to the last byte of the response.',
-  }),
-  retries: t.Integer({
-    default: 3,
-    minimum: 0,
-    maximum: 10,
-    title: 'Retries',
-    description: 'Further attempts after a timeout, a failed connection, or a response with status 429 or 5xx.',
-  }),
+  ...attemptParameters,
   onError: { ...OnError, default: 'stop' },
 })
 type Parameters = Static<typeof Parameters>
@@ -70,7 +58,8 @@ export async function callOperation(
   context: BlockContext,
 ): Promise<BlockResult> {
   const { connector, operation: name, credential = '', params } = tool
-  const usual = { timeoutMs: 30_000, retries: 3, onError: 'stop' as const }
+  const { timeoutMs, retries } = attemptParameters
+  const usual = { timeoutMs: timeoutMs.default as number, retries: retries.default as number, onError: 'stop' as const }
   return await run({ connector, operation: name, credential, params: params ?? {}, ...usual }, context)
 }
 

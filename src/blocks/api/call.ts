@@ -15,7 +15,7 @@ import { type ApiFailure, type ApiResponse, failedResponse, readOutcome, without
 export type ApiCall = Omit<Parameters, 'batch' | 'onError'> & {
   /**
    * Reads what went wrong from the data of a response: undefined for a success, and an empty text for a failure that
-   * the response does not explain. Called with every status.
+   * the response does not explain. A status in `expect` is a success in any case.
    */
   judge?: (data: unknown, status: number) => string | undefined
 }
@@ -50,7 +50,12 @@ async function readPages(
   try {
     for (;;) {
       const number = paging.pages + 1
-      const result = await send(call, context, number === 1 ? part : `${part}page-${number}`, page)
+      const result = await send(
+        call,
+        context,
+        number === 1 ? part : [part, `page-${number}`].filter(Boolean).join('-'),
+        page,
+      )
       if (result.failure) return failedPage(number, result, result.failure)
       const size = estimateSize(result.data, blockBytesMax)
       bytes += size
@@ -134,7 +139,8 @@ async function responseOf(
 /** A response after the judgement of the call. A failure of the service itself may be temporary, as before. */
 function judged(response: ApiResponse, { judge, method }: ApiCall): ApiResponse {
   const { data, status, failure, url } = response
-  const isAnswer = status !== null && (failure === null || failure.code === 'HTTP_ERROR')
+  const isExpected = failure === null && status !== null && status >= 400
+  const isAnswer = status !== null && !isExpected && (failure === null || failure.code === 'HTTP_ERROR')
   const problem = judge && isAnswer ? judge(data, status) : undefined
   if (!problem) return response
   if (failure) return { ...response, failure: { ...failure, message: `${failure.message}: ${shortened(problem)}` } }

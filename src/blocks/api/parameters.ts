@@ -50,6 +50,24 @@ const Batch = t.Object(
   },
 )
 
+/** The parameters of every block that sends requests. */
+export const attemptParameters = {
+  timeoutMs: t.Integer({
+    default: 30_000,
+    minimum: 1,
+    maximum: 86_400_000,
+    title: 'Timeout',
+    description: 'Milliseconds for one attempt, from its start to the last byte of the response.',
+  }),
+  retries: t.Integer({
+    default: 3,
+    minimum: 0,
+    maximum: 10,
+    title: 'Retries',
+    description: 'Further attempts after a timeout, a failed connection, or a response with status 429 or 5xx.',
+  }),
+}
+
 export const Parameters = t.Object({
   url: t.String({ title: 'URL', description: 'http:// or https://, with :name or {name} for path parameters.' }),
   method: oneOf(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], { default: 'GET', title: 'Method' }),
@@ -93,20 +111,7 @@ export const Parameters = t.Object({
   pagination: t.Optional(Pagination),
   pace: t.Optional(Pace),
   batch: t.Optional(Batch),
-  timeoutMs: t.Integer({
-    default: 30_000,
-    minimum: 1,
-    maximum: 86_400_000,
-    title: 'Timeout',
-    description: 'Milliseconds for one attempt, from its start to the last byte of the response.',
-  }),
-  retries: t.Integer({
-    default: 3,
-    minimum: 0,
-    maximum: 10,
-    title: 'Retries',
-    description: 'Further attempts after a timeout, a failed connection, or a response with status 429 or 5xx.',
-  }),
+  ...attemptParameters,
   followRedirects: t.Integer({
     default: 5,
     minimum: 0,

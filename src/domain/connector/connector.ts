@@ -72,7 +72,6 @@ const ErrorRule = t.Object(
   },
   { additionalProperties: false },
 )
-export type ErrorRule = Static<typeof ErrorRule>
 
 /** The choices of a parameter: the items that another operation lists. `value` and `label`: paths in an item. */
 const Choices = t.Object({ operation: path, value: path, label: path }, { additionalProperties: false })
@@ -88,7 +87,7 @@ const OperationShape = t.Object(
     bodyTemplate: t.Optional(t.Unknown()),
     headers: t.Optional(t.Record(t.String(), text(2_000))),
     result: t.Optional(path),
-    /** The schema of the result, for the editor. */
+    /** The JSON Schema of the result. */
     output: t.Optional(t.Unknown()),
     pagination: t.Optional(Pagination),
     expect: t.Optional(t.Array(t.Integer({ minimum: 100, maximum: 599 }), { maxItems: 100 })),

@@ -8,7 +8,7 @@ import { isSet, valueFaults } from './value-faults.ts'
 type OperationCall = { blockId: string; path: string; call: Readonly<Record<string, unknown>>; isTool: boolean }
 
 /** The calls of operations in a document: blocks, and tools of agents. Disabled blocks call nothing. */
-export function operationCallsIn({ blocks }: Pick<WorkflowDocument, 'blocks'>): OperationCall[] {
+function operationCallsIn({ blocks }: Pick<WorkflowDocument, 'blocks'>): OperationCall[] {
   return Object.values(blocks).flatMap(({ id, type, params = {}, enabled }): OperationCall[] => {
     if (enabled === false) return []
     const path = `blocks.${id}.params`

@@ -119,7 +119,7 @@ function bodyFaults(operation: Operation): ErrorDetail[] {
 }
 
 /** The parameters that a body template names. */
-export function paramsIn(template: unknown): string[] {
+function paramsIn(template: unknown): string[] {
   if (Array.isArray(template)) return template.flatMap(paramsIn)
   if (!isObject(template)) return []
   const { $param: name } = template

@@ -1,5 +1,4 @@
 import type { ErrorDetail } from '../errors.ts'
-import { isObject } from '../run/input.ts'
 import { findValidationErrors } from '../workflow/shape.ts'
 import { type Connector, ConnectorShape, connectorBounds, operationId } from './connector.ts'
 import { operationFaults } from './validate-operation.ts'
@@ -53,9 +52,4 @@ function allOperationFaults(connector: Connector): ErrorDetail[] {
     if (faults.length >= faultsMax) break
   }
   return faults
-}
-
-/** Whether a value could be a connector: it has operations. */
-export function looksLikeConnector(value: unknown): boolean {
-  return isObject(value) && isObject(value['operations']) && typeof value['baseUrl'] === 'string'
 }

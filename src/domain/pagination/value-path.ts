@@ -1,9 +1,9 @@
 import { type PathStep, parsePath, readPath } from '../workflow/reference.ts'
 
 /** A path into JSON data, such as `data.items` or `errors[0].message`. An empty path is the data itself. */
-export type ValuePath = readonly PathStep[]
+type ValuePath = readonly PathStep[]
 
-export function valuePath(text: string): ValuePath {
+function valuePath(text: string): ValuePath {
   return text === '' ? [] : parsePath(text.startsWith('[') ? text : `.${text}`)
 }
 

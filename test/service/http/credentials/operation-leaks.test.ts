@@ -37,7 +37,7 @@ const vectors: Record<
   }),
   'a field that leads elsewhere': () => ({ baseUrl: '{baseUrl}', fields: { baseUrl: stranger.url } }),
   'a field that ends the host': () => ({
-    baseUrl: `http://{host}.${service.host}`,
+    baseUrl: `http://{baseUrl}.${service.host}`,
     fields: { baseUrl: `${stranger.host}/#` },
   }),
   'a path that begins with another host': () => ({ operation: operation({ path: `//${stranger.host}/x` }) }),
