@@ -42,16 +42,21 @@ export async function authorizationUrl(
 /** Exchanges the code of a callback for a token. `state`: the one that the callback must have. */
 export async function exchangeCode(
   credential: OpenCredential,
-  { callback, redirectUri, state, verifier }: { callback: URL; redirectUri: string; state: string; verifier: string },
+  {
+    received,
+    redirectUri,
+    state,
+    verifier,
+  }: { received: URLSearchParams; redirectUri: string; state: string; verifier: string },
   options: ProviderOptions,
 ): Promise<Token> {
   try {
     const { server, isDescribed } = await providerOf(credential, ['tokenUrl'], options)
     const client = clientOf(credential)
-    const received = new URLSearchParams(callback.search)
+    const answer = new URLSearchParams(received)
     // Without the metadata document, the service does not know the name of the issuer.
-    if (!isDescribed) received.delete('iss')
-    const validated = oauth.validateAuthResponse(server, client, received, state)
+    if (!isDescribed) answer.delete('iss')
+    const validated = oauth.validateAuthResponse(server, client, answer, state)
     const authentication = await authenticationOf(credential)
     const transport = transportOf(credential, options)
     const response = await oauth.authorizationCodeGrantRequest(

@@ -67,9 +67,9 @@ export class SignIns {
     )
   }
 
-  /** Finishes the sign-in of a callback's URL. Throws `AppError` with a message for the person. */
-  async finish(callback: URL, session: string | undefined): Promise<FinishedSignIn> {
-    const sealed = callback.searchParams.get('state') ?? ''
+  /** Finishes a sign-in with the query of its callback. Throws `AppError` with a message for the person. */
+  async finish(received: URLSearchParams, session: string | undefined): Promise<FinishedSignIn> {
+    const sealed = received.get('state') ?? ''
     const state = this.#opened(sealed)
     if (!state) throw new AppError('INVALID_INPUT', 'This sign-in was not started here. Start it again.')
     const { workspaceId, name, id, verifier, returnTo } = state
@@ -84,7 +84,7 @@ export class SignIns {
     await this.#reported(credential, async () => {
       const { exchangeCode } = await import('./sign-in-requests.ts')
       const { callback: redirectUri } = this.#addresses()
-      const answer = { callback, redirectUri, state: sealed, verifier }
+      const answer = { received, redirectUri, state: sealed, verifier }
       await this.#options.tokens.signedIn(credential, await exchangeCode(credential, answer, this.#requests()))
     })
     return { workspaceId, name, returnTo }

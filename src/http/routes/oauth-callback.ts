@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { AppError } from '../../domain/errors.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
+import { searchParamsOf } from '../access/request-url.ts'
 import { sessionMarkOf } from '../access/session-mark.ts'
 import { statusOf, toAppError } from '../errors.ts'
 import type { Services } from '../services.ts'
@@ -19,7 +20,7 @@ export function oauthCallbackRoutes(services: Services, door: Door) {
       set.headers['referrer-policy'] = 'no-referrer'
       try {
         const session = await sessionMarkOf(services, request)
-        const { workspaceId, name, returnTo } = await signIns.finish(new URL(request.url), session)
+        const { workspaceId, name, returnTo } = await signIns.finish(searchParamsOf(request), session)
         logger.info('signed in with a credential', { workspaceId, credential: name })
         set.status = 303
         set.headers['location'] = withQuery(returnTo ?? `/w/${workspaceId}/settings/credentials`, 'signed-in', name)
