@@ -1,5 +1,5 @@
 import { environmentWith, ownProgram } from '../config.ts'
-import { type ImportSettings, importConnector, importLimits } from '../connectors/import/import.ts'
+import type { ImportSettings } from '../connectors/import/import.ts'
 import type { Imported } from '../connectors/import/imported.ts'
 import { isCurl } from '../domain/curl/curl.ts'
 import { AppError } from '../domain/errors.ts'
@@ -16,6 +16,8 @@ export class ConnectorImports {
 
   async import(document: unknown, wanted: Wanted, signal: AbortSignal): Promise<Imported> {
     if (typeof document === 'string' && document.length <= shortChars && isCurl(document)) {
+      // Loaded on first use, like all that few installations need.
+      const { importConnector, importLimits } = await import('../connectors/import/import.ts')
       return importConnector(document, { ...wanted, limits: importLimits })
     }
     if (this.#waiting >= waitingMax) throw new AppError('OVERLOADED', 'Too many imports are waiting. Try again later.')

@@ -1,13 +1,13 @@
 import type { Connector } from '../domain/connector/connector.ts'
-import { builtInTexts } from './built-in-texts.ts'
 
-/** The connectors that come with the service. Each is parsed on first use: most are never used. */
+/** The connectors that come with the service. Their texts are loaded on first use, and each is parsed on its own. */
 export class BuiltIn {
   readonly #parsed = new Map<string, Connector>()
 
-  find(id: string): Connector | undefined {
+  async find(id: string): Promise<Connector | undefined> {
     const known = this.#parsed.get(id)
     if (known) return known
+    const { builtInTexts } = await import('./built-in-texts.ts')
     const text = builtInTexts.get(id)
     if (text === undefined) return undefined
     const connector = JSON.parse(text) as Connector
@@ -16,8 +16,9 @@ export class BuiltIn {
   }
 
   /** All of them, by name. */
-  list(): Connector[] {
-    const all = [...builtInTexts.keys()].map((id) => this.find(id)!)
+  async list(): Promise<Connector[]> {
+    const { builtInTexts } = await import('./built-in-texts.ts')
+    const all = await Promise.all(Array.from(builtInTexts.keys(), async (id) => (await this.find(id))!))
     return all.toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
   }
 }

@@ -2,7 +2,6 @@ import { FreshCache } from '../accounts/fresh-cache.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
 import { connectorsIn, operationFindings } from '../domain/connector/findings.ts'
-import { connectorFaults } from '../domain/connector/validate.ts'
 import { AppError, problemsError } from '../domain/errors.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { ConnectorRow } from '../store/connector-store.ts'
@@ -42,7 +41,7 @@ export class Connectors {
   }
 
   async find(workspaceId: string, id: string): Promise<Connector | undefined> {
-    const builtIn = this.#builtIn.find(id)
+    const builtIn = await this.#builtIn.find(id)
     if (builtIn) return builtIn
     return id.includes(' ') ? undefined : (await this.#known.get(keyOf(workspaceId, id)))?.connector
   }
@@ -59,12 +58,12 @@ export class Connectors {
     const rows = await this.#options.store.listConnectors(workspaceId)
     const own = rows.map((row) => ({ connector: connectorOf(row), row }))
     const byName = own.toSorted((one, other) => one.connector.name.localeCompare(other.connector.name, 'en'))
-    return [...byName, ...this.#builtIn.list().map((connector) => ({ connector, row: null }))]
+    return [...byName, ...(await this.#builtIn.list()).map((connector) => ({ connector, row: null }))]
   }
 
   /** NOT_FOUND when there is none of this ID. */
   async get(workspaceId: string, id: string): Promise<ListedConnector> {
-    const builtIn = this.#builtIn.find(id)
+    const builtIn = await this.#builtIn.find(id)
     if (builtIn) return { connector: builtIn, row: null }
     const row = await this.#options.store.getConnector(workspaceId, id)
     if (!row) throw new AppError('NOT_FOUND', `The workspace has no connector "${id.slice(0, 100)}".`)
@@ -76,9 +75,10 @@ export class Connectors {
    * CONFLICT for the ID of a connector that comes with the service.
    */
   async put(workspaceId: string, id: string, document: unknown, by: string): Promise<{ isNew: boolean }> {
-    if (this.#builtIn.find(id)) {
+    if (await this.#builtIn.find(id)) {
       throw new AppError('CONFLICT', `The connector "${id}" comes with the service. Choose another ID.`)
     }
+    const { connectorFaults } = await import('../domain/connector/validate.ts')
     const faults = connectorFaults(document)
     if (faults.length > 0) throw problemsError('INVALID_INPUT', faults)
     const connector = document as Connector
@@ -96,7 +96,7 @@ export class Connectors {
 
   /** NOT_FOUND when there is none of this ID, CONFLICT for one that comes with the service. */
   async delete(workspaceId: string, id: string): Promise<void> {
-    if (this.#builtIn.find(id)) {
+    if (await this.#builtIn.find(id)) {
       throw new AppError('CONFLICT', `The connector "${id}" comes with the service, and cannot be deleted.`)
     }
     try {

@@ -1,4 +1,4 @@
-import { connectorBounds } from '../domain/connector/connector.ts'
+import { connectorBounds } from '../domain/connector/bounds.ts'
 import { AppError } from '../domain/errors.ts'
 
 /** The part of the port for the connectors that workspaces add. */

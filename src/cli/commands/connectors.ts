@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type ImportFormat, importConnector, importFormats, importLimits } from '../../connectors/import/import.ts'
+import { type ImportFormat, importFormats } from '../../connectors/import/formats.ts'
+import { importConnector, importLimits } from '../../connectors/import/import.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { type Call, type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'

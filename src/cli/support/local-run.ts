@@ -83,7 +83,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
         const credential = credentials.get(name)
         return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
       },
-      connector: async (_, id) => request.connectors?.get(id) ?? builtIn.find(id),
+      connector: async (_, id) => request.connectors?.get(id) ?? (await builtIn.find(id)),
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),
       files: nothingStored,

@@ -1,4 +1,5 @@
-import { type Connector, connectorBounds, type Operation, type ValueSchema } from '../../domain/connector/connector.ts'
+import { connectorBounds } from '../../domain/connector/bounds.ts'
+import type { Connector, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { isObject } from '../../domain/run/input.ts'
 import {
   connectorIdOf,

@@ -3,12 +3,10 @@ import { isCurl } from '../../domain/curl/curl.ts'
 import { AppError, messageOf, problemsError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { importDiscovery } from './discovery.ts'
+import type { ImportFormat } from './formats.ts'
 import { ImportError, type Imported, type ImportOptions } from './imported.ts'
 import { importOpenApi } from './openapi.ts'
 import { importCurl, importHar } from './requests.ts'
-
-export const importFormats = ['openapi', 'discovery', 'curl', 'har'] as const
-export type ImportFormat = (typeof importFormats)[number]
 
 /** Characters of a document to import. YAML takes five times as long to parse as JSON. */
 export type ImportLimits = { jsonCharsMax: number; yamlCharsMax: number }

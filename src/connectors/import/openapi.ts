@@ -1,10 +1,5 @@
-import {
-  type Connector,
-  type CredentialOffer,
-  connectorBounds,
-  type Operation,
-  type ValueSchema,
-} from '../../domain/connector/connector.ts'
+import { connectorBounds } from '../../domain/connector/bounds.ts'
+import type { Connector, CredentialOffer, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { isObject } from '../../domain/run/input.ts'
 import {
   connectorIdOf,

@@ -1,4 +1,5 @@
-import { type Connector, connectorBounds, type Operation, type ValueSchema } from '../../domain/connector/connector.ts'
+import { connectorBounds } from '../../domain/connector/bounds.ts'
+import type { Connector, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { bodyOf } from '../../domain/curl/api-parameters.ts'
 import { type ForeignRequest, readCurl } from '../../domain/curl/curl.ts'
 import { isObject } from '../../domain/run/input.ts'

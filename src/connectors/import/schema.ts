@@ -1,4 +1,5 @@
-import { connectorBounds, type ValueSchema } from '../../domain/connector/connector.ts'
+import { connectorBounds } from '../../domain/connector/bounds.ts'
+import type { ValueSchema } from '../../domain/connector/connector.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { firstLine, type Leftovers, shortText } from './imported.ts'
 

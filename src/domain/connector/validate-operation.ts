@@ -1,8 +1,8 @@
 import type { ErrorDetail } from '../errors.ts'
 import { isObject } from '../run/input.ts'
+import { connectorBounds } from './bounds.ts'
 import {
   type Connector,
-  connectorBounds,
   type Operation,
   parameterEncodings,
   parameterPlaces,

@@ -1,6 +1,8 @@
 import type { ErrorDetail } from '../errors.ts'
 import { findValidationErrors } from '../workflow/shape.ts'
-import { type Connector, ConnectorShape, connectorBounds, operationId } from './connector.ts'
+import { connectorBounds, operationId } from './bounds.ts'
+import type { Connector } from './connector.ts'
+import { ConnectorShape } from './connector-shape.ts'
 import { operationFaults } from './validate-operation.ts'
 
 /** More faults than this do not help the reader. */

@@ -89,7 +89,7 @@ async function call(connector: Connector, name: string, params: Record<string, u
   return await runBlock(operation, call, context)
 }
 
-for (const connector of builtIn.list()) {
+for (const connector of await builtIn.list()) {
   const path = join(import.meta.dir, 'documented', `${connector.id}.json`)
   const documented = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Documented>
 
@@ -140,7 +140,7 @@ for (const connector of builtIn.list()) {
 
 test('a mail is MIME with its attachment, in base64url', async () => {
   responses = [Response.json({ id: '1' })]
-  const gmail = builtIn.list().find(({ id }) => id === 'gmail')!
+  const gmail = (await builtIn.list()).find(({ id }) => id === 'gmail')!
   using context = makeContext()
   const stored = await context.files.store(new TextEncoder().encode('a,b\n'), { name: 'a.csv', type: 'text/csv' })
   const message = {
@@ -172,7 +172,7 @@ test('a mail is MIME with its attachment, in base64url', async () => {
 
 test('an operation and an API block send the same request', async () => {
   responses = [Response.json({ ok: true }), Response.json({ ok: true })]
-  const slack = builtIn.list().find(({ id }) => id === 'slack')!
+  const slack = (await builtIn.list()).find(({ id }) => id === 'slack')!
   await call(slack, 'sendMessage', { channel: 'C1', text: 'Hello' })
   const [sent] = seen as [Seen]
   using context = makeContext()

@@ -1,5 +1,5 @@
-import { type ImportFormat, importFormats } from '../../../connectors/import/import.ts'
-import { connectorId } from '../../../domain/connector/connector.ts'
+import { type ImportFormat, importFormats } from '../../../connectors/import/formats.ts'
+import { connectorId } from '../../../domain/connector/bounds.ts'
 import { AppError, problemsError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { ListedConnector } from '../../../connectors/connectors.ts'
-import { importFormats } from '../../../connectors/import/import.ts'
+import { importFormats } from '../../../connectors/import/formats.ts'
 import type { Connector as ConnectorDocument } from '../../../domain/connector/connector.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'

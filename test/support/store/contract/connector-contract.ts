@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { connectorBounds } from '../../../../src/domain/connector/connector.ts'
+import { connectorBounds } from '../../../../src/domain/connector/bounds.ts'
 import type { ConnectorRow } from '../../../../src/store/connector-store.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { Installed } from '../installed.ts'
