@@ -1,4 +1,3 @@
-import { connectorBounds } from '../../domain/connector/bounds.ts'
 import type { Connector, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { isObject } from '../../domain/run/input.ts'
 import {
@@ -12,6 +11,7 @@ import {
   operationIdOf,
   type Properties,
   shortText,
+  TakenOperations,
 } from './imported.ts'
 import { importedSchema, type SchemaContext, schemaPartsMax } from './schema.ts'
 
@@ -24,19 +24,12 @@ export function importDiscovery(document: Record<string, unknown>, { id, operati
     resolve: (name) => (Object.hasOwn(schemas, name) ? schemas[name] : undefined),
   }
   const wanted = operations && new Set(operations)
-  const taken: Record<string, Operation> = {}
-  let count = 0
+  const taken = new TakenOperations(leftovers)
   for (const { name, method, path } of methodsIn(document, '')) {
     if (wanted && !wanted.has(name)) continue
-    count += 1
-    if (count > connectorBounds.operationsMax) {
-      leftovers.add(path, `A connector has at most ${connectorBounds.operationsMax} operations.`)
-      continue
-    }
-    const operation = operationOf(method, path, context)
-    if (operation) taken[operationIdOf(name, taken)] = operation
+    taken.add(operationIdOf(name, taken.all), path, () => operationOf(method, path, context))
   }
-  if (Object.keys(taken).length === 0) throw new ImportError('The Discovery document has none of the operations.')
+  if (taken.isEmpty) throw new ImportError('The Discovery document has none of the operations.')
   const root = textOf(document['rootUrl']) ?? 'https://www.googleapis.com/'
   const baseUrl = `${root}${textOf(document['servicePath']) ?? ''}`.replace(/\/+$/, '')
   const title = firstLine(document['title'], 200) ?? textOf(document['name']) ?? 'Google API'
@@ -61,7 +54,7 @@ export function importDiscovery(document: Record<string, unknown>, { id, operati
       },
       { kind: 'google_service_account' as const, label: 'Service account', ...hosts, fields: { scope: scopes } },
     ],
-    operations: taken,
+    operations: taken.all,
   })
   return { connector, notTaken: leftovers.list }
 }

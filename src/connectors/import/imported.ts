@@ -1,3 +1,4 @@
+import { connectorBounds } from '../../domain/connector/bounds.ts'
 import type { Connector, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 
 /** A part of a document that a connector cannot have, and why. `path`: in the document. */
@@ -32,6 +33,60 @@ export class Leftovers {
 }
 
 const notTakenMax = 500
+
+/** The operations of a connector that is being made: as many as fit. The others are listed as not taken. */
+export class TakenOperations {
+  readonly all: Record<string, Operation> = {}
+  readonly #leftovers: Leftovers
+  #count = 0
+  #bytesLeft = connectorBounds.bytesMax - bytesOfTheRest
+
+  constructor(leftovers: Leftovers) {
+    this.#leftovers = leftovers
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
+  /** Makes an operation and adds it, if there is room. `path`: its place in the document. */
+  add(name: string, path: string, make: () => Operation | undefined): void {
+    if (this.#count === connectorBounds.operationsMax) {
+      this.#leftovers.add(path, `A connector has at most ${connectorBounds.operationsMax} operations.${hint}`)
+      return
+    }
+    const made = make()
+    if (!made) return
+    const operation = withoutManyParameters(made, path, this.#leftovers)
+    const bytes = Buffer.byteLength(JSON.stringify(operation)) + name.length
+    if (bytes > this.#bytesLeft) {
+      this.#leftovers.add(path, `A connector has at most ${connectorBounds.bytesMax} bytes of JSON.${hint}`)
+      return
+    }
+    this.#bytesLeft -= bytes
+    this.#count += 1
+    this.all[name] = operation
+  }
+}
+
+const hint = ' Choose the operations to import.'
+/** Room for the names and the credentials of the connector, and for the commas. */
+const bytesOfTheRest = 65_536
+
+/** Optional parameters beyond the limit are listed as not taken. */
+function withoutManyParameters(operation: Operation, path: string, leftovers: Leftovers): Operation {
+  const { parameters } = operation
+  const max = connectorBounds.parametersMax
+  const all = Object.entries(parameters?.properties ?? {})
+  if (!parameters || all.length <= max) return operation
+  const required = new Set(parameters.required)
+  const requiredFirst = [...all].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)))
+  const kept = new Set(requiredFirst.slice(0, max))
+  leftovers.add(path, `An operation has at most ${max} parameters: ${all.length - max} are not taken.`)
+  const properties = Object.fromEntries(all.filter((each) => kept.has(each)))
+  const names = parameters.required?.filter((name) => Object.hasOwn(properties, name))
+  return { ...operation, parameters: { ...parameters, properties, ...(names ? { required: names } : {}) } }
+}
 
 /** A text as the ID of a connector. */
 export function connectorIdOf(text: string): string {

@@ -1,4 +1,3 @@
-import { connectorBounds } from '../../domain/connector/bounds.ts'
 import type { Connector, CredentialOffer, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { isObject } from '../../domain/run/input.ts'
 import {
@@ -12,6 +11,7 @@ import {
   operationIdOf,
   type Properties,
   shortText,
+  TakenOperations,
 } from './imported.ts'
 import { importedBody } from './openapi-body.ts'
 import { credentialOffers } from './openapi-security.ts'
@@ -35,8 +35,7 @@ export function importOpenApi(
     resolve: (reference) => pointed(document, reference),
   }
   const wanted = operations && new Set(operations)
-  const taken: Record<string, Operation> = {}
-  let count = 0
+  const taken = new TakenOperations(leftovers)
   for (const [path, item] of Object.entries(paths)) {
     const found = isObject(item) && typeof item['$ref'] === 'string' ? context.resolve(item['$ref']) : item
     if (!isObject(found)) continue
@@ -47,17 +46,11 @@ export function importOpenApi(
       if (!isObject(written)) continue
       const name = operationIdOf(
         textOf(written['operationId']) ?? `${method}_${path.replaceAll(/^\/|[{}]/g, '')}`,
-        taken,
+        taken.all,
       )
       if (wanted && !wanted.has(name)) continue
-      count += 1
-      if (count > connectorBounds.operationsMax) {
-        leftovers.add(`paths.${path}.${method}`, `A connector has at most ${connectorBounds.operationsMax} operations.`)
-        continue
-      }
       const at = `paths.${path}.${method}`
-      const operation = operationOf({ path, method, written, shared: found['parameters'], at }, context)
-      if (operation) taken[name] = operation
+      taken.add(name, at, () => operationOf({ path, method, written, shared: found['parameters'], at }, context))
     }
   }
   const description = shortText(isObject(info) ? info['description'] : undefined, 500)
@@ -66,9 +59,9 @@ export function importOpenApi(
     ...{ id: id ?? connectorIdOf(title), name: title, description, baseUrl },
     documentation: documentationOf(document),
     credentials: credentialOffers(document, baseUrl, leftovers) as CredentialOffer[],
-    operations: taken,
+    operations: taken.all,
   })
-  if (Object.keys(taken).length === 0) {
+  if (taken.isEmpty) {
     throw new ImportError(wanted ? 'The document has none of these operations.' : 'The document has no operations.')
   }
   return { connector, notTaken: leftovers.list }
@@ -149,7 +142,14 @@ function addParameter(
   const written = parameter['schema'] ?? (isObject(content) ? content['schema'] : undefined) ?? withoutPlace(parameter)
   const schema = importedSchema(written, at, context)
   const description = shortText(parameter['description'], 1_000)
-  const key = Object.hasOwn(properties, name) && properties[name]?.in !== place ? `${name}_${place}` : name
+  const other = Object.hasOwn(properties, name) && properties[name]?.in !== place ? properties[name] : undefined
+  if (other && place === 'path') {
+    // The path says the name, so the other parameter gets a new one.
+    properties[`${name}_${other.in}`] = { name, ...other }
+    const index = required.indexOf(name)
+    if (index >= 0) required[index] = `${name}_${other.in}`
+  }
+  const key = other && place !== 'path' ? `${name}_${place}` : name
   const isJoined = schema.type === 'array' && place === 'query' && isCommaSeparated(parameter, context.isSwagger)
   const own: ValueSchema = {
     ...schema,

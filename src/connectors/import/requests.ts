@@ -1,9 +1,16 @@
-import { connectorBounds } from '../../domain/connector/bounds.ts'
 import type { Connector, Operation, ValueSchema } from '../../domain/connector/connector.ts'
 import { bodyOf } from '../../domain/curl/api-parameters.ts'
 import { type ForeignRequest, readCurl } from '../../domain/curl/curl.ts'
 import { isObject } from '../../domain/run/input.ts'
-import { connectorIdOf, ImportError, type Imported, type ImportOptions, Leftovers, operationIdOf } from './imported.ts'
+import {
+  connectorIdOf,
+  ImportError,
+  type Imported,
+  type ImportOptions,
+  Leftovers,
+  operationIdOf,
+  TakenOperations,
+} from './imported.ts'
 
 /** A cURL command as a connector with one operation. Throws `ImportError`. */
 export function importCurl(command: string, options: ImportOptions): Imported {
@@ -44,14 +51,15 @@ type Placed = { request: ForeignRequest; path: string }
 
 function connectorFrom(
   requests: readonly Placed[],
-  { id, operations: wanted }: ImportOptions,
+  { id, operations: named }: ImportOptions,
   leftovers: Leftovers,
 ): Imported {
+  const wanted = named && new Set(named)
   const first = requests
     .map(({ request }) => URL.parse(request.url))
     .find((url) => url !== null && /^https?:$/.test(url.protocol))
   if (!first) throw new ImportError('There is no request to an http or https URL.')
-  const operations: Record<string, Operation> = {}
+  const taken = new TakenOperations(leftovers)
   const seen = new Set<string>()
   for (const { request, path } of requests) {
     const url = URL.parse(request.url)
@@ -64,18 +72,17 @@ function connectorFrom(
     } else if (!methods.has(request.method)) {
       leftovers.add(path, `Operations do not use the method ${request.method.slice(0, 20)}.`)
     } else if (seen.has(key!)) leftovers.add(path, `Another request has the same method and path: ${key}.`)
-    else if (seen.size >= connectorBounds.operationsMax) {
-      leftovers.add(path, `A connector has at most ${connectorBounds.operationsMax} operations.`)
-    } else {
+    else {
       seen.add(key!)
-      const name = operationIdOf(`${request.method.toLowerCase()}${url.pathname.replaceAll(/\W+/g, '_')}`, operations)
-      if (!wanted || wanted.includes(name)) operations[name] = operationFrom(request, url, path, leftovers)
+      const name = operationIdOf(`${request.method.toLowerCase()}${url.pathname.replaceAll(/\W+/g, '_')}`, taken.all)
+      if (wanted && !wanted.has(name)) continue
+      taken.add(name, path, () => operationFrom(request, url, path, leftovers))
     }
   }
-  if (Object.keys(operations).length === 0) throw new ImportError('None of the requests can be taken.')
+  if (taken.isEmpty) throw new ImportError('None of the requests can be taken.')
   const connector: Connector = {
     ...{ id: id ?? connectorIdOf(first.hostname), name: first.hostname, baseUrl: first.origin },
-    ...{ credentials: [{ kind: 'bearer', hosts: [first.host] }], operations },
+    ...{ credentials: [{ kind: 'bearer', hosts: [first.host] }], operations: taken.all },
   }
   return { connector, notTaken: leftovers.list }
 }
@@ -95,7 +102,7 @@ function operationFrom(request: ForeignRequest, url: URL, path: string, leftover
   const { bodyType, body } = bodyOf(request)
   let kind: Operation['body']
   if (hasBody && bodyType === 'json' && isObject(body)) {
-    for (const [name, value] of Object.entries(body).slice(0, 100))
+    for (const [name, value] of Object.entries(body))
       properties[freeName(name, properties)] = { ...schemaOf(value), name, in: 'body' }
   } else if (hasBody && Array.isArray(body) && (bodyType === 'form' || bodyType === 'multipart')) {
     kind = bodyType
