@@ -10,6 +10,7 @@ export const docs = {
   keys: '/docs/api#authentication',
   environment: '/docs/secrets#environment-variables',
   credentials: '/docs/credentials',
+  connectors: '/docs/connectors',
   roles: '/docs/security#roles',
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',

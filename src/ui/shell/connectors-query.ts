@@ -1,6 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Connector } from '../../domain/connector/connector.ts'
-import { call } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
+
+export type ConnectorSummary = ResponseOf<'GET /api/workspaces/:id/connectors'>['data'][number]
 
 /** The services that a workspace can use, with the names of their operations. */
 export function connectorsQuery(workspaceId: string) {

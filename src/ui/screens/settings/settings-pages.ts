@@ -4,6 +4,7 @@ export const settingsPages = [
   { name: 'account', label: 'Account', words: 'password e-mail sign in theme session', group: 'You' },
   { name: 'environment', label: 'Environment variables', words: 'secrets', group: 'Workspace' },
   { name: 'credentials', label: 'Credentials', words: 'password token sign in services', group: 'Workspace' },
+  { name: 'connectors', label: 'Connectors', words: 'services openapi import curl plugin', group: 'Workspace' },
   { name: 'workspace', label: 'Name and members', words: 'people invite roles users team viewer', group: 'Workspace' },
   { name: 'usage', label: 'Usage and limits', words: 'cost models tokens quota tier plan', group: 'Workspace' },
   { name: 'processes', label: 'Processes', words: 'drain leader cluster postgresql heartbeat', group: 'Service' },

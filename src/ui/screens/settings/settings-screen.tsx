@@ -8,6 +8,7 @@ import { Page, PageBody } from '../../shell/page.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { AboutSection } from './about-section.tsx'
 import { AccountSection } from './account-section.tsx'
+import { ConnectorsSection } from './connectors/connectors-section.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { EnvironmentSection } from './environment-section.tsx'
 import { KeysSection } from './keys-section.tsx'
@@ -21,6 +22,7 @@ const contents = {
   account: { content: AccountSection, docs: docs.signIn },
   environment: { content: EnvironmentSection, docs: docs.environment },
   credentials: { content: CredentialsSection, docs: docs.credentials },
+  connectors: { content: ConnectorsSection, docs: docs.connectors },
   workspace: { content: WorkspaceSection, docs: docs.roles },
   usage: { content: UsageSection, docs: docs.limits },
   processes: { content: ProcessesSection, docs: docs.processes },

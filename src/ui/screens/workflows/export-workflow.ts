@@ -1,4 +1,5 @@
 import { call } from '../../api/call.ts'
+import { saveJson } from '../../parts/save-json.ts'
 
 /** Downloads a workflow document, in the form that the import and `millrace workflows push` accept. */
 export async function exportWorkflow(id: string, { pins = false } = {}): Promise<void> {
@@ -10,13 +11,7 @@ export async function exportWorkflow(id: string, { pins = false } = {}): Promise
     const { data } = await call('GET /api/workflows/:id/pins', { params: { id } })
     document['mocks'] = data.map(({ blockId, output }) => ({ block: blockId, output }))
   }
-  const blob = new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' })
-  const url = URL.createObjectURL(blob)
-  const link = globalThis.document.createElement('a')
-  link.href = url
-  link.download = `${fileNameOf(workflow.name)}.json`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  saveJson(`${fileNameOf(workflow.name)}.json`, document)
 }
 
 /** Members that the service adds to a document. */

@@ -1,14 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { FileUp } from 'lucide-react'
-import { type DragEvent, useRef, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../../api/call.ts'
 import { messageOf } from '../../api/message-of.ts'
 import { countOf } from '../../parts/amount-text.ts'
-import { Button } from '../../parts/button.tsx'
-import { classes } from '../../parts/class-names.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
+import { FileDrop } from '../../parts/file-drop.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { useWorkspace } from '../../shell/workspace.tsx'
 import { freeName } from './folder-tree.ts'
@@ -29,8 +27,6 @@ export function ImportDialog({
   const { id: workspaceId } = useWorkspace()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState<readonly File[]>(files)
-  const [isOver, setIsOver] = useState(false)
-  const picker = useRef<HTMLInputElement>(null)
   const queries = useQueryClient()
   const toast = useToast()
   const [, navigate] = useLocation()
@@ -65,11 +61,6 @@ export function ImportDialog({
     if (ids.length === 1) navigate(`/workflows/${ids[0]}`)
     else onClose()
   }
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setIsOver(false)
-    setChosen([...event.dataTransfer.files])
-  }
   return (
     <FormDialog
       title="Import workflows"
@@ -78,39 +69,7 @@ export function ImportDialog({
       onClose={onClose}
       onSubmit={importAll}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
-      <div
-        onDragOver={(event) => {
-          event.preventDefault()
-          setIsOver(true)
-        }}
-        onDragLeave={() => setIsOver(false)}
-        onDrop={drop}
-        className={classes(
-          'flex flex-col items-center gap-2 rounded-lg border border-dashed px-4 py-6 text-center text-sm',
-          isOver ? 'border-accent bg-accent-soft' : 'border-line-strong',
-        )}
-      >
-        <FileUp size={20} className="text-muted" aria-hidden="true" />
-        {chosen.length > 0 ? (
-          <p className="font-medium break-all">{chosen.map(({ name }) => name).join(', ')}</p>
-        ) : (
-          <p className="text-muted">Drop files here</p>
-        )}
-        <Button size="small" onClick={() => picker.current?.click()}>
-          Choose files
-        </Button>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          accept=".json,application/json"
-          aria-label="Files to import"
-          className="sr-only"
-          tabIndex={-1}
-          onChange={(event) => setChosen([...(event.target.files ?? [])])}
-        />
-      </div>
+      <FileDrop label="Files to import" accept=".json,application/json" multiple files={chosen} onChange={setChosen} />
       <Field label="Or paste a document">
         {(tied) => (
           <TextArea
