@@ -67,6 +67,15 @@ export class TakenOperations {
     this.#count += 1
     this.all[name] = operation
   }
+
+  /** Adds the shape of an operation's result, if there is room left. Call it once all operations are added. */
+  describe(name: string, output: ValueSchema): void {
+    const operation = this.all[name]
+    const bytes = Buffer.byteLength(JSON.stringify(output)) + 12
+    if (!operation || bytes > this.#bytesLeft) return
+    this.#bytesLeft -= bytes
+    this.all[name] = { ...operation, output }
+  }
 }
 
 const hint = ' Choose the operations to import.'

@@ -14,6 +14,7 @@ import {
   TakenOperations,
 } from './imported.ts'
 import { importedBody } from './openapi-body.ts'
+import { importedOutput } from './openapi-output.ts'
 import { credentialOffers } from './openapi-security.ts'
 import { importedSchema, type OpenApiContext, schemaPartsMax } from './schema.ts'
 
@@ -36,6 +37,7 @@ export function importOpenApi(
   }
   const wanted = operations && new Set(operations)
   const taken = new TakenOperations(leftovers)
+  const responses: [name: string, responses: unknown][] = []
   for (const [path, item] of Object.entries(paths)) {
     const found = isObject(item) && typeof item['$ref'] === 'string' ? context.resolve(item['$ref']) : item
     if (!isObject(found)) continue
@@ -50,8 +52,13 @@ export function importOpenApi(
       )
       if (wanted && !wanted.has(name)) continue
       const at = `paths.${path}.${method}`
+      responses.push([name, written['responses']])
       taken.add(name, at, () => operationOf({ path, method, written, shared: found['parameters'], at }, context))
     }
+  }
+  for (const [name, written] of responses) {
+    const output = Object.hasOwn(taken.all, name) ? importedOutput(written, context) : undefined
+    if (output) taken.describe(name, output)
   }
   const description = shortText(isObject(info) ? info['description'] : undefined, 500)
   const baseUrl = baseUrlOf(document, source, leftovers)

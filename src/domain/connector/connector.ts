@@ -39,7 +39,11 @@ export type ValueSchema = {
 }
 export type ParametersSchema = ValueSchema & { properties: Readonly<Record<string, ValueSchema>> }
 
-export type Operation = Omit<Static<typeof OperationShape>, 'parameters'> & { parameters?: ParametersSchema }
+export type Operation = Omit<Static<typeof OperationShape>, 'parameters' | 'output'> & {
+  parameters?: ParametersSchema
+  /** The shape of the result. Nothing checks a result against it: the editor shows results and references by it. */
+  output?: ValueSchema
+}
 
 /** A kind of credential that fits a service. */
 export type CredentialOffer = Static<typeof CredentialOfferShape>

@@ -1,14 +1,7 @@
 import type { ErrorDetail } from '../errors.ts'
 import { isObject } from '../run/input.ts'
 import { connectorBounds } from './bounds.ts'
-import {
-  type Connector,
-  type Operation,
-  parameterEncodings,
-  parameterPlaces,
-  placeOf,
-  type ValueSchema,
-} from './connector.ts'
+import { type Connector, type Operation, parameterEncodings, parameterPlaces, placeOf } from './connector.ts'
 
 /** Everything that is wrong with an operation; `path` from the operation on. */
 export function operationFaults(operation: Operation, connector: Connector): ErrorDetail[] {
@@ -22,7 +15,10 @@ export function operationFaults(operation: Operation, connector: Connector): Err
     const message = `An operation has at most ${connectorBounds.parametersMax} parameters, not ${names.length}.`
     return [{ path: 'parameters.properties', message }]
   }
-  const schemas = parameters === undefined ? [] : schemaFaults(parameters as ValueSchema, 'parameters', 1)
+  const schemas = [
+    ...(parameters === undefined ? [] : schemaFaults(parameters, 'parameters', 1)),
+    ...(operation.output === undefined ? [] : schemaFaults(operation.output, 'output', 1)),
+  ]
   if (schemas.length > 0) return schemas
   return [
     ...pathFaults(operation),
@@ -41,7 +37,7 @@ const keywords = new Set([
   ...['in', 'encode', 'join', 'name'],
 ])
 
-/** The faults of a parameter's schema. A keyword that the service would ignore is a fault. */
+/** The faults of a schema of a parameter or a result. A keyword that the service would ignore is a fault. */
 function schemaFaults(schema: unknown, path: string, level: number): ErrorDetail[] {
   if (!isObject(schema)) return [{ path, message: 'must be a JSON Schema.' }]
   if (level > connectorBounds.depthMax) {

@@ -8,6 +8,7 @@ import { authorizationOf } from '../../../src/credentials/authorization.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import type { Connector } from '../../../src/domain/connector/connector.ts'
 import { connectorFaults } from '../../../src/domain/connector/validate.ts'
+import { valueFaults } from '../../../src/domain/connector/value-faults.ts'
 import type { OpenCredential } from '../../../src/domain/credential/open-credential.ts'
 import { isObject } from '../../../src/domain/run/input.ts'
 import { httpPeer } from '../../support/outbound/peers.ts'
@@ -120,6 +121,8 @@ for (const connector of await builtIn.list()) {
         if (request.text !== undefined) expect(first.body).toBe(request.text)
         if (data !== undefined) expect(outputs['data']).toEqual(data)
         else if (given[0] !== null) expect(outputs['data']).not.toBeNull()
+        const { output } = connector.operations[name]!
+        if (output && given[0] !== null) expect(valueFaults(output, outputs['data'])).toEqual([])
       })
 
       if (failure) {

@@ -28,7 +28,13 @@ beforeAll(async () => {
     ...{ id: 'house', name: 'House', baseUrl: `http://127.0.0.1:${peer.port}` },
     credentials: [{ kind: 'bearer', label: 'House token', hosts: [`127.0.0.1:${peer.port}`] }],
     operations: {
-      listRooms: { label: 'List rooms', method: 'GET', path: '/rooms', result: 'rooms' },
+      listRooms: {
+        ...{ label: 'List rooms', method: 'GET', path: '/rooms', result: 'rooms' },
+        output: {
+          type: 'array',
+          items: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string', title: 'Room' } } },
+        },
+      },
       paint: {
         ...{ label: 'Paint a room', method: 'POST', path: '/paint' },
         parameters: {
@@ -135,4 +141,35 @@ test('a pasted cURL command becomes an API block, and says what was not taken', 
   const { params } = await blockOf('api')
   expect(params).toMatchObject({ url: 'https://api.example.com/items', method: 'POST', body: { name: 'Tea' } })
   expect(JSON.stringify(params)).not.toContain('secret')
+}, 120_000)
+
+test('a result is shown as its schema describes it, which also suggests references before the first run', async () => {
+  const { page, serving, apiKey } = visited
+  const params = { connector: 'house', operation: 'listRooms', credential: 'house' }
+  const made = document({
+    name: 'Results',
+    blocks: [
+      block('start', 'api_trigger', {}, { position: { x: 0, y: 0 } }),
+      block('rooms', 'operation', params, { position: { x: 300, y: 0 } }),
+      block('reply', 'response', { data: '<rooms.status>' }, { position: { x: 600, y: 0 } }),
+    ],
+    edges: ['start > rooms', 'rooms > reply'],
+  })
+  const { body } = await call(`${serving.url}/api/workflows`, apiKey, 'POST', made)
+  await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
+  await node(page, 'reply').click()
+  await inspector('reply').getByRole('button', { name: 'Input' }).click()
+  await inspector('reply').getByRole('button', { name: 'Expand <rooms.data>' }).click()
+  await inspector('reply').getByRole('button', { name: 'Expand <rooms.data[0]>' }).click()
+  await inspector('reply').getByTitle('<rooms.data[0].name>').waitFor()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await node(page, 'rooms').click()
+  const result = page.getByRole('region', { name: 'Console', exact: true }).getByRole('region', { name: 'Output' })
+  await result.getByText('Output: 2 items').waitFor()
+  expect(await result.getByRole('columnheader').allTextContents()).toEqual(['id', 'Room'])
+  expect(await result.getByRole('cell').allTextContents()).toEqual(['r1', 'Hall', 'r2', 'Attic'])
+  expect(await accessibilityFaults(page)).toEqual([])
+  await result.getByRole('button', { name: 'Show as JSON' }).click()
+  await result.getByText('status:').waitFor()
+  await result.getByRole('button', { name: 'Show as table' }).waitFor()
 }, 120_000)

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { duration } from '../canvas/block-summary.ts'
+import { BlockOutput } from '../results/block-output.tsx'
 import { shownOutput, skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
@@ -21,7 +22,9 @@ export function EntryDetail({ entry, isErrorElsewhere }: { entry: RunEntry; isEr
       {span?.status === 'skipped' && <p className="text-sm text-muted">{skippedText(span)}</p>}
       {span && span.status !== 'skipped' && (
         <>
-          {shownOutput(span) !== undefined && <JsonView label="Output" value={shownOutput(span)} />}
+          {shownOutput(span) !== undefined && (
+            <BlockOutput blockId={span.blockId} label="Output" value={shownOutput(span)} />
+          )}
           {text !== '' && (
             <Part title="Streamed text">
               <p className="text-sm break-words whitespace-pre-wrap">{text}</p>

@@ -7,6 +7,8 @@ import { entriesOf, type RunEntry, type RunState, shownEntry } from '../run/run-
 export type RunValues = {
   /** Outputs by block id. */
   outputs: ReadonlyMap<string, unknown>
+  /** The members that the outputs of other blocks will have, by block id, with undefined as values. */
+  expected?: ReadonlyMap<string, unknown>
   /** The iteration of each surrounding loop and parallel, by its id; innermost first. */
   iterations: ReadonlyMap<string, { index: number; currentItem?: unknown; items?: readonly unknown[] | null }>
   /** The values of the workflow's variables. */

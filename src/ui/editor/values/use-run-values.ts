@@ -3,6 +3,7 @@ import { createContext, useContext, useMemo, useSyncExternalStore } from 'react'
 import { call } from '../../api/call.ts'
 import { environmentQuery } from '../../shell/environment-query.ts'
 import { useDraft, useEditing } from '../editing.tsx'
+import { outlineOf, useOperationOutputs } from '../results/operation-outputs.ts'
 import { passesOf, passOf, runOf } from '../run/passes.ts'
 import { pastRun } from '../run/past-run.ts'
 import { entriesOf, type RunEntry, type RunState } from '../run/run-state.ts'
@@ -84,12 +85,18 @@ export function useBlockRunData(blockId: string): RunData {
   const document = useDraft((state) => state.document)
   const { pass: chosen } = useSyncExternalStore(focus.watch, focus.state)
   const names = useEnvironmentNames()
+  const results = useOperationOutputs()
+  const expected = useMemo(
+    () => new Map([...results].map(([id, schema]) => [id, { data: outlineOf(schema) }])),
+    [results],
+  )
   return useMemo(() => {
     const startsOf = (type: string) => types.get(type)?.starts ?? null
     const shown = run ?? { entries: [], before: undefined, executionId: undefined }
     const entries = entriesOf(shown, blockId)
     const pass = passOf(shown, blockId, chosen)
-    const values = runValues(document, blockId, shown, pass?.iterations ?? chosen?.iterations ?? [], startsOf)
+    const found = runValues(document, blockId, shown, pass?.iterations ?? chosen?.iterations ?? [], startsOf)
+    const values = { ...found, expected }
     return {
       run,
       executionId: runOf(shown, entries),
@@ -101,5 +108,5 @@ export function useBlockRunData(blockId: string): RunData {
         return found && { ...found, isHidden: isIncomplete(found.value, names) }
       },
     }
-  }, [run, document, blockId, chosen, types, names])
+  }, [run, document, blockId, chosen, types, names, expected])
 }

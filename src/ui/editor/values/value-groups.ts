@@ -30,8 +30,9 @@ export function valueGroups(
     const block = document.blocks[id]
     if (!block) return []
     const value = values.outputs.get(id)
-    const isRecord = typeof value === 'object' && value !== null
-    const members = membersOf(reference, outputs, isRecord ? (value as Record<string, unknown>) : {})
+    const shown = value ?? values.expected?.get(id)
+    const isRecord = typeof shown === 'object' && shown !== null
+    const members = membersOf(reference, outputs, isRecord ? (shown as Record<string, unknown>) : {})
     const note = value === undefined ? 'not run yet' : undefined
     return [{ label: block.name, type: block.type, reference, members, note, isNear: index === 0 }]
   })

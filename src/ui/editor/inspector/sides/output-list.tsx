@@ -1,10 +1,10 @@
 import { Copy } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { copyText } from '../../../parts/clipboard.ts'
-import { JsonView } from '../../../parts/json-view.tsx'
 import { useToast } from '../../../parts/toast.tsx'
 import { useDraft, useEditing } from '../../editing.tsx'
 import { PinControls, PinnedOutput } from '../../pins/pin-controls.tsx'
+import { BlockOutput } from '../../results/block-output.tsx'
 import { iterationText, shownOutput, skippedText } from '../../run/block-run.ts'
 import type { RunSpan } from '../../run/run-event.ts'
 import { listenedToken } from '../../run/test-request.ts'
@@ -74,5 +74,5 @@ function ExecutionOutput({ span, iterations }: { span: RunSpan; iterations: read
     return <p className="text-sm text-muted">The block failed, so it has no output.</p>
   }
   const where = [runName, iterationText(iterations)].filter(Boolean).join(', iteration ')
-  return <JsonView label={`In ${where}`} value={output} openDepth={2} />
+  return <BlockOutput blockId={span.blockId} label={`In ${where}`} value={output} />
 }
