@@ -1,6 +1,7 @@
 import type { Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus } from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
+import type { DuePauses, EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../domain/run/pause.ts'
 import type { Write } from '../domain/run/write.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 
@@ -44,6 +45,18 @@ export interface RunStore {
   parkJobs(crashed: boolean): Promise<{ queued: number; interrupted: number }>
   /** The sealed output of a job that ended; undefined when its log entry shows the complete output. */
   getJobOutput(executionId: string): Promise<Uint8Array | undefined>
+
+  // pauses; `append` writes them
+  /** The pauses of a run, oldest first. */
+  listRunPauses(executionId: string): Promise<StoredPause[]>
+  listPauses(page: PausePage): Promise<ListedPause[]>
+  getPause(contextId: string): Promise<StoredPause | undefined>
+  /** Ends an open pause. Undefined when there is no such pause. */
+  endPause(end: PauseEnd): Promise<EndedPause | undefined>
+  /** Changes when an open pause ends by itself. Undefined when it is not open. */
+  extendPause(contextId: string, until: number | null): Promise<StoredPause | undefined>
+  /** Ends open pauses whose time has come, at most `limit`. Their runs continue in this process. */
+  endDuePauses(at: number, limit: number): Promise<DuePauses>
 
   // chats; `append` records the messages
   /** The latest exchanges of a conversation, sealed, oldest first. */

@@ -18,18 +18,22 @@ export type NewJob = {
 
 /**
  * A queued job becomes running when its turn comes. When the run ends, its log entry replaces the job. A running job
- * becomes interrupted when the process crashes or stops, and when it has to wait for memory. It becomes running again
- * when it resumes.
+ * becomes interrupted when the process crashes or stops, and when it has to wait for memory. It becomes paused when all
+ * that is left of it waits for a time or an answer, and interrupted when that has come. It becomes running again when
+ * it resumes.
  */
-export type JobState = 'queued' | 'running' | 'interrupted'
+export type JobState = 'queued' | 'running' | 'interrupted' | 'paused'
 
 export type Job = NewJob & {
   state: JobState
   /** How many times the process crashed while the job ran. */
   interruptions: number
-  /** How long it has waited for memory, up to the latest resumption. This time does not count against its timeout. */
+  /**
+   * How long it has waited for memory, or was paused, up to the latest resumption. This time does not count against its
+   * timeout.
+   */
   waitedMs: number
-  /** Set while it waits for memory. */
+  /** Set while it waits for memory, or is paused. */
   waitingSince: number | null
 }
 

@@ -2,6 +2,7 @@ import type { ScheduleStep } from '../schedule/schedule.ts'
 import type { Claim, RequestClaim } from './claim.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
+import type { PauseWrite } from './pause.ts'
 
 /** One write. Many writes are committed together as a group. */
 export type Write = LogWrite | JobWrite | ChatWrite
@@ -20,6 +21,7 @@ export type LogWrite = {
 }
 
 export type JobWrite =
+  | PauseWrite
   /** Refused, without a job, when its claim is. `chars`: the approximate input size, if it is encrypted later. */
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts or continues. */
@@ -60,8 +62,16 @@ export function lengthOfWrite(write: Write): number {
     case 'job-wait':
     case 'schedule':
       return 0
+    case 'job-pause':
+      return lengthOfPause(write)
     case 'job-step':
     case 'chat':
       return write.content.length
   }
+}
+
+function lengthOfPause({ pauses, accepts }: PauseWrite): number {
+  const contents = pauses.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
+  const steps = accepts?.steps.reduce((sum, step) => sum + step.length, accepts.row.input.length) ?? 0
+  return contents + steps
 }

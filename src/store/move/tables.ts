@@ -207,7 +207,28 @@ const tables = {
       started_at: 'integer',
       waited_ms: 'integer',
       waiting_since: 'integer',
+      pauses: 'integer',
       input: 'bytes',
+    },
+  },
+  pauses: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      context_id: 'text',
+      execution_id: 'execution',
+      workspace: 'integer',
+      workflow: 'integer',
+      place: 'text',
+      block_id: 'text',
+      block_name: 'text',
+      kind: 'integer',
+      state: 'integer',
+      since: 'integer',
+      until: 'integer',
+      ended_at: 'integer',
+      content: 'bytes',
+      answer: 'bytes',
     },
   },
   job_steps: { key: ['job', 'number'], columns: { job: 'integer', number: 'integer', content: 'bytes' } },
@@ -304,7 +325,7 @@ const tables = {
 export type MovedName = keyof typeof tables
 
 /** Tables whose numbers are never used twice: others refer to a number longer than its row exists. */
-export const numberedTables = ['workspaces', 'workflows', 'subscriptions', 'jobs'] as const
+export const numberedTables = ['workspaces', 'workflows', 'subscriptions', 'jobs', 'pauses'] as const
 
 export const movedTables: readonly MovedTable[] = Object.entries(tables).map(([name, table]) => ({
   name,

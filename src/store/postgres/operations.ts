@@ -36,6 +36,7 @@ import * as claims from './writes/claims.ts'
 import * as deliveries from './writes/deliveries.ts'
 import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
+import * as pauses from './writes/pauses.ts'
 
 /** Members that concern the store itself, or this process. */
 export type OwnMember = ('retain' | 'probe' | 'close') | ('sequenceShare' | 'jobWindow' | 'checkIn' | 'announceKeys')
@@ -177,6 +178,13 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
   parkJobs: { kind: 'write', run: jobs.parkJobs },
   getJobOutput: { kind: 'read', run: jobs.getJobOutput },
+
+  listRunPauses: { kind: 'read', run: pauses.listRunPauses },
+  listPauses: { kind: 'read', run: pauses.listPauses },
+  getPause: { kind: 'read', run: pauses.getPause },
+  endPause: { kind: 'write', run: pauses.endPause },
+  extendPause: { kind: 'write', run: pauses.extendPause },
+  endDuePauses: { kind: 'write', run: pauses.endDuePauses },
 
   endAttempts: { kind: 'write', run: deliveries.endAttempts },
   pendingSubscriptions: { kind: 'read', run: deliveries.pendingSubscriptions },

@@ -178,16 +178,17 @@ function entryOf(index: number, subscriptions: readonly number[]): Partial<LogRo
   }
 }
 
-/** One that is queued, one that was interrupted, and one that waits. */
+/** One that is queued, one that was interrupted, one that waits for memory, and one that is paused. */
 export const jobIds = [
   '01a21556-8f20-7a39-94f6-8f44cc71aa25',
   '01a21556-8f21-7a39-94f6-8f44cc71aa25',
   'not-a-uuid',
+  'paused-job',
 ] as const
 
 async function fillJobs(store: Store, { workflowId, workspaceId }: Installed): Promise<void> {
   const job = { workflowId, workspaceId, version: 2, trigger: 'api', createdAt: at, input: bytes(10) } as const
-  const [queued, running, waiting] = jobIds
+  const [queued, running, waiting, paused] = jobIds
   await store.append([
     { kind: 'job', row: { ...job, executionId: queued, startedAt: null } },
     { kind: 'job', row: { ...job, executionId: running, startedAt: at } },
@@ -196,6 +197,18 @@ async function fillJobs(store: Store, { workflowId, workspaceId }: Installed): P
     { kind: 'job-step', executionId: running, number: 2, content: bytes(12) },
   ])
   await store.append([{ kind: 'job-wait', executionId: waiting, at: at + 1 }])
+  const pause = { place: `${paused}/b/`, blockId: 'b', blockName: strange, since: at, until: at + 7 }
+  await store.append([
+    { kind: 'job', row: { ...job, executionId: paused, startedAt: at } },
+    {
+      ...{ kind: 'job-pause', executionId: paused, at: at + 1 },
+      pauses: [
+        { ...pause, contextId: 'first', kind: 'wait', content: null },
+        { ...pause, contextId: 'second', kind: 'approval', content: bytes(13), until: null },
+      ],
+    },
+  ])
+  await store.endPause({ contextId: 'second', state: 'answered', at: at + 2, answer: bytes(14) })
   // As at the start of a service.
   await store.parkJobs(true)
   const ended = newExecutionId()

@@ -22,6 +22,7 @@ export async function dumpStore(store: Store): Promise<unknown> {
     gone: await store.listGoneFiles(100),
     lastSequence: await store.lastSequence(),
     jobs: await Promise.all(jobIds.map(async (id) => [await store.getJob(id), await store.getJobSteps(id)])),
+    pauses: await Promise.all(jobIds.map((id) => store.listRunPauses(id))),
     claim: await store.findRequestClaim((await oldestWorkflow(store))!, 'k', Date.now()),
     due: await store.listDueSchedules(10),
     waiting: await store.listWaitingSchedules(),

@@ -6,6 +6,7 @@ import { keepTurns } from './chats.ts'
 import { makeClaims } from './claims.ts'
 import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed } from './jobs.ts'
 import { appendLogs, appendNewLogs } from './logs.ts'
+import { pauseJobs } from './pauses.ts'
 
 /**
  * Writes any group. Returns which writes were refused; undefined when none was.
@@ -27,6 +28,7 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
   )
   refusals.push(...(await moveJobs(sql, [...placed(writes, 'job-start'), ...placed(writes, 'job-wait')].sort(byIndex))))
   refusals.push(...(await insertSteps(sql, placed(writes, 'job-step'))))
+  refusals.push(...(await pauseJobs(sql, placed(writes, 'job-pause'))))
   const lost = await refuseLost(sql, placed(writes, 'log'), accepted)
   refusals.push(...lost)
   const lostAt = new Set(lost.map(({ index }) => index))

@@ -4,6 +4,7 @@ import type { JobWrite, LogWrite } from '../../../domain/run/write.ts'
 import { unknownWorkflow } from '../../errors/unknown-workflow.ts'
 import { jobStates, triggers } from '../../stored-values.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { endPauses } from './ended-pauses.ts'
 
 // A process claims a job when it starts it, or when it takes it from the queue into its memory. `owner` is its number;
 // only that process may write for the job, and the writes of others are refused.
@@ -118,17 +119,19 @@ const insertOwnSteps = `
  */
 export async function endJobs(sql: Sql, logs: readonly LogWrite[]): Promise<ReadonlySet<string>> {
   if (logs.length === 0) return new Set()
-  const ended = await sql.all<{ executionId: string }>(
+  const ended = await sql.all<{ executionId: string; pauses: number }>(
     `WITH ended AS (
        DELETE FROM millrace.jobs WHERE execution_id = ANY($1::text[]) AND owner IN (0, $2)
-       RETURNING number, execution_id
+       RETURNING number, execution_id, pauses
      ), steps AS (
        DELETE FROM millrace.job_steps s USING ended WHERE s.job = ended.number
      )
-     SELECT execution_id AS "executionId" FROM ended`,
+     SELECT execution_id AS "executionId", pauses FROM ended`,
     listOf(logs.map(({ row }) => row.executionId)),
     sql.owner,
   )
+  const paused = ended.filter(({ pauses }) => pauses > 0).map(({ executionId }) => executionId)
+  await endPauses(sql, paused, logs[0]!.row.endedAt)
   return new Set(ended.map(({ executionId }) => executionId))
 }
 
@@ -188,6 +191,14 @@ export function claimQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: 
 /** Interrupted jobs that no process has claimed, oldest first. */
 export function claimInterruptedJobs(sql: Sql, limit: number): Promise<JobFacts[]> {
   return sql.all<JobFacts>(claimInterrupted, limit, sql.owner)
+}
+
+/** Facts of jobs that were just interrupted. */
+export function interruptedJobs(sql: Sql, numbers: readonly number[]): Promise<JobFacts[]> {
+  return sql.all<JobFacts>(
+    `${selectWaiting} ${fromJobs} WHERE j.number = ANY($1::bigint[]) ORDER BY j.number`,
+    listOf(numbers),
+  )
 }
 
 export function listScheduledJobs(sql: Sql): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]> {

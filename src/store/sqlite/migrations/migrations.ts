@@ -7,6 +7,7 @@ import sealedDocuments from './005-sealed-documents.sql' with { type: 'text' }
 import jobWaits from './006-job-waits.sql' with { type: 'text' }
 import credentials from './007-credentials.sql' with { type: 'text' }
 import connectors from './008-connectors.sql' with { type: 'text' }
+import pauses from './009-pauses.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -19,6 +20,7 @@ export const migrations: readonly string[] = [
   jobWaits,
   credentials,
   connectors,
+  pauses,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

@@ -33,6 +33,7 @@ import * as deliveries from '../writes/deliveries.ts'
 import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
+import * as pauses from '../writes/pauses.ts'
 
 /**
  * Calls about the store itself: the executor has a method for each. Presence is not in the database, and only one
@@ -179,6 +180,13 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
+
+  listRunPauses: { writes: false, run: pauses.listRunPauses },
+  listPauses: { writes: false, run: pauses.listPauses },
+  getPause: { writes: false, run: pauses.getPause },
+  endPause: { writes: true, run: pauses.endPause },
+  extendPause: { writes: true, run: pauses.extendPause },
+  endDuePauses: { writes: true, run: pauses.endDuePauses },
 
   endAttempts: { writes: true, flushed: false, run: deliveries.endAttempts },
   pendingSubscriptions: { writes: false, run: deliveries.pendingSubscriptions },

@@ -6,6 +6,7 @@ import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, takeStep } from './claims.ts'
 import { endJob, insertJob, insertStep, startJob, suspendJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
+import { pauseJob } from './pauses.ts'
 
 /** The hot path: writes one group. Returns which writes were refused; undefined when none was. */
 export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] | undefined {
@@ -15,7 +16,7 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
   for (const [index, write] of writes.entries()) {
     if (write.kind === 'log') {
       rows.push(write.row)
-      if (write.row.createdAt !== null) endJob(sql, write.row.executionId, write.output)
+      if (write.row.createdAt !== null) endJob(sql, write.row.executionId, write.output, write.row.endedAt)
       if (write.claim) claimRequest(sql, write.row, write.claim)
     } else if (write.kind === 'job') {
       const refused = write.claim && claimOf(sql, write.row, write.claim)
@@ -27,7 +28,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
     } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-wait') suspendJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
-    else keepTurn(sql, write)
+    else if (write.kind === 'job-pause') {
+      if (!pauseJob(sql, write)) refusals.push({ index, executionId: null })
+    } else keepTurn(sql, write)
   }
   if (rows.length > 0) appendLogs(sql, rows)
   return refusals.length > 0 ? refusals : undefined

@@ -3,6 +3,7 @@ import type { JobWrite } from '../../../domain/run/write.ts'
 import { jobStates, triggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
+import { endPauses } from './ended-pauses.ts'
 import { numbersOf } from './logs.ts'
 
 /** Throws NOT_FOUND when the workflow never existed. */
@@ -53,10 +54,11 @@ export function insertStep(sql: Sql, { executionId, number, content }: Extract<J
 }
 
 /** Deletes a job that ended. Its log entry remains, and its `output` if the entry does not show the complete output. */
-export function endJob(sql: Sql, executionId: string, output: Uint8Array | null): void {
+export function endJob(sql: Sql, executionId: string, output: Uint8Array | null, at: number): void {
   const key = executionKey(executionId)
-  const job = sql.get<{ number: number }>('SELECT number FROM jobs WHERE execution_id = ?', key)
+  const job = sql.get<{ number: number; pauses: number }>('SELECT number, pauses FROM jobs WHERE execution_id = ?', key)
   if (job) {
+    if (job.pauses > 0) endPauses(sql, executionId, at)
     sql.run('DELETE FROM job_steps WHERE job = ?', job.number)
     sql.run('DELETE FROM jobs WHERE number = ?', job.number)
   }
@@ -122,6 +124,12 @@ export function claimQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: 
 export function claimInterruptedJobs(sql: Sql, limit: number): JobFacts[] {
   const text = `${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number LIMIT ?`
   return sql.all<SqlJobFacts>(text, limit).map(factsOf)
+}
+
+/** A job that was just interrupted. */
+export function interruptedJob(sql: Sql, executionId: string): JobFacts | undefined {
+  const row = sql.get<SqlJobFacts>(`${selectWaiting} ${fromJobs} WHERE j.execution_id = ?`, executionKey(executionId))
+  return row && factsOf(row)
 }
 
 export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'workflowId'>[] {

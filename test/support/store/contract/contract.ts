@@ -18,6 +18,7 @@ import { environmentContract } from './environment-contract.ts'
 import { fanOutContract } from './fan-out-contract.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
+import { pauseContract } from './pause-contract.ts'
 import { pinContract } from './pin-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
@@ -355,6 +356,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     environmentContract(() => ({ store, home }))
     connectorContract(() => ({ store, home }))
+    pauseContract(() => ({ store, home }))
     credentialContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))

@@ -55,7 +55,7 @@ export function world(path: string) {
       })
       connection.write(() => {
         appendLogs(connection, rows)
-        for (const { executionId } of rows.filter(isJob)) endJob(connection, executionId, new Uint8Array(9))
+        for (const { executionId } of rows.filter(isJob)) endJob(connection, executionId, new Uint8Array(9), nowMs)
       })
       return rows
     },

@@ -1,0 +1,188 @@
+import type { Refusal } from '../../../domain/run/claim.ts'
+import type { JobFacts } from '../../../domain/run/job.ts'
+import {
+  type DuePauses,
+  type EndedPause,
+  type ListedPause,
+  type PauseEnd,
+  type PausePage,
+  type PauseWrite,
+  pauseKinds,
+  pauseStates,
+  type StoredPause,
+} from '../../../domain/run/pause.ts'
+import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { insertJobs, insertSteps, interruptedJobs, type Placed } from './jobs.ts'
+
+/**
+ * Pauses running jobs, and gives up their claims: any process may continue them. A job of which a pause has ended
+ * meanwhile is interrupted instead, and stays claimed. Refuses the jobs of other processes.
+ */
+export async function pauseJobs(sql: Sql, writes: readonly Placed<PauseWrite>[]): Promise<Refusal[]> {
+  if (writes.length === 0) return []
+  const accepted = writes.flatMap(({ write: { accepts } }) => (accepts ? [accepts] : []))
+  await insertJobs(
+    sql,
+    accepted.map(({ row }) => row),
+  )
+  await insertSteps(
+    sql,
+    accepted.flatMap(({ row: { executionId }, steps }) =>
+      steps.map((content, at) => ({
+        index: 0,
+        write: { kind: 'job-step' as const, executionId, number: at + 1, content },
+      })),
+    ),
+  )
+  const pauses = writes.flatMap(({ write: { executionId, pauses: own } }) =>
+    own.map((pause) => ({
+      ...{ ...pause, executionId, kind: pauseKinds.indexOf(pause.kind) },
+      ...{ place: storable(pause.place), blockId: storable(pause.blockId), blockName: storable(pause.blockName) },
+    })),
+  )
+  await sql.run(insertPauses, rowsOf(pauses))
+  await sql.all(
+    'SELECT number FROM millrace.jobs WHERE execution_id = ANY($1::text[]) ORDER BY number FOR UPDATE',
+    listOf(writes.map(({ write }) => write.executionId)),
+  )
+  await sql.run(insertPauses, rowsOf(pauses))
+  const moves = writes.map(({ write: { executionId, at } }) => ({ executionId, at }))
+  const own = pauses.map(({ executionId, contextId }) => ({ executionId, contextId }))
+  const paused = await sql.all<{ executionId: string }>(moveToPaused, rowsOf(moves), sql.owner, rowsOf(own))
+  const ids = new Set(paused.map(({ executionId }) => executionId))
+  return writes.flatMap(({ index, write }) => (ids.has(write.executionId) ? [] : [{ index, executionId: null }]))
+}
+
+const insertPauses = `
+  INSERT INTO millrace.pauses
+    (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content)
+  SELECT r."contextId", r."executionId", j.workspace, j.workflow, r.place, r."blockId", r."blockName", r.kind,
+    r.since, r.until, decode(r.content, 'base64')
+  FROM json_to_recordset($1::text::json) AS r ("contextId" text, "executionId" text, place text, "blockId" text,
+      "blockName" text, kind smallint, since bigint, until bigint, content text)
+    JOIN millrace.jobs j ON j.execution_id = r."executionId"
+  ON CONFLICT (context_id) DO NOTHING`
+
+// A call that ends a pause locks its job first, as this one does. So either this one finds that the pause has ended, or
+// the other one finds that the job is paused.
+const moveToPaused = `
+  WITH moved AS (
+    SELECT j.number, r.at, EXISTS (
+      SELECT 1 FROM json_to_recordset($3::text::json) AS o ("executionId" text, "contextId" text)
+        JOIN millrace.pauses p ON p.context_id = o."contextId"
+      WHERE o."executionId" = r."executionId" AND p.state > 0
+    ) AS goes_on
+    FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
+      JOIN millrace.jobs j ON j.execution_id = r."executionId"
+    WHERE j.state = 1 AND j.owner = $2
+  )
+  UPDATE millrace.jobs j SET pauses = 1, waiting_since = moved.at, state = CASE WHEN moved.goes_on THEN 2 ELSE 3 END,
+    owner = CASE WHEN moved.goes_on THEN j.owner ELSE 0 END
+  FROM moved WHERE j.number = moved.number
+  RETURNING j.execution_id AS "executionId"`
+
+export async function listRunPauses(sql: Sql, executionId: string): Promise<StoredPause[]> {
+  const rows = await sql.all<SqlPause>(`${select} WHERE p.execution_id = $1 ORDER BY p.number`, storable(executionId))
+  return rows.map(pauseOf)
+}
+
+export async function listPauses(sql: Sql, page: PausePage): Promise<ListedPause[]> {
+  const rows = await sql.all<SqlPause>(
+    `${select} WHERE w.id = $1 AND p.state = 0 AND p.number > $2 AND ($3::text IS NULL OR f.id = $3)
+     ORDER BY p.number LIMIT $4`,
+    ...[storable(page.workspaceId), page.after, page.workflowId === undefined ? null : storable(page.workflowId)],
+    page.limit,
+  )
+  return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
+}
+
+export async function getPause(sql: Sql, contextId: string): Promise<StoredPause | undefined> {
+  const row = await sql.get<SqlPause>(`${select} WHERE p.context_id = $1`, storable(contextId))
+  return row && pauseOf(row)
+}
+
+export async function endPause(sql: Sql, { contextId, state, at, answer }: PauseEnd): Promise<EndedPause | undefined> {
+  await sql.all(
+    `SELECT j.number FROM millrace.jobs j JOIN millrace.pauses p ON p.execution_id = j.execution_id
+     WHERE p.context_id = $1 FOR UPDATE OF j`,
+    storable(contextId),
+  )
+  const changed = await sql.run(
+    `UPDATE millrace.pauses SET state = $2, ended_at = $3, answer = $4 WHERE context_id = $1 AND state = 0`,
+    ...[storable(contextId), pauseStates.indexOf(state), at, answer],
+  )
+  const pause = await getPause(sql, contextId)
+  if (!pause) return undefined
+  const isEndedNow = changed > 0
+  return { pause, isEndedNow, job: isEndedNow ? ((await wake(sql, [pause.executionId]))[0] ?? null) : null }
+}
+
+export async function extendPause(sql: Sql, contextId: string, until: number | null): Promise<StoredPause | undefined> {
+  const changed = await sql.run(
+    'UPDATE millrace.pauses SET until = $2 WHERE context_id = $1 AND state = 0',
+    ...[storable(contextId), until],
+  )
+  return changed > 0 ? await getPause(sql, contextId) : undefined
+}
+
+export async function endDuePauses(sql: Sql, at: number, limit: number): Promise<DuePauses> {
+  const ended = await sql.all<{ executionId: string }>(endDue, at, limit)
+  const jobs = await wake(sql, [...new Set(ended.map(({ executionId }) => executionId))])
+  const next = await sql.get<{ until: number }>(
+    'SELECT until FROM millrace.pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1',
+  )
+  return { jobs, nextAt: next?.until ?? null }
+}
+
+// Several processes share the due pauses: each skips those that another one is ending. A pause whose run is pausing at
+// the moment is skipped, too, and ends with the next call.
+const endDue = `
+  WITH due AS (
+    SELECT number, execution_id FROM millrace.pauses WHERE state = 0 AND until <= $1
+    ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), free AS (
+    SELECT execution_id FROM millrace.jobs WHERE execution_id IN (SELECT execution_id FROM due)
+    ORDER BY number FOR UPDATE SKIP LOCKED
+  ), ended AS (
+    UPDATE millrace.pauses SET state = 2, ended_at = $1
+    WHERE number IN (SELECT number FROM due WHERE execution_id IN (SELECT execution_id FROM free)
+                     OR NOT EXISTS (SELECT 1 FROM millrace.jobs j WHERE j.execution_id = due.execution_id))
+    RETURNING execution_id
+  )
+  SELECT execution_id AS "executionId" FROM ended`
+
+/** Lets paused jobs continue in this process. Those that are running find out by themselves when they pause. */
+async function wake(sql: Sql, executionIds: readonly string[]): Promise<JobFacts[]> {
+  if (executionIds.length === 0) return []
+  const woken = await sql.all<{ number: number }>(
+    `UPDATE millrace.jobs SET state = 2, owner = $2 WHERE execution_id = ANY($1::text[]) AND state = 3
+     RETURNING number`,
+    ...[listOf(executionIds), sql.owner],
+  )
+  return woken.length === 0
+    ? []
+    : await interruptedJobs(
+        sql,
+        woken.map(({ number }) => number),
+      )
+}
+
+type SqlPause = Omit<StoredPause, 'kind' | 'state'> & {
+  number: number
+  kind: number
+  state: number
+  workflowName: string
+}
+
+const pauseOf = ({ number: _number, workflowName: _name, ...row }: SqlPause): StoredPause => ({
+  ...row,
+  kind: pauseKinds[row.kind]!,
+  state: pauseStates[row.state]!,
+})
+
+const select = `
+  SELECT p.number, p.context_id AS "contextId", p.execution_id AS "executionId", f.id AS "workflowId",
+    w.id AS "workspaceId", p.place, p.block_id AS "blockId", p.block_name AS "blockName", p.kind, p.state, p.since,
+    p.until, p.ended_at AS "endedAt", p.content, p.answer, f.name AS "workflowName"
+  FROM millrace.pauses p JOIN millrace.workflows f ON f.number = p.workflow
+    JOIN millrace.workspaces w ON w.number = p.workspace`

@@ -1,0 +1,125 @@
+import type { JobFacts } from '../../../domain/run/job.ts'
+import {
+  type DuePauses,
+  type EndedPause,
+  type ListedPause,
+  type NewPause,
+  type PauseEnd,
+  type PausePage,
+  type PauseWrite,
+  pauseKinds,
+  pauseStates,
+  type StoredPause,
+} from '../../../domain/run/pause.ts'
+import type { Sql } from '../connection.ts'
+import { executionIdOf, executionKey } from '../tables/rows.ts'
+import { insertJob, insertStep, interruptedJob } from './jobs.ts'
+
+/** Pauses a running job, or interrupts it when one of its pauses has ended meanwhile. False without such a job. */
+export function pauseJob(sql: Sql, { executionId, at, pauses, accepts }: PauseWrite): boolean {
+  if (accepts) {
+    insertJob(sql, accepts.row)
+    for (const [index, content] of accepts.steps.entries()) {
+      insertStep(sql, { kind: 'job-step', executionId, number: index + 1, content })
+    }
+  }
+  const key = executionKey(executionId)
+  for (const pause of pauses) insertPause(sql, key, pause)
+  const ended = sql.get<{ count: number }>(
+    `SELECT count(*) AS count FROM pauses p, json_each(?) j WHERE p.context_id = j.value AND p.state > 0`,
+    JSON.stringify(pauses.map(({ contextId }) => contextId)),
+  )
+  const changed = sql.run(
+    'UPDATE jobs SET state = ?, pauses = 1, waiting_since = ? WHERE execution_id = ? AND state = 1',
+    ...[ended?.count ? 2 : 3, at, key],
+  )
+  return changed > 0
+}
+
+/** Does nothing when the pause is there already, as after a crash. */
+function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void {
+  sql.run(
+    `INSERT INTO pauses
+       (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content)
+     SELECT ?, execution_id, workspace, workflow, ?, ?, ?, ?, ?, ?, ? FROM jobs WHERE execution_id = ?
+     ON CONFLICT (context_id) DO NOTHING`,
+    ...[pause.contextId, pause.place, pause.blockId, pause.blockName, pauseKinds.indexOf(pause.kind)],
+    ...[pause.since, pause.until, pause.content, key],
+  )
+}
+
+export function listRunPauses(sql: Sql, executionId: string): StoredPause[] {
+  const text = `${select} WHERE p.execution_id = ? ORDER BY p.number`
+  return sql.all<SqlPause>(text, executionKey(executionId)).map(pauseOf)
+}
+
+export function listPauses(sql: Sql, { workspaceId, workflowId, after, limit }: PausePage): ListedPause[] {
+  const text = `${select} WHERE w.id = ? AND p.state = 0 AND p.number > ? AND (? IS NULL OR f.id = ?)
+    ORDER BY p.number LIMIT ?`
+  const rows = sql.all<SqlPause>(text, workspaceId, after, workflowId ?? null, workflowId ?? null, limit)
+  return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
+}
+
+export function getPause(sql: Sql, contextId: string): StoredPause | undefined {
+  const row = sql.get<SqlPause>(`${select} WHERE p.context_id = ?`, contextId)
+  return row && pauseOf(row)
+}
+
+export function endPause(sql: Sql, { contextId, state, at, answer }: PauseEnd): EndedPause | undefined {
+  const changed = sql.run(
+    'UPDATE pauses SET state = ?, ended_at = ?, answer = ? WHERE context_id = ? AND state = 0',
+    ...[pauseStates.indexOf(state), at, answer, contextId],
+  )
+  const pause = getPause(sql, contextId)
+  if (!pause) return undefined
+  const isEndedNow = changed > 0
+  return { pause, isEndedNow, job: isEndedNow ? (wake(sql, [pause.executionId])[0] ?? null) : null }
+}
+
+export function extendPause(sql: Sql, contextId: string, until: number | null): StoredPause | undefined {
+  const changed = sql.run('UPDATE pauses SET until = ? WHERE context_id = ? AND state = 0', until, contextId)
+  return changed > 0 ? getPause(sql, contextId) : undefined
+}
+
+export function endDuePauses(sql: Sql, at: number, limit: number): DuePauses {
+  const due = sql.all<{ number: number; executionId: string | Uint8Array }>(
+    `SELECT number, execution_id AS executionId FROM pauses WHERE state = 0 AND until <= ? ORDER BY until LIMIT ?`,
+    ...[at, limit],
+  )
+  for (const { number } of due) sql.run('UPDATE pauses SET state = 2, ended_at = ? WHERE number = ?', at, number)
+  const jobs = wake(sql, [...new Set(due.map(({ executionId }) => executionIdOf(executionId)))])
+  const next = sql.get<{ until: number }>(
+    'SELECT until FROM pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1',
+  )
+  return { jobs, nextAt: next?.until ?? null }
+}
+
+/** Lets paused jobs continue. Those that are still running find out by themselves when they pause. */
+function wake(sql: Sql, executionIds: readonly string[]): JobFacts[] {
+  return executionIds.flatMap((executionId) => {
+    const changed = sql.run('UPDATE jobs SET state = 2 WHERE execution_id = ? AND state = 3', executionKey(executionId))
+    const job = changed > 0 ? interruptedJob(sql, executionId) : undefined
+    return job ? [job] : []
+  })
+}
+
+type SqlPause = Omit<StoredPause, 'executionId' | 'kind' | 'state'> & {
+  number: number
+  executionId: string | Uint8Array
+  kind: number
+  state: number
+  workflowName: string
+}
+
+const pauseOf = ({ number: _number, workflowName: _name, ...row }: SqlPause): StoredPause => ({
+  ...row,
+  executionId: executionIdOf(row.executionId),
+  kind: pauseKinds[row.kind]!,
+  state: pauseStates[row.state]!,
+})
+
+const select = `
+  SELECT p.number, p.context_id AS contextId, p.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId,
+    p.place, p.block_id AS blockId, p.block_name AS blockName, p.kind, p.state, p.since, p.until,
+    p.ended_at AS endedAt, p.content, p.answer, f.name AS workflowName
+  FROM pauses p CROSS JOIN workflows f ON f.number = p.workflow CROSS JOIN workspaces w ON w.number = p.workspace`

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test'
+import { newExecutionId } from '../../../../src/domain/ids.ts'
+import type { NewJob } from '../../../../src/domain/run/job.ts'
+import type { NewPause, PauseWrite } from '../../../../src/domain/run/pause.ts'
+import { logWrite } from '../../../../src/domain/run/write.ts'
+import type { Store } from '../../../../src/store/store.ts'
+import { type Installed, logRow } from '../installed.ts'
+
+/** The contract of every store for runs that pause. */
+export function pauseContract(here: () => { store: Store; home: Installed }): void {
+  let count = 0
+  const pauseOf = (more: Partial<NewPause> = {}): NewPause => {
+    count += 1
+    return {
+      ...{ contextId: `context-${count}`, place: `run/b${count}/`, blockId: 'b1', blockName: 'Ask ✓', kind: 'wait' },
+      ...{ since: 6_000, until: 9_000, content: Uint8Array.of(1, 255), ...more },
+    }
+  }
+
+  const jobOf = (more: Partial<NewJob> = {}): NewJob => {
+    const { workflowId, workspaceId } = here().home
+    return {
+      ...{ executionId: newExecutionId(), workflowId, workspaceId, version: 3, trigger: 'api' },
+      ...{ createdAt: 5_000, startedAt: 5_000, input: Uint8Array.of(1), ...more },
+    }
+  }
+
+  const pausing = (executionId: string, pauses: readonly NewPause[], at = 6_000): PauseWrite => ({
+    ...{ kind: 'job-pause', executionId, at, pauses },
+  })
+
+  async function paused(...pauses: NewPause[]): Promise<string> {
+    const row = jobOf()
+    await here().store.append([{ kind: 'job', row }])
+    expect(await here().store.append([pausing(row.executionId, pauses)])).toBeUndefined()
+    return row.executionId
+  }
+
+  const stateOf = async (executionId: string) => (await here().store.findJob(executionId))?.state
+  const idsOf = (jobs: readonly { executionId: string }[]) => jobs.map(({ executionId }) => executionId)
+
+  describe('a pause', () => {
+    test('is read as it was written, and counts neither against the timeout nor as a crash', async () => {
+      const { store, home } = here()
+      const pause = pauseOf()
+      const executionId = await paused(pause)
+      const { workflowId, workspaceId } = home
+      const stored = { ...pause, executionId, workflowId, workspaceId, state: 'open', endedAt: null, answer: null }
+      expect(await store.listRunPauses(executionId)).toEqual([stored] as never)
+      expect(await store.getPause(pause.contextId)).toEqual(stored as never)
+      expect(await store.getPause('unknown')).toBeUndefined()
+      expect(await store.parkJobs(true)).toEqual({ queued: 0, interrupted: 0 })
+      expect(await store.findJob(executionId)).toMatchObject({ state: 'paused', interruptions: 0, waitingSince: 6_000 })
+      expect(await store.claimInterruptedJobs(10)).toEqual([])
+      expect(await store.endDuePauses(9_000, 10)).toMatchObject({ jobs: [{ executionId }], nextAt: null })
+      await store.append([{ kind: 'job-start', executionId, at: 9_500 }])
+      expect(await store.findJob(executionId)).toMatchObject({ state: 'running', waitedMs: 3_500, waitingSince: null })
+    })
+
+    test('ends when its time comes, in the order of the times', async () => {
+      const { store } = here()
+      const late = await paused(pauseOf({ until: 9_500 }))
+      const early = await paused(pauseOf({ until: 9_000 }))
+      const never = await paused(pauseOf({ kind: 'approval', until: null }))
+      expect(await store.endDuePauses(8_999, 10)).toEqual({ jobs: [], nextAt: 9_000 })
+      const first = await store.endDuePauses(9_600, 1)
+      expect([idsOf(first.jobs), first.nextAt]).toEqual([[early], 9_500])
+      expect(await stateOf(late)).toBe('paused')
+      const second = await store.endDuePauses(9_600, 10)
+      expect([idsOf(second.jobs), second.nextAt]).toEqual([[late], null])
+      expect(await store.listRunPauses(late)).toMatchObject([{ state: 'expired', endedAt: 9_600 }])
+      expect(await Promise.all([early, late, never].map(stateOf))).toEqual(['interrupted', 'interrupted', 'paused'])
+    })
+
+    test('has one end, and later ones learn about it', async () => {
+      const { store } = here()
+      const pause = pauseOf({ kind: 'approval', until: null })
+      const executionId = await paused(pause)
+      const end = { contextId: pause.contextId, state: 'answered', at: 7_000, answer: Uint8Array.of(7) } as const
+      const [one, two] = await Promise.all([
+        store.endPause(end),
+        store.endPause({ ...end, state: 'expired', answer: null }),
+      ])
+      const [taken, refused] = one!.isEndedNow ? [one!, two!] : [two!, one!]
+      expect([taken.isEndedNow, refused.isEndedNow]).toEqual([true, false])
+      expect(taken.job).toMatchObject({ executionId })
+      expect(refused.job).toBeNull()
+      expect(refused.pause).toEqual(taken.pause)
+      expect(await stateOf(executionId)).toBe('interrupted')
+      expect(await store.extendPause(pause.contextId, 99_000)).toBeUndefined()
+      expect(await store.endPause({ ...end, contextId: 'unknown' })).toBeUndefined()
+    })
+
+    test('that ends while its run is still busy lets the run continue at once', async () => {
+      const { store } = here()
+      const row = jobOf()
+      const { executionId } = row
+      const [first, second] = [pauseOf({ kind: 'approval', until: null }), pauseOf({ kind: 'call', until: null })]
+      await store.append([{ kind: 'job', row }, pausing(executionId, [first])])
+      await store.append([{ kind: 'job-start', executionId, at: 6_500 }])
+      const ended = await store.endPause({ contextId: first.contextId, state: 'answered', at: 7_000, answer: null })
+      expect(ended).toMatchObject({ isEndedNow: true, job: null })
+      await store.append([pausing(executionId, [first, second], 7_500)])
+      expect(await stateOf(executionId)).toBe('interrupted')
+      // The run has read that answer now, and waits for the other one.
+      await store.append([{ kind: 'job-start', executionId, at: 8_000 }, pausing(executionId, [second], 8_500)])
+      expect(await stateOf(executionId)).toBe('paused')
+      expect(await store.listRunPauses(executionId)).toMatchObject([{ state: 'answered' }, { state: 'open' }])
+    })
+
+    test('makes a job of a run with a waiting caller, with its steps', async () => {
+      const { store } = here()
+      const row = jobOf()
+      const { executionId } = row
+      const steps = [Uint8Array.of(1), Uint8Array.of(2, 3)]
+      await store.append([{ ...pausing(executionId, [pauseOf()]), accepts: { row, steps } }])
+      expect(await store.getJob(executionId)).toMatchObject({ state: 'paused', input: row.input, startedAt: 5_000 })
+      expect(await store.getJobSteps(executionId)).toEqual(steps)
+    })
+
+    test('goes with its run, except for an answer that may come late', async () => {
+      const { store, home } = here()
+      const [wait, ask] = [pauseOf({ until: 90_000 }), pauseOf({ kind: 'approval', until: null })]
+      const executionId = await paused(wait, ask)
+      const log = logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt: 5_000, endedAt: 12_000 })
+      await store.append([logWrite(log)])
+      expect(await store.listRunPauses(executionId)).toMatchObject([
+        { contextId: ask.contextId, state: 'cancelled', endedAt: 12_000 },
+      ])
+      expect(await store.endDuePauses(99_000, 10)).toEqual({ jobs: [], nextAt: null })
+    })
+
+    test('is listed while it is open, and can be extended', async () => {
+      const { store, home } = here()
+      const pauses = [1, 2, 3].map(() => pauseOf({ kind: 'approval', until: 50_000 }))
+      for (const pause of pauses) await paused(pause)
+      const { workspaceId, workflowId } = home
+      const page = { workspaceId, workflowId, after: 0, limit: 2 }
+      const first = await store.listPauses(page)
+      const rest = await store.listPauses({ ...page, after: first.at(-1)!.number })
+      expect([...first, ...rest].map(({ contextId }) => contextId)).toEqual(pauses.map(({ contextId }) => contextId))
+      expect(first[0]).toMatchObject({ state: 'open', workflowId, workflowName: expect.any(String) })
+      expect(await store.listPauses({ ...page, workflowId: 'other' })).toEqual([])
+      expect(await store.listPauses({ ...page, workspaceId: 'other' })).toEqual([])
+      const [changed] = pauses
+      expect(await store.extendPause(changed!.contextId, 80_000)).toMatchObject({ until: 80_000 })
+      expect(await store.endDuePauses(60_000, 10)).toMatchObject({ nextAt: 80_000 })
+      expect((await store.listPauses({ ...page, workflowId: undefined, limit: 10 })).length).toBe(1)
+    })
+  })
+}
