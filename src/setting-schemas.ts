@@ -98,6 +98,7 @@ export const settingSchemas = {
   ),
   runTimeoutMs: whole(defaultLimits.runTimeoutMs, 1, 604_800_000, 'Timeout of a synchronous run in milliseconds.'),
   asyncTimeoutMs: whole(5_400_000, 1, 604_800_000, 'Timeout of an asynchronous run in milliseconds.'),
+  pauseInMemoryMs: whole(30_000, 0, 604_800_000, 'A longer wait, in milliseconds, takes a run out of memory.'),
   jobsConcurrency: whole(100, 1, 100_000, 'Concurrent asynchronous runs. Further ones wait in the queue.'),
   jobsWaitingMax: whole(
     1_000_000,

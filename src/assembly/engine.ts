@@ -1,4 +1,5 @@
 import { registry } from '../blocks/registry.ts'
+import { storeKindOf } from '../config.ts'
 import { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import { responseBytesMax } from '../domain/limits.ts'
@@ -7,7 +8,9 @@ import { Addresses } from '../engine/addresses.ts'
 import { CompileQueue } from '../engine/compile/compile-queue.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
 import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
+import { DuePauses } from '../engine/jobs/due-pauses.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
+import { pauseRun } from '../engine/jobs/pause-run.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
@@ -66,6 +69,14 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
     environmentOf: environments.of,
     awaiting: (executionId) => bus.awaiting(executionId),
+    pause: async (run) => {
+      await pauseRun(run, {
+        seal: jobSeal.seal,
+        write: (write) => delivery.writer.write(write),
+        inSlices: base.slices.run,
+      })
+      for (const { until } of run.pauses) duePauses.note(until)
+    },
   })
   runner.memory.onFree((bytes) => base.garbage.note(bytes))
   const bus = new RunBus({
@@ -111,17 +122,27 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     window: store.jobWindow,
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
+    onPaused: (pauses) => {
+      for (const { until } of pauses) duePauses.note(until)
+    },
     onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
+  })
+  const duePauses = new DuePauses({
+    ...{ store, clock, lookEveryMs: storeKindOf(config) === 'sqlite' ? undefined : 5_000 },
+    resume: (due) => jobs.resume(due),
+    onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
   })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
   const open = () => {
     clock.setTimer(warmAfterMs, () => sandbox.warm())
     void jobs.open()
+    duePauses.look()
   }
   const stop = (graceMs: number) =>
     stopAll(logger, [
       ['re-runs', () => reruns.stop()],
       ['asynchronous runs', () => jobs.close()],
+      ['pauses', () => duePauses.close()],
       ['runs', () => runner.stop(graceMs)],
       ['asynchronous runs', () => jobs.stop()],
       ['live events', () => bus.close()],

@@ -9,6 +9,8 @@ export const workflow = defineBlock({
   description: 'Runs another deployed workflow of the same workspace inside this run.',
   kind: 'step',
   isRepeatable: true,
+  // The other workflow may.
+  mayPause: () => true,
   parameters: t.Object({
     workflowId: t.String({ title: 'Workflow', description: 'The ID of the workflow to run.', minLength: 1 }),
     input: t.Optional(t.Unknown({ title: 'Input', description: 'The input of that workflow: an object.' })),

@@ -1,6 +1,8 @@
 /** The limits of documents and runs. Each one is a setting, and error messages name that setting. */
 export type Limits = {
   runTimeoutMs: number
+  /** A wait of a run without a caller that is longer takes the run out of memory. */
+  pauseInMemoryMs: number
   runsMax: number
   shareFactor: number
   blocksMax: number
@@ -21,6 +23,7 @@ export type Limits = {
 
 export const defaultLimits: Limits = {
   runTimeoutMs: 300_000,
+  pauseInMemoryMs: 30_000,
   runsMax: 500,
   shareFactor: 4,
   blocksMax: 10_000,
@@ -41,6 +44,7 @@ export const defaultLimits: Limits = {
 /** The setting that raises each limit. */
 export const limitSettings = {
   runTimeoutMs: 'MILLRACE_RUN_TIMEOUT_MS',
+  pauseInMemoryMs: 'MILLRACE_PAUSE_IN_MEMORY_MS',
   runsMax: 'MILLRACE_RUNS_MAX',
   shareFactor: 'MILLRACE_SHARE_FACTOR',
   blocksMax: 'MILLRACE_BLOCKS_MAX',

@@ -74,6 +74,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
    * blocks are recorded one by one. All other blocks are recorded with their outputs when they end.
    */
   isRepeatable?: true
+  /** Whether the block may pause its run, with these parameters of the document. */
+  mayPause?(written: Readonly<Record<string, unknown>>, limits: Limits): boolean
   /** True if the block has no effects outside its run, ends at once, and always has the same result. */
   isPure?: true
   /**
@@ -207,6 +209,11 @@ export interface BlockContext {
   runProgram: RunProgram
   /** Does work that takes more than some milliseconds, in turns with everything else. */
   inSlices: InSlices
+  /**
+   * Waits until a time (epoch milliseconds); returns since when. A long wait can take the run out of memory: then this
+   * block runs again when the time has come, maybe in another process.
+   */
+  waitUntil(until: number): Promise<number>
   /** The same text each time this block runs in this place of the run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */
@@ -236,7 +243,6 @@ export interface BlockContext {
 
 /** Memory that is counted until `end`. */
 export type HeldMemory = { add(bytes: number): void; end(): void }
-
 /** The context of a part of a block. It is not recorded by itself: it runs again when its block does after a crash. */
 export interface PartContext extends BlockContext {
   /** Closes its span. */

@@ -22,7 +22,7 @@ import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { Reruns } from '../engine/manual/reruns.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
-import type { RunRequest } from '../engine/run/runner.ts'
+import type { RunRequest } from '../engine/run/run-request.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { EditorRooms } from '../events/editor-rooms.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
@@ -253,6 +253,7 @@ export type JobInFlight = Omit<RunInFlight, 'startedAt'> & {
   createdAt: number
   startedAt: number | null
   isElsewhere?: boolean
+  status: 'queued' | 'processing' | 'paused'
 }
 
 export type RunInFlight = { executionId: string; workflowId: string; workspaceId: string; startedAt: number }

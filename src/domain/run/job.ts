@@ -35,6 +35,8 @@ export type Job = NewJob & {
   waitedMs: number
   /** Set while it waits for memory, or is paused. */
   waitingSince: number | null
+  /** Whether it has, or had, pauses. */
+  hasPauses: boolean
 }
 
 /** A job without its input. `isElsewhere`: another process has claimed it; absent when there is no other. */

@@ -1,3 +1,4 @@
+import type { RequestClaim } from './claim.ts'
 import type { JobFacts, NewJob } from './job.ts'
 
 /** `wait`: for a time. `approval`: for a person. `call`: for a request from another service. */
@@ -48,18 +49,18 @@ export type EndedPause = { pause: StoredPause; isEndedNow: boolean; job: JobFact
 /** Pauses whose time has come. `nextAt`: when the next one ends; null for never. */
 export type DuePauses = { jobs: JobFacts[]; nextAt: number | null }
 
-/** The open pauses of a workspace, oldest first, after `after`. */
+/** A part of the open pauses of a workspace, oldest first. `after`: the number of the last one before it. */
 export type PausePage = { workspaceId: string; workflowId: string | undefined; after: number; limit: number }
 export type ListedPause = StoredPause & { number: number; workflowName: string }
 
 /**
- * A run that pauses. `accepts`: set when it is not an asynchronous run yet, with the steps that it has recorded. A run
- * continues at once when one of its pauses has ended in the meantime.
+ * A run that pauses. `accepts`: set when it is not an asynchronous run yet, with the steps that it has recorded and the
+ * claim of its request. A run continues at once when one of its pauses has ended in the meantime.
  */
 export type PauseWrite = {
   kind: 'job-pause'
   executionId: string
   at: number
   pauses: readonly NewPause[]
-  accepts?: { row: NewJob; steps: readonly Uint8Array[] }
+  accepts?: { row: NewJob; steps: readonly Uint8Array[]; claim?: RequestClaim }
 }

@@ -25,6 +25,8 @@ export type Plan = {
   root: PlanScope
   triggers: ReadonlyMap<TriggerKind, PlanTrigger>
   variables: ReadonlyMap<string, unknown>
+  /** Whether a block may pause a run. */
+  mayPause: boolean
   /** Names of the environment variables that the workflow reads; usually empty. */
   environmentNames: ReadonlySet<string>
   /** Ids of the blocks whose outputs another block reads, other than a `response` block. */
@@ -135,8 +137,10 @@ export function* compileInSlices(
     variables.set(name, startOf(name, variable, report))
   }
   const writtenSecrets: Secret[] = []
+  let mayPause = false
   for (const node of graph.nodes.values()) {
     yield
+    mayPause ||= node.definition?.mayPause?.(node.block.params ?? {}, limits) === true
     for (const secret of yield* reportSecrets(node, report, resolver)) writtenSecrets.push(secret)
   }
   yield
@@ -153,6 +157,7 @@ export function* compileInSlices(
     root,
     triggers,
     variables,
+    mayPause,
     environmentNames,
     readBlocks,
     streams,

@@ -1,4 +1,5 @@
 import type { Job, JobFacts, JobPage, JobStatus } from '../../domain/run/job.ts'
+import type { StoredPause } from '../../domain/run/pause.ts'
 
 /** The part of the store that jobs use. */
 export type JobStore = {
@@ -7,6 +8,8 @@ export type JobStore = {
   findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** See `RunStore`. */
+  listRunPauses(executionId: string): Promise<StoredPause[]>
   /** Jobs that have not started, and that no other process has claimed: the oldest ones of each workflow. */
   claimQueuedJobs(page: JobPage): Promise<JobFacts[]>
   claimInterruptedJobs(limit: number): Promise<JobFacts[]>

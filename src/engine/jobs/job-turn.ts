@@ -6,13 +6,15 @@ import type { Refusal } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, JobStatus } from '../../domain/run/job.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
+import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, largeBytes } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
-import type { RunRequest } from '../run/runner.ts'
+import { Paused } from '../run/run-pauses.ts'
+import type { RunRequest } from '../run/run-request.ts'
 import { StepHistory } from '../run/step-history.ts'
 import { crashMark, isStuck } from './crash-marks.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
@@ -38,15 +40,17 @@ export type TurnOptions = {
   inSlices?: InSlices
   clock: Clock
   timeoutMs: number
+  /** Called when a job is paused. */
+  onPaused?(pauses: readonly NewPause[]): void
   /** Called for errors of the service, not of a workflow. */
   onBug(executionId: string, error: unknown): void
 }
 
 /**
- * `done`: the job's log entry is written, or another process has the job. `later`: the job was suspended, or the disk
- * refuses writes at the moment.
+ * `done`: the job's log entry is written, or it is paused, or another process has the job. `later`: the job was
+ * suspended, or the disk refuses writes at the moment. `again`: it can continue at once.
  */
-export type TurnEnd = 'done' | 'later'
+export type TurnEnd = 'done' | 'later' | 'again'
 
 /** A job that has left the queue. */
 export type ActiveJob = {
@@ -81,10 +85,11 @@ export async function resumeJob(turn: Turn, executionId: string): Promise<TurnEn
   const load = () => loadJob(turn, executionId)
   // While a large job is being read, it is in memory several times.
   const loaded = await (bytes > largeBytes ? turn.gate.run(bytes, load) : load())
-  return typeof loaded === 'string' ? loaded : await runJob(turn, loaded.job, loaded.input, loaded.steps)
+  if (typeof loaded === 'string') return loaded
+  return await runJob(turn, loaded.job, loaded.input, loaded.steps, undefined, loaded.pauses)
 }
 
-type LoadedJob = { job: RunnableJob; input: JobInput; steps: readonly string[] }
+type LoadedJob = { job: RunnableJob; input: JobInput; steps: readonly string[]; pauses: readonly StoredPause[] }
 
 /** Reads a job and marks it as started. A job that cannot run ends. */
 async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | TurnEnd> {
@@ -106,8 +111,14 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const [refusal] = await Promise.all(writes.map(write))
   // Another process has started it.
   if (refusal) return 'done'
+  const pauses = job.hasPauses ? await store.listRunPauses(executionId) : []
   const text = open(sealed, executionId)
-  return { job: started, input: { input: JSON.parse(text) as TriggerInput, inputBytes: text.length }, steps: texts }
+  return {
+    job: started,
+    pauses,
+    input: { input: JSON.parse(text) as TriggerInput, inputBytes: text.length },
+    steps: texts,
+  }
 }
 
 /** `steps`: those recorded before the interruption. `accepted`: set for a job that is still being written. */
@@ -117,6 +128,7 @@ export async function runJob(
   { input, inputBytes }: JobInput,
   steps: readonly string[],
   accepted?: Promise<unknown>,
+  knownPauses: readonly StoredPause[] = [],
 ): Promise<TurnEnd> {
   const { executionId, workflowId, workspaceId, version, trigger, createdAt, startedAt, waitedMs = 0 } = job
   const { runner, deploymentOf, timeoutMs, seal, write, clock, active } = turn
@@ -147,10 +159,12 @@ export async function runJob(
     waitedMs,
     timeoutMs,
     history,
+    knownPauses,
   })
   if (!suspension) return 'done'
   active.isRunning = false
   const { cause } = suspension
+  if (cause instanceof Paused) return await pauseJob(turn, executionId, cause.pauses)
   if (cause instanceof CrowdedOut) {
     active.crowdedBytes = cause.bytes
     // So that neither a crash nor the time until it resumes counts.
@@ -160,6 +174,16 @@ export async function runJob(
   }
   if (turn.isStopped() || isRefusedForNow(cause)) return 'later'
   throw cause
+}
+
+/** Writes that a job is paused. When one of its pauses has ended meanwhile, it continues. */
+async function pauseJob(turn: Turn, executionId: string, pauses: readonly NewPause[]): Promise<TurnEnd> {
+  const { write, store, clock, active } = turn
+  if (await write({ kind: 'job-pause', executionId, at: clock.now(), pauses })) return 'done'
+  if (active.isCancelled) return await endSuspended(turn, executionId)
+  turn.onPaused?.(pauses)
+  const job = await store.findJob(executionId)
+  return job?.state === 'interrupted' ? 'again' : 'done'
 }
 
 async function endSuspended(turn: Turn, executionId: string): Promise<TurnEnd> {

@@ -1,5 +1,5 @@
-import type { JobFacts } from '../../domain/run/job.ts'
-import type { RunRequest } from '../run/runner.ts'
+import type { JobFacts, JobStatus } from '../../domain/run/job.ts'
+import type { RunRequest } from '../run/run-request.ts'
 import type { QueueWindow } from './job-queue.ts'
 import type { TurnOptions } from './job-turn.ts'
 
@@ -22,4 +22,9 @@ export type JobsOptions = TurnOptions & {
 }
 
 /** A job that has not ended. `isElsewhere`: another process has claimed it. */
-export type JobInFlight = JobFacts & { status: 'queued' | 'processing'; isElsewhere?: boolean }
+export type JobInFlight = JobFacts & { status: 'queued' | 'processing' | 'paused'; isElsewhere?: boolean }
+
+export function statusOf({ state, startedAt }: JobStatus): JobInFlight['status'] {
+  if (state === 'paused') return 'paused'
+  return startedAt === null ? 'queued' : 'processing'
+}

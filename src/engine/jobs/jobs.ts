@@ -5,21 +5,21 @@ import type { Claim } from '../../domain/run/claim.ts'
 import type { JobFacts } from '../../domain/run/job.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
-import { takeInterrupted } from './interrupted-jobs.ts'
+import { putAfterTurn, takeInterrupted } from './interrupted-jobs.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptanceOf, inputText } from './job-record.ts'
 import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
 import { type ActiveJob, endJob, failJob, resumeJob, runJob, stepsOf, type Turn, type TurnEnd } from './job-turn.ts'
-import type { JobInFlight, JobRequest, JobsOptions } from './jobs-options.ts'
+import { type JobInFlight, type JobRequest, type JobsOptions, statusOf } from './jobs-options.ts'
 import { QueueRefills } from './queue-refills.ts'
 import { UncertainJobs } from './uncertain-jobs.ts'
 
 /**
- * Asynchronous runs. A job is on disk before its caller receives the response. Workspaces take turns, and so do the
- * workflows of a workspace, so that one with ten thousand queued jobs does not delay one with a single job. While a job
- * runs, each block that ends is written to its step history before the next one starts; when the process dies or is
- * stopped, the next process resumes from there. A job is done when its log entry is written: the same commit deletes
- * the job. When the disk refuses a write, the job is suspended, and tried again every second without limit.
+ * Asynchronous runs. A job is on disk before its caller receives the response. Workspaces take turns, and so do their
+ * workflows, so that ten thousand queued jobs of one do not delay a single job of another. While a job runs, each block
+ * that ends is written to its step history before the next one starts; when the process dies or is stopped, the next
+ * process resumes from there. The commit that writes a job's log entry deletes the job. When the disk refuses a write,
+ * the job is suspended, and tried again every second.
  */
 export class Jobs {
   readonly #options: JobsOptions
@@ -88,9 +88,14 @@ export class Jobs {
     this.#dispatch()
   }
 
-  async #takeInterrupted(): Promise<void> {
-    const limit = this.#options.window?.interrupted ?? 1_000_000
-    await takeInterrupted({ store: this.#options.store, queue: this.#queue, active: this.#active, limit })
+  #takeInterrupted(): Promise<void> {
+    return takeInterrupted({ ...this.#options, queue: this.#queue, active: this.#active })
+  }
+
+  /** Continues jobs whose pauses have ended. */
+  resume(jobs: readonly JobFacts[]): void {
+    for (const job of jobs) putAfterTurn(job, this.#queue, this.#active)
+    this.#dispatch()
   }
 
   /** Throws OVERLOADED when no job can be taken. */
@@ -163,7 +168,7 @@ export class Jobs {
     const active = this.#active.get(executionId)
     if (active) return { ...active.job, status: 'processing' }
     const job = await this.#options.store.findJob(executionId)
-    return job && { ...job, status: job.startedAt === null ? 'queued' : 'processing' }
+    return job && { ...job, status: statusOf(job) }
   }
 
   /**
@@ -188,7 +193,7 @@ export class Jobs {
     const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
     this.#active.set(executionId, ending)
     // It must leave the queue first: otherwise it could start while its end is being written.
-    this.#queue.remove(executionId)
+    if (job.state !== 'paused') this.#queue.remove(executionId)
     try {
       await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
       this.#crowded.remove(executionId)
@@ -197,7 +202,7 @@ export class Jobs {
     } catch (error) {
       ending.ended.resolve('later')
       if (error instanceof WorkLost) return 'elsewhere'
-      this.#queue.putFirst(job)
+      if (job.state !== 'paused') this.#queue.putFirst(job)
       throw error
     } finally {
       this.#active.delete(executionId)
@@ -215,11 +220,9 @@ export class Jobs {
   /** To be called after the runner has stopped. Marks the remaining jobs so that the next process resumes them. */
   async stop(): Promise<void> {
     this.close()
-    if (this.#running > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve
-      })
-    }
+    const idle = Promise.withResolvers<void>()
+    this.#idle = idle.resolve
+    if (this.#running > 0) await idle.promise
     await this.#options.store.parkJobs(false)
   }
 
@@ -237,14 +240,11 @@ export class Jobs {
     }
   }
 
-  /**
-   * Waits for the turn of a started job that could not be written. The job has no outside effects and is then dropped.
-   */
+  /** Waits for the turn of a started job that could not be written. It has no outside effects, and is then dropped. */
   async #abandon(executionId: string): Promise<void> {
     const active = this.#active.get(executionId)
-    if (!active) return
-    active.isUnwritten = true
-    await active.ended.promise
+    if (active) active.isUnwritten = true
+    await active?.ended.promise
   }
 
   #begin(job: JobFacts): void {
@@ -272,6 +272,7 @@ export class Jobs {
         if (outcome === 'later' && active?.isCancelled) this.#cancelled.add(job.executionId)
         active?.ended.resolve(outcome)
         this.#end(job.executionId)
+        if (outcome === 'again' && !this.#stopped) this.#queue.putFirst(job)
         if (outcome === 'later' && !this.#stopped) {
           this.#queue.putFirst(job)
           if (active?.crowdedBytes === undefined) this.#pauseFor(retryMs)

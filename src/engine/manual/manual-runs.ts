@@ -2,7 +2,7 @@ import { estimateSize } from '../../domain/estimate-size.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import type { RunEnd } from '../run/run-end.ts'
-import type { RunRequest } from '../run/runner.ts'
+import type { RunRequest } from '../run/run-request.ts'
 
 export type ManualRunsOptions = {
   runner: {

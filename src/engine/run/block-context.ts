@@ -32,6 +32,7 @@ import type { Run } from './run.ts'
 import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
 import { uncountedBytes } from './run-memory.ts'
+import { sleepUntil } from './run-pauses.ts'
 import { closeSpan, openSpan } from './spans.ts'
 
 /** One execution of one block: which block, and where in which run. */
@@ -146,6 +147,19 @@ export class BlockContextImpl implements PartContext {
 
   random(): number {
     return this.#execution.run.capabilities.random()
+  }
+
+  async waitUntil(until: number): Promise<number> {
+    const { run, node } = this.#execution
+    const { pauses } = run.budget
+    // The parts of a block, such as the tools of an agent, are not recorded, so they cannot pause.
+    if (pauses && run.history && this.#part === '') {
+      const at = { place: this.#place(), blockId: node.id, blockName: node.name }
+      return await pauses.waitUntil(at, until, this.signal)
+    }
+    const since = this.clock.now()
+    await sleepUntil(this.clock, until, this.signal)
+    return since
   }
 
   idempotencyKey(): string {

@@ -82,7 +82,8 @@ function record(
   if (end.kind === 'cancelled' || node.definition.isRepeatable || !node.enabled) return end
   const recorded: RecordedBlock =
     end.kind === 'failed' ? { span, port: null, error: end.error } : { span, port: end.port ?? null, error: null }
-  if (node.definition.isPure && wasSynchronous) {
+  // A run with a caller writes its steps only when it pauses.
+  if (history.isHeld || (node.definition.isPure && wasSynchronous)) {
     const flushing = history.recordLater(placeOf(execution), recorded)
     return flushing ? flushing.then(() => end, suspendRun(run)) : end
   }
@@ -107,12 +108,12 @@ function suspendRun(run: Run): (cause: unknown) => BlockEnd {
  */
 function waitForMemory(execution: BlockExecution): BlockEnd | Promise<BlockEnd> | undefined {
   const { run, cancellation } = execution
-  const { budget, facts, history, capabilities } = run
+  const { budget, facts, isDurable, capabilities } = run
   if (capabilities.memory.mayGrow(facts)) return undefined
-  if (!history && budget.outermost?.history) return undefined
+  if (!isDurable && budget.outermost?.isDurable) return undefined
   const next = () => (cancellation.isCancelled ? cancelledEnd : executeBlock(execution))
-  if (history && budget.blockEnd) return budget.blockEnd.then(next)
-  if (!history) {
+  if (isDurable && budget.blockEnd) return budget.blockEnd.then(next)
+  if (!isDurable) {
     return new Promise<void>((resolve) => void capabilities.clock.setTimer(memoryCheckMs, resolve)).then(next)
   }
   budget.suspend(capabilities.memory.refusal(facts))

@@ -5,6 +5,7 @@ import type { RunResponse } from '../block.ts'
 import type { PartialRun, ScopeEnd } from './contracts.ts'
 import type { Run } from './run.ts'
 import { closeSpan, openSpan } from './spans.ts'
+import type { StepHistory } from './step-history.ts'
 
 /**
  * How a run ended. `response`: set when the run reached a `response` block. `suspension`: set, with the reason, when
@@ -14,6 +15,8 @@ export type RunEnd = {
   record: RunRecord
   response: RunResponse | undefined
   suspension: { cause: unknown } | undefined
+  /** The steps of a run with a waiting caller that may pause. */
+  heldHistory?: StepHistory
   /** The observer at the end of the run; it may have been added during the run. */
   observer: RunObserver | undefined
 }
@@ -94,8 +97,9 @@ const stopMessages = {
 /** Ends a run whose walk has ended. */
 export function finish(run: Run, root: Span, request: Request, end: ScopeEnd): RunEnd {
   const record = recordOf(run, root, end, request)
-  const { suspension, observer } = run
-  return { record, response: record.failure ? undefined : run.response, suspension, observer }
+  const { suspension, observer, history } = run
+  const ended = { record, response: record.failure ? undefined : run.response, suspension, observer }
+  return history?.isHeld ? { ...ended, heldHistory: history } : ended
 }
 
 /** Whether the caller receives an error. */

@@ -18,6 +18,7 @@ import type { CancellationScope } from './cancellation-scope.ts'
 import type { BlockEnd, PartialRun } from './contracts.ts'
 import type { RunFiles } from './run-files.ts'
 import type { RunMemory } from './run-memory.ts'
+import type { RunPauses } from './run-pauses.ts'
 import type { StepHistory } from './step-history.ts'
 
 /** The capabilities of blocks, shared by all runs of the service. */
@@ -79,6 +80,8 @@ export class Budget {
   observer: RunObserver | undefined
   /** Records the cost; undefined for a run that does not survive its process. */
   costs: StepHistory | undefined
+  /** Set for a run that can pause. */
+  pauses: RunPauses | undefined
   /** Blocks in progress that would run twice if the run were suspended now. */
   #unrepeatable = 0
   #blockEnd: PromiseWithResolvers<void> | undefined
@@ -137,7 +140,7 @@ export type RunStart = {
   callerId: string | null
   budget: Budget
   cancellation: CancellationScope
-  /** Set for a run that survives its process; undefined for one with a waiting caller. */
+  /** Set for a run that survives its process, or may pause. */
   history: StepHistory | undefined
   /** Set for a manual run of a part of the workflow. */
   partial?: PartialRun | undefined
@@ -194,6 +197,11 @@ export class Run {
     this.#yieldedAt = capabilities.clock.monotonic()
   }
 
+  /** Whether it survives its process: its steps are on disk. */
+  get isDurable(): boolean {
+    return this.history !== undefined && !this.history.isHeld
+  }
+
   get observer(): RunObserver | undefined {
     return this.budget.observer
   }
@@ -208,7 +216,7 @@ export class Run {
     const { facts, capabilities } = this
     const { workspaceId } = facts
     // A workflow that a block calls as a tool is a part of that block, so it goes on.
-    const isTool = !this.history && this.budget.outermost?.history !== undefined
+    const isTool = !this.isDurable && this.budget.outermost?.isDurable === true
     const mayStart = () => isTool || capabilities.memory.mayGrow(facts)
     return (request) => capabilities.runProgram({ ...request, workspaceId, mayStart })
   }
@@ -263,10 +271,13 @@ export class Run {
    */
   yieldWhenDue(): Promise<void> | undefined {
     if (this.capabilities.clock.monotonic() - this.#yieldedAt < turnMsMax) return undefined
+    const { pauses } = this.budget
+    pauses?.begin()
     return new Promise((resolve) => {
       setImmediate(() => {
         this.#yieldedAt = this.capabilities.clock.monotonic()
         resolve()
+        pauses?.end()
       })
     })
   }

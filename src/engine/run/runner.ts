@@ -4,63 +4,23 @@ import { FairShare } from '../../domain/fair-share.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { limitSettings } from '../../domain/limits.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
-import type { TriggerInput } from '../../domain/run/input.ts'
-import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
+import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
-import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { RunFacts } from '../block.ts'
-import type { Plan, PlanNode } from '../compile/plan.ts'
 import type { Deployment } from '../deployments.ts'
 import { callable, describe } from './callable.ts'
 import { CancellationScope } from './cancellation-scope.ts'
-import type { PartialRun, ScopeEnd } from './contracts.ts'
+import type { ScopeEnd } from './contracts.ts'
 import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
 import { runAlone } from './run-alone.ts'
 import { finish, hasFailed, type RunEnd, rootSpan, stopped } from './run-end.ts'
 import { RunMemory } from './run-memory.ts'
 import { inSight, reported } from './run-observation.ts'
-import type { StepHistory } from './step-history.ts'
+import { Paused, RunPauses } from './run-pauses.ts'
+import type { PausedRun, RunRequest } from './run-request.ts'
+import { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
 import { walkRun } from './walk.ts'
-
-export type RunRequest = {
-  plan: Plan
-  workflowId: string
-  workspaceId: string
-  version: number
-  trigger: TriggerKind
-  /** Already checked against the trigger's input format. */
-  input: TriggerInput
-  /** A new one when absent. */
-  executionId?: string
-  /** The network of a visitor, who sent no credential. Visitors share the slots of the workspace. */
-  visitor?: string | undefined
-  timeoutMs?: number
-  /** When an asynchronous run was accepted. Epoch milliseconds. */
-  createdAt?: number
-  /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */
-  startedAt?: number
-  /** How long a resumed run was suspended because of the memory of all runs. Its timeout does not count this time. */
-  waitedMs?: number
-  /** The memory for the input of an asynchronous run. The body of a request is counted elsewhere. */
-  inputBytes?: number
-  /** Set for a run that is suspended, not ended, when the service stops. */
-  history?: StepHistory
-  /** Written with the log entry, unless the run failed: the sender may then try again. */
-  claim?: RequestClaim
-  observer?: RunObserver
-  /** The trigger at which a manual run begins; the one of the kind `trigger` when absent. */
-  entry?: PlanNode
-  /** Set for a manual run of a part of the workflow. */
-  partial?: PartialRun
-  source?: RunSource
-  /**
-   * Aborts when the caller disconnects. Called only when the run has to wait; undefined when no caller can disconnect.
-   */
-  callerSignal?: () => AbortSignal | undefined
-  /** Called when the caller has disconnected: true lets the run continue. */
-  goesOnAlone?: () => boolean
-}
 
 export type RunnerOptions = {
   capabilities: Omit<Capabilities, 'memory' | 'runWorkflow' | 'describeWorkflow'>
@@ -73,6 +33,11 @@ export type RunnerOptions = {
    * input.
    */
   environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /**
+   * Makes an asynchronous run of one with a waiting caller, which is paused. Resolves when it is on disk. Such runs
+   * cannot pause when absent.
+   */
+  pause?(run: PausedRun): Promise<void>
   /** The observer that waits for an asynchronous run to begin. */
   awaiting?(executionId: string): RunObserver | undefined
 }
@@ -171,8 +136,10 @@ export class Runner {
       const walked = this.run(request)
       end = walked instanceof Promise ? await walked : walked
       const { record, suspension, observer } = end
-      if (suspension) observer?.lost?.(suspension.cause)
-      else {
+      if (suspension) {
+        await this.#keepPaused(request, end)
+        observer?.lost?.(suspension.cause)
+      } else {
         const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
         const run = this.#running.get(record.executionId)
         // An observer may still be added while the entry is being written.
@@ -191,6 +158,12 @@ export class Runner {
     }
   }
 
+  /** Keeps a run that paused while its caller was waiting. */
+  async #keepPaused(request: RunRequest, { record, suspension, heldHistory }: RunEnd): Promise<void> {
+    if (!(suspension?.cause instanceof Paused) || !heldHistory) return
+    await this.#options.pause?.({ request, record, history: heldHistory, pauses: suspension.cause.pauses })
+  }
+
   /** Runs a workflow without a log entry. Synchronous when no block has to wait. */
   run(request: RunRequest): RunEnd | Promise<RunEnd> {
     const environment = this.#options.environmentOf(request.workspaceId)
@@ -205,7 +178,7 @@ export class Runner {
     this.#stopping = true
     const timer = this.#capabilities.clock.setTimer(graceMs, () => {
       for (const run of [...this.#running.values()]) {
-        if (run.history) run.suspend(stopping)
+        if (run.isDurable) run.suspend(stopping)
         else run.fail(stopped('CANCELLED', 'The service was stopped before the run ended.'))
       }
     })
@@ -218,10 +191,11 @@ export class Runner {
   }
 
   #walk(request: RunRequest, environment: Environment): RunEnd | Promise<RunEnd> {
-    const { plan, workflowId, workspaceId, trigger, input, history } = request
+    const { plan, workflowId, workspaceId, trigger, input } = request
+    const history = request.history ?? this.#heldHistory(request)
     const executionId = request.executionId ?? newExecutionId()
     // As late as possible: from here on, new observers find the run in flight.
-    const observer = request.observer ?? (history && this.#options.awaiting?.(executionId))
+    const observer = request.observer ?? (request.history && this.#options.awaiting?.(executionId))
     const run = new Run(
       {
         facts: { executionId, workflowId, workspaceId, trigger },
@@ -241,7 +215,10 @@ export class Runner {
     )
     run.budget.outermost = run
     if (request.inputBytes !== undefined) run.budget.otherBytes = request.inputBytes
-    if (history) recordCosts(run.budget, history)
+    if (history) {
+      recordCosts(run.budget, history)
+      run.budget.pauses = this.#pausesOf(run, request)
+    }
     if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
     const root = rootSpan(run)
     if (observer?.began) observer.began(inSight(run, root))
@@ -270,6 +247,23 @@ export class Runner {
       signal?.removeEventListener('abort', onCallerGone)
       timer.cancel()
     }
+  }
+
+  /** The history of a run with a waiting caller that may pause. A manual run has no version to continue with. */
+  #heldHistory({ plan, trigger, partial }: RunRequest): StepHistory | undefined {
+    const canPause = plan.mayPause && trigger !== 'manual' && !partial && this.#options.pause !== undefined
+    return canPause ? new StepHistory([], undefined, undefined, this.#capabilities.inSlices) : undefined
+  }
+
+  #pausesOf(run: Run, request: RunRequest): RunPauses {
+    const { clock, limits } = this.#capabilities
+    return new RunPauses({
+      clock,
+      inMemoryMs: limits.pauseInMemoryMs,
+      known: request.knownPauses ?? [],
+      callerWaitsUntil: request.history ? undefined : clock.now() + this.#timeLeft(request),
+      suspend: (cause) => run.suspend(cause),
+    })
   }
 
   #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt, waitedMs = 0 }: RunRequest): number {

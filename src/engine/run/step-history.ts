@@ -13,7 +13,7 @@ import type { RecordedBlock } from './contracts.ts'
  * before a block with effects starts, so only the blocks in flight run twice.
  */
 export class StepHistory {
-  readonly #write: (number: number, text: string) => Promise<void>
+  readonly #write: ((number: number, text: string) => Promise<void>) | undefined
   readonly #inSlices: InSlices
   readonly #gate: ByteGate | undefined
   readonly #blocks = new Map<string, RecordedBlock>()
@@ -30,13 +30,14 @@ export class StepHistory {
   #cost: Cost = noCost
 
   /**
-   * `steps`: the texts that `write` received before the interruption, in the order of their numbers. `accepted`: set
+   * `steps`: the texts that `write` received before the interruption, in the order of their numbers. Without `write`,
+   * the steps are held in memory until `heldTexts` is called. `accepted`: set
    * for a run that begins before its job is on disk; blocks with outside effects wait for it. `inSlices`: writes large
    * steps as text. `gate`: limits the large steps of all runs that are being written.
    */
   constructor(
     steps: readonly string[],
-    write: (number: number, text: string) => Promise<void>,
+    write?: (number: number, text: string) => Promise<void>,
     accepted?: Promise<unknown>,
     inSlices: InSlices = async (slices) => finish(slices),
     gate?: ByteGate,
@@ -47,6 +48,21 @@ export class StepHistory {
     if (accepted) this.#flushAfter(accepted)
     for (const text of steps) this.#read(JSON.parse(text) as Step)
     this.#lastNumber = steps.length
+  }
+
+  /** Whether the steps are in memory only. */
+  get isHeld(): boolean {
+    return this.#write === undefined
+  }
+
+  /** The texts of the steps that are held. */
+  async heldTexts(): Promise<string[]> {
+    const texts: string[] = []
+    for (const step of this.#later.splice(0)) {
+      const isLarge = 'block' in step && estimateSize(step.block.span) > largeBytes
+      texts.push(isLarge ? await this.#inSlices(this.#textOf(step)) : finish(this.#textOf(step)))
+    }
+    return texts
   }
 
   /** The block that ended at a place before the interruption. */
@@ -71,11 +87,12 @@ export class StepHistory {
    */
   recordLater(place: string, block: RecordedBlock): Promise<void> | undefined {
     this.#later.push({ place, block })
-    return this.#later.length < laterMax ? undefined : this.flush()
+    return this.isHeld || this.#later.length < laterMax ? undefined : this.flush()
   }
 
   /** To be called before a block with outside effects starts. Undefined when every step is on disk. */
   flush(): Promise<void> | undefined {
+    if (this.isHeld) return undefined
     return this.#later.length === 0 ? this.#flushing : this.#writeWithDeferred([])
   }
 
@@ -119,6 +136,10 @@ export class StepHistory {
   }
 
   #record(step: Step): Promise<void> {
+    if (this.isHeld) {
+      this.#later.push(step)
+      return Promise.resolve()
+    }
     return this.#later.length === 0 ? this.#writeOne(step) : this.#writeWithDeferred([step])
   }
 
@@ -149,7 +170,7 @@ export class StepHistory {
   /** Numbers have no gaps on disk, so a step gets its number when its text is there. */
   #writeText(text: string): Promise<void> {
     this.#lastNumber += 1
-    return this.#write(this.#lastNumber, text)
+    return this.#write?.(this.#lastNumber, text) ?? Promise.resolve()
   }
 
   *#textOf(step: Step): Slices<string> {

@@ -63,7 +63,11 @@ export async function runWorkflow(
   const run = new Run({ ...start, depth: above.depth + 1 }, capabilities)
   const root = rootSpan(run)
   children.push(root)
+  // From here on, its own blocks are the work in progress.
+  const { pauses } = budget
+  pauses?.end()
   const end = await walkRun(run, trigger.node, root)
+  pauses?.begin()
   cancellation.release(inner)
   // If the outer run was stopped, the sub-workflow itself did not fail; the block that called it ends as cancelled.
   const { failure, output } = closeRun(run, root, end)

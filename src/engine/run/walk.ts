@@ -110,11 +110,15 @@ class Walk {
       return
     }
     this.#running += 1
+    // The blocks inside a container count for themselves.
+    const pauses = node.body ? undefined : this.#start.run.budget.pauses
+    pauses?.begin()
     ending
       .then((end) => {
         this.#running -= 1
         this.#settle(node, end)
         this.#advance()
+        pauses?.end()
         if (this.#running === 0) this.#resolve?.(this.#end())
       })
       .catch((bug: unknown) => {

@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { ErrorResponse } from '../errors.ts'
+import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
 
@@ -92,6 +93,9 @@ export const executeDetail = {
       'selected value, then, when the log entry is on disk, one `{ "event": "done", success, output, metadata, error?, ' +
       'code? }` whatever the outcome, then `[DONE]`. A failure before the first block gives an error as below. If the ' +
       'caller disconnects, the run is cancelled.\n\n' +
+      'When all that is left of the run waits for longer than its timeout, the response is 202 with `status: "paused"`; a ' +
+      'stream gets one `{ "event": "paused", … }` with the same members, and ends. The run then continues like an ' +
+      'asynchronous one.\n\n' +
       'With `X-Execution-Mode: async` it responds as soon as the run is on disk, with the address of its status. After a ' +
       'crash of the service, such a run resumes after the last block that ended; a block that was running runs ' +
       'again.\n\n' +
@@ -122,8 +126,9 @@ export const executeDetail = {
       content: { ...jsonContent(RunResponse), ...eventContent(events) },
     },
     202: {
-      description: 'The asynchronous run is on disk and waits for its turn.',
-      content: jsonContent(AcceptedResponse),
+      description:
+        'The asynchronous run is on disk and waits for its turn; or the run is paused, and continues without its caller.',
+      content: jsonContent(t.Union([AcceptedResponse, PausedResponse])),
     },
     default: { description: "The status, headers and body of the workflow's response block." },
   },

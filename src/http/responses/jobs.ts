@@ -1,9 +1,11 @@
 import type { FreshenFiles } from '../../domain/run/file.ts'
 import { isObject } from '../../domain/run/input.ts'
+import type { StoredPause } from '../../domain/run/pause.ts'
 import type { LogDetailRow } from '../../store/run-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { JobInFlight, Services } from '../services.ts'
 import { JsonText, writeObject } from './json-text.ts'
+import { pauseFacts } from './pauses/paused-response.ts'
 import { isoTime } from './schema-parts.ts'
 
 /** A run, in flight or ended. */
@@ -16,9 +18,13 @@ export async function findJob(
 ): Promise<Job | undefined> {
   // In this order: a run that ends meanwhile moves from one place to the next, and is found there.
   const job = await jobs.find(executionId)
-  if (job) return { ...job, text: writeInFlight(job), ended: false }
+  if (job) {
+    const pauses = job.status === 'paused' ? await store.listRunPauses(executionId) : undefined
+    return { ...job, text: writeInFlight(job, pauses), ended: false }
+  }
   const run = runner.find(executionId)
-  if (run) return { ...run, text: writeInFlight({ ...run, createdAt: run.startedAt }), ended: false }
+  if (run)
+    return { ...run, text: writeInFlight({ ...run, createdAt: run.startedAt, status: 'processing' }), ended: false }
   const row = await store.getExecution(executionId)
   if (!row) return undefined
   const output = row.createdAt === null || row.level === 'error' ? undefined : await outputOf(executionId)
@@ -34,20 +40,26 @@ async function freshened(response: JsonText, runFiles: string | null, freshen: F
   return runFiles === null ? response : new JsonText(await freshen(response.text, [runFiles]))
 }
 
-type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf' | 'files'> & { store: Pick<Store, 'getExecution'> }
+type JobServices = Pick<Services, 'runner' | 'jobs' | 'outputOf' | 'files'> & {
+  store: Pick<Store, 'getExecution' | 'listRunPauses'>
+}
 
-function writeInFlight({ executionId, createdAt, startedAt }: JobInFlight): JsonText {
+function writeInFlight(
+  { executionId, createdAt, startedAt, status }: JobInFlight,
+  pauses?: readonly StoredPause[],
+): JsonText {
   return writeObject({
     success: true,
     taskId: executionId,
     executionId,
-    status: startedAt === null ? 'queued' : 'processing',
+    status,
     metadata: {
       createdAt: isoTime(createdAt),
       startedAt: startedAt === null ? null : isoTime(startedAt),
       completedAt: null,
       duration: null,
     },
+    paused: pauses?.filter(({ state }) => state === 'open').map(pauseFacts),
   })
 }
 

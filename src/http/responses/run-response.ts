@@ -7,6 +7,7 @@ import type { RunEnd } from '../../engine/run/run-end.ts'
 import { isSessionPair } from '../access/session-cookie.ts'
 import { statusOf } from '../errors.ts'
 import type { UnsentResponses } from '../streams/unsent-responses.ts'
+import { pausedResponse } from './pauses/paused-response.ts'
 import { isoTime } from './schema-parts.ts'
 
 /**
@@ -18,6 +19,7 @@ export function runResponse(
   headers: Record<string, string>,
   writing: Writing,
 ): Response | Promise<Response> {
+  if (end.suspension) return pausedResponse(end, headers)
   const value = end.response ? end.response.data : end.record.output
   // The content of a response block may be a text, which is sent as it is.
   if (end.response && typeof value === 'string') return written(end, headers, value, writing)

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
+import { PauseFacts } from './pauses/pause-schemas.ts'
 import { maybe, Time } from './schema-parts.ts'
 
 export const JobResponse = t.Object(
@@ -7,7 +8,7 @@ export const JobResponse = t.Object(
     success: t.Boolean({ description: 'False when the run failed or was cancelled.' }),
     taskId: t.String(),
     executionId: t.String(),
-    status: oneOf(['queued', 'processing', 'completed', 'failed', 'cancelled']),
+    status: oneOf(['queued', 'processing', 'paused', 'completed', 'failed', 'cancelled']),
     metadata: t.Object({
       createdAt: Time,
       startedAt: maybe(
@@ -16,6 +17,7 @@ export const JobResponse = t.Object(
       completedAt: maybe(Time),
       duration: maybe(t.Number({ description: 'Milliseconds; null until the run has ended.' })),
     }),
+    paused: t.Optional(t.Array(PauseFacts, { description: 'The pauses of a paused run.' })),
     output: t.Optional(t.Unknown()),
     error: t.Optional(
       t.Object({

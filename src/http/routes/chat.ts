@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../domain/run/input.ts'
 import type { ChatParameters } from '../../domain/workflow/chat.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
-import type { RunRequest } from '../../engine/run/runner.ts'
+import type { RunRequest } from '../../engine/run/run-request.ts'
 import type { Upload } from '../../files/upload.ts'
 import { hideLimits, isAnonymous, sorry, withoutDetails } from '../access/anonymous-chat.ts'
 import { type ChatCall, ChatReception, noChat, visitorOf } from '../access/chat-reception.ts'
@@ -15,6 +15,7 @@ import { toAppError } from '../errors.ts'
 import { chatDetail, chatFactsDetail } from '../openapi/chat-operation.ts'
 import { type ChatBody, chatInput } from '../requests/chat-body.ts'
 import { chatResponse, Listening } from '../responses/chat-response.ts'
+import { pausedResponse } from '../responses/pauses/paused-response.ts'
 import type { ChatServices } from '../run-services.ts'
 import { streamRun } from '../streams/run-stream.ts'
 
@@ -144,6 +145,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   }
   if (!body.stream) {
     const end = await services.execute(started)
+    if (end.suspension) return pausedResponse(end, headers, { conversationId })
     const facts = await remember(end)
     return await chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, { headers, inSlices, unsent })
   }

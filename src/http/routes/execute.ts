@@ -5,7 +5,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
-import type { RunRequest } from '../../engine/run/runner.ts'
+import type { RunRequest } from '../../engine/run/run-request.ts'
 import type { KeyRow } from '../../store/account-store.ts'
 import { assertMay } from '../access/auth.ts'
 import { allowSilence, disconnect, type ServerPort } from '../access/connection.ts'
@@ -159,7 +159,7 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
 
 function responseOf(call: Call, end: RunEnd): Response | Promise<Response> {
   const { failure } = end.record
-  if (failure) call.door.note(call.request, { runCode: failure.code })
+  if (failure && !end.suspension) call.door.note(call.request, { runCode: failure.code })
   return runResponse(end, call.headers, call.services)
 }
 

@@ -4,9 +4,10 @@ import type { Span } from '../../domain/run/log.ts'
 import { type BlockPlace, observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import { type InSlices, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
-import type { RunRequest } from '../../engine/run/runner.ts'
+import type { RunRequest } from '../../engine/run/run-request.ts'
 import { toAppError } from '../errors.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
+import { pausedFacts } from '../responses/pauses/paused-response.ts'
 import { failureFacts } from '../responses/run-response.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
 import { RunEvents } from './run-events.ts'
@@ -113,7 +114,9 @@ class RunStream implements RunObserver {
 
   async #finish(end: RunEnd): Promise<void> {
     await this.#writing
-    const done = doneOf(end, this.#events, await this.#more?.(end))
+    const done = end.suspension
+      ? { event: 'paused', ...pausedFacts(end) }
+      : doneOf(end, this.#events, await this.#more?.(end))
     this.#close(isLargeValue(done) ? await this.#inSlices(textOf(done)) : JSON.stringify(done))
   }
 

@@ -36,6 +36,11 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     connector: () => Promise.reject(new Error('This test gave its block no connectors')),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
+    waitUntil: async (until) => {
+      const since = Date.now()
+      await Bun.sleep(Math.max(0, until - since))
+      return since
+    },
     idempotencyKey: () => 'key-of-b1',
     models: {
       call: () => Promise.reject(new Error('This test gave its block no models')),

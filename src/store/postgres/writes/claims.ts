@@ -14,13 +14,16 @@ export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Re
       if (claim?.kind === 'request') {
         requests.push({ index, isRefusable: write.kind === 'job', ...row, key: claim.key, at: claim.at })
       } else if (claim) steps.push({ index, step: claim.step })
+    } else if (write.kind === 'job-pause') {
+      const { row, claim } = write.accepts ?? {}
+      if (row && claim) requests.push({ index, isRefusable: false, ...row, key: claim.key, at: claim.at })
     }
   }
   const refusals = [...(await claimRequests(sql, requests)), ...(await takeSteps(sql, steps))]
   return refusals.sort((a, b) => a.index - b.index)
 }
 
-/** `isRefusable`: a run that has ended is recorded even if another one holds its claim. */
+/** `isRefusable`: a run that has ended, or is paused, is recorded even if another one holds its claim. */
 type RequestClaimOfGroup = {
   index: number
   isRefusable: boolean

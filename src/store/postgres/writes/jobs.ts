@@ -168,7 +168,8 @@ export async function findJob(sql: Sql, executionId: string): Promise<JobStatus 
   return { ...job, ...textsOf(row), ...(isElsewhere && { isElsewhere }) }
 }
 
-const textsOf = ({ trigger, state }: Pick<SqlJobStatus, 'trigger' | 'state'>) => ({
+const textsOf = ({ trigger, state, hasPauses }: Pick<SqlJobStatus, 'trigger' | 'state' | 'hasPauses'>) => ({
+  hasPauses: hasPauses > 0,
   trigger: triggers[trigger]!,
   state: jobStates[state]!,
 })
@@ -236,13 +237,17 @@ export async function getJobOutput(sql: Sql, executionId: string): Promise<Uint8
   return row?.content
 }
 
-type SqlJobStatus = Omit<JobStatus, 'trigger' | 'state'> & { trigger: number; state: number }
+type SqlJobStatus = Omit<JobStatus, 'trigger' | 'state' | 'hasPauses'> & {
+  trigger: number
+  state: number
+  hasPauses: number
+}
 
 const selectFacts = `
   SELECT j.execution_id AS "executionId", f.id AS "workflowId", w.id AS "workspaceId", j.created_at AS "createdAt",
     j.started_at AS "startedAt"`
 const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
-    j.waited_ms AS "waitedMs", j.waiting_since AS "waitingSince"`
+    j.waited_ms AS "waitedMs", j.waiting_since AS "waitingSince", j.pauses AS "hasPauses"`
 const selectWaiting = `${selectFacts}, length(j.input) AS "inputBytes"`
 const joins = 'JOIN millrace.workflows f ON f.number = j.workflow JOIN millrace.workspaces w ON w.number = j.workspace'
 const fromJobs = `FROM millrace.jobs j ${joins}`

@@ -79,8 +79,9 @@ export function findJob(sql: Sql, executionId: string): JobStatus | undefined {
   return row && { ...row, ...textsOf(row) }
 }
 
-function textsOf(row: SqlJobStatus): Pick<Job, 'executionId' | 'trigger' | 'state'> {
+function textsOf(row: SqlJobStatus): Pick<Job, 'executionId' | 'trigger' | 'state' | 'hasPauses'> {
   return {
+    hasPauses: row.hasPauses > 0,
     executionId: executionIdOf(row.executionId),
     trigger: triggers[row.trigger]!,
     state: jobStates[row.state]!,
@@ -160,14 +161,14 @@ export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefi
 }
 
 type SqlJobFacts = Omit<JobFacts, 'executionId'> & { executionId: string | Uint8Array }
-type SqlJobStatus = Omit<JobStatus, 'executionId' | 'trigger' | 'state'> &
-  SqlJobFacts & { trigger: number; state: number }
+type SqlJobStatus = Omit<JobStatus, 'executionId' | 'trigger' | 'state' | 'hasPauses'> &
+  SqlJobFacts & { trigger: number; state: number; hasPauses: number }
 
 const selectFacts = `
   SELECT j.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId, j.created_at AS createdAt,
     j.started_at AS startedAt`
 const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
-    j.waited_ms AS waitedMs, j.waiting_since AS waitingSince`
+    j.waited_ms AS waitedMs, j.waiting_since AS waitingSince, j.pauses AS hasPauses`
 // SQLite knows the length without reading the value.
 const selectWaiting = `${selectFacts}, length(j.input) AS inputBytes`
 const fromJobs = `

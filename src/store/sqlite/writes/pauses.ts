@@ -13,12 +13,14 @@ import {
 } from '../../../domain/run/pause.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
+import { claimRequest } from './claims.ts'
 import { insertJob, insertStep, interruptedJob } from './jobs.ts'
 
 /** Pauses a running job, or interrupts it when one of its pauses has ended meanwhile. False without such a job. */
 export function pauseJob(sql: Sql, { executionId, at, pauses, accepts }: PauseWrite): boolean {
   if (accepts) {
     insertJob(sql, accepts.row)
+    if (accepts.claim) claimRequest(sql, accepts.row, accepts.claim)
     for (const [index, content] of accepts.steps.entries()) {
       insertStep(sql, { kind: 'job-step', executionId, number: index + 1, content })
     }

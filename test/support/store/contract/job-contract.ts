@@ -34,7 +34,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
             const row = jobOf(home, { input })
             const { executionId } = row
             await store.append([{ kind: 'job', row }])
-            const stored = { ...row, interruptions: 0, waitedMs: 0, waitingSince: null }
+            const stored = { ...row, interruptions: 0, waitedMs: 0, waitingSince: null, hasPauses: false }
             expect(await store.getJob(executionId)).toEqual({ ...stored, state: 'queued' })
             const { input: _, ...facts } = stored
             expect(await store.findJob(executionId)).toEqual({ ...facts, state: 'queued' })

@@ -54,7 +54,8 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.claimInterruptedJobs(10)).toEqual([])
       expect(await store.endDuePauses(9_000, 10)).toMatchObject({ jobs: [{ executionId }], nextAt: null })
       await store.append([{ kind: 'job-start', executionId, at: 9_500 }])
-      expect(await store.findJob(executionId)).toMatchObject({ state: 'running', waitedMs: 3_500, waitingSince: null })
+      const running = { state: 'running', waitedMs: 3_500, waitingSince: null, hasPauses: true }
+      expect(await store.findJob(executionId)).toMatchObject(running)
     })
 
     test('ends when its time comes, in the order of the times', async () => {

@@ -1,0 +1,100 @@
+import { type Clock, sleep } from '../../domain/clock.ts'
+import { newId } from '../../domain/ids.ts'
+import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
+
+/** Why a run was suspended: nothing of it can proceed until one of these pauses ends. */
+export class Paused {
+  readonly pauses: readonly NewPause[]
+
+  constructor(pauses: readonly NewPause[]) {
+    this.pauses = pauses
+  }
+}
+
+export type RunPausesOptions = {
+  clock: Clock
+  /** A wait that is not longer stays in memory. */
+  inMemoryMs: number
+  /** The pauses that the run had before it was suspended. */
+  known: readonly StoredPause[]
+  /** Until when a caller waits for the run; undefined when there is none. Epoch milliseconds. */
+  callerWaitsUntil: number | undefined
+  /** Suspends the run. */
+  suspend(cause: Paused): void
+}
+
+type Place = Pick<NewPause, 'place' | 'blockId' | 'blockName'>
+
+/**
+ * The pauses of a run and of everything inside it. A run is suspended when at least one of its blocks is paused and
+ * nothing else of it can proceed. To know that, it counts the work in progress: blocks, and reads between blocks.
+ */
+export class RunPauses {
+  readonly #options: RunPausesOptions
+  readonly #known: ReadonlyMap<string, StoredPause>
+  readonly #open = new Map<string, NewPause>()
+  #working = 0
+  #isChecking = false
+
+  constructor(options: RunPausesOptions) {
+    this.#options = options
+    this.#known = new Map(options.known.map((pause) => [pause.place, pause]))
+  }
+
+  /** To be called when work begins that does not pause by itself. */
+  begin(): void {
+    this.#working += 1
+  }
+
+  end(): void {
+    this.#working -= 1
+    this.#check()
+  }
+
+  /** Waits until a time, in memory or paused. Returns since when. Rejects with the reason of the signal. */
+  async waitUntil(at: Place, until: number, signal: AbortSignal): Promise<number> {
+    const { clock, inMemoryMs, callerWaitsUntil } = this.#options
+    const known = this.#known.get(at.place)
+    if (known && known.state !== 'open') return known.since
+    const now = clock.now()
+    const fits = callerWaitsUntil === undefined ? until - now <= inMemoryMs : until <= callerWaitsUntil
+    if (!known && fits) {
+      await sleepUntil(clock, until, signal)
+      return now
+    }
+    const pause = known ?? {
+      ...at,
+      ...({ contextId: newId(), kind: 'wait', since: now, until, content: null } as const),
+    }
+    this.#open.set(at.place, pause)
+    this.end()
+    try {
+      // Other blocks of the run may still be busy when the time comes.
+      await sleepUntil(clock, pause.until ?? until, signal)
+    } finally {
+      this.#open.delete(at.place)
+      this.begin()
+    }
+    return pause.since
+  }
+
+  /** In a later turn of the event loop: a block that has ended may start another one in this turn. */
+  #check(): void {
+    if (this.#isChecking || this.#working > 0 || this.#open.size === 0) return
+    this.#isChecking = true
+    setImmediate(() => {
+      this.#isChecking = false
+      if (this.#working === 0 && this.#open.size > 0) this.#options.suspend(new Paused([...this.#open.values()]))
+    })
+  }
+}
+
+/** Waits until a time, however far away. */
+export async function sleepUntil(clock: Clock, until: number, signal: AbortSignal): Promise<void> {
+  for (let left = until - clock.now(); left > 0; left = until - clock.now()) {
+    await sleep(clock, Math.min(left, timerMsMax), signal)
+  }
+}
+
+/** Timers of the system cannot be longer. */
+const timerMsMax = 2_147_483_647

@@ -1,0 +1,31 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../../../domain/one-of.ts'
+import { pauseKinds } from '../../../domain/run/pause.ts'
+import { maybe, Time } from '../schema-parts.ts'
+
+/** A block at which a run waits for a time or an answer. */
+export const PauseFacts = t.Object(
+  {
+    contextId: t.String({ description: 'The ID of the pause.' }),
+    blockId: t.String(),
+    blockName: t.String(),
+    kind: oneOf(pauseKinds),
+    since: Time,
+    until: maybe(t.String({ format: 'date-time', description: 'When it ends by itself; null: never.' })),
+  },
+  { $id: 'Pause' },
+)
+export type PauseFacts = Static<typeof PauseFacts>
+
+/** The response for a run that is paused. */
+export const PausedResponse = t.Object(
+  {
+    success: t.Literal(true),
+    status: t.Literal('paused'),
+    executionId: t.String(),
+    paused: t.Array(PauseFacts),
+    statusUrl: t.String({ description: 'The address that returns the status of the run.' }),
+  },
+  { $id: 'Paused' },
+)
+export type PausedResponse = Static<typeof PausedResponse>

@@ -1,0 +1,32 @@
+import type { NewPause } from '../../../domain/run/pause.ts'
+import type { RunEnd } from '../../../engine/run/run-end.ts'
+import { Paused } from '../../../engine/run/run-pauses.ts'
+import { isoTime } from '../schema-parts.ts'
+import type { PausedResponse, PauseFacts } from './pause-schemas.ts'
+
+/** The 202 response for a run that is paused, and continues without its caller. */
+export function pausedResponse(end: RunEnd, headers: Record<string, string>, more: object = {}): Response {
+  const facts = pausedFacts(end)
+  headers['location'] = facts.statusUrl
+  headers['content-type'] = 'application/json'
+  return new Response(JSON.stringify({ ...facts, ...more }), { status: 202, headers })
+}
+
+/** The same facts for the caller of a stream. */
+export function pausedFacts({ record, suspension }: RunEnd): PausedResponse {
+  const { executionId } = record
+  const pauses = suspension?.cause instanceof Paused ? suspension.cause.pauses : []
+  return {
+    ...{ success: true, status: 'paused', executionId },
+    paused: pauses.map(pauseFacts),
+    statusUrl: `/api/jobs/${executionId}`,
+  }
+}
+
+/** A pause on the wire. */
+export function pauseFacts({ contextId, blockId, blockName, kind, since, until }: NewPause): PauseFacts {
+  return {
+    ...{ contextId, blockId, blockName, kind, since: isoTime(since) },
+    until: until === null ? null : isoTime(until),
+  }
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { block, document } from '../../../support/make.ts'
+import { ExecutionWorld, start } from '../execution-world.ts'
+
+let world: ExecutionWorld
+beforeAll(async () => {
+  world = await ExecutionWorld.open({ 'run-timeout-ms': '1000', 'pause-in-memory-ms': '50' })
+})
+afterAll(() => world.close())
+
+const until = async (executionId: string, status: string) => {
+  for (;;) {
+    const { json } = await world.call(`/api/jobs/${executionId}`)
+    if (json.status === status) return json
+    if (json.status === 'failed') throw new Error(JSON.stringify(json))
+    await Bun.sleep(20)
+  }
+}
+
+/** A wait between two blocks, with a branch beside it. */
+const waiting = (params: Record<string, unknown>) =>
+  document({
+    blocks: [
+      start([{ name: 'at', type: 'number' }]),
+      block('before', 'function', { code: 'return { at: <api.at>, chance: Math.random() }' }),
+      block('pause', 'wait', params),
+      block('beside', 'function', { code: 'return "beside"' }),
+      block('after', 'function', { code: 'return { before: <before.result>, waitedMs: <pause.waitedMs> }' }),
+    ],
+    edges: ['start > before', 'before > pause', 'pause > after', 'start > beside'],
+  })
+
+describe('a run with a waiting caller', () => {
+  test('stays connected through a wait that fits its timeout', async () => {
+    const id = await world.deploy(waiting({ ms: 200 }))
+    const { status, json } = await world.execute(id, { at: 1 })
+    expect([status, json.output.after.result.before.at]).toEqual([200, 1])
+  })
+
+  test('gets 202 at a longer wait, and continues without its caller', async () => {
+    const id = await world.deploy(waiting({ for: '1.5 seconds' }))
+    const { status, json, headers } = await world.execute(id, { at: 2 })
+    expect([status, json.status, json.success]).toEqual([202, 'paused', true])
+    expect(json.paused).toEqual([
+      {
+        ...{ contextId: expect.any(String), blockId: 'pause', blockName: 'pause', kind: 'wait' },
+        ...{ since: expect.any(String), until: expect.any(String) },
+      },
+    ])
+    expect(headers.get('location')).toBe(json.statusUrl)
+    expect(headers.get('x-execution-id')).toBe(json.executionId)
+    const job = (await world.call(json.statusUrl)).json
+    expect(job).toMatchObject({ status: 'paused', paused: json.paused })
+    const done = await until(json.executionId, 'completed')
+    const { after, beside } = done.output
+    expect(beside.result).toBe('beside')
+    expect(after.result.before.at).toBe(2)
+    expect(after.result.waitedMs).toBeGreaterThanOrEqual(1_500)
+    const { json: log } = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}`)
+    expect(log.data).toHaveLength(1)
+  }, 30_000)
+
+  test('of a stream gets the event paused, and the stream ends', async () => {
+    const id = await world.deploy(waiting({ for: '1.5 seconds' }))
+    const { text } = await world.execute(id, { stream: true })
+    const messages = text.trim().split('\n\n')
+    const event = JSON.parse(messages.at(-2)!.replace('data: ', ''))
+    expect(event).toMatchObject({ event: 'paused', status: 'paused', success: true, paused: [{ kind: 'wait' }] })
+    expect(messages.at(-1)).toBe('data: [DONE]')
+    await until(event.executionId, 'completed')
+  }, 30_000)
+})
+
+describe('an asynchronous run', () => {
+  const runAsync = async (id: string, body: object = {}) => {
+    const { status, json } = await world.execute(id, body, { headers: { 'x-execution-mode': 'async' } })
+    expect(status).toBe(202)
+    return json.executionId as string
+  }
+
+  test('pauses at a wait, and continues with what it had', async () => {
+    const id = await world.deploy(waiting({ ms: 400 }))
+    const executionId = await runAsync(id, { at: 3 })
+    await until(executionId, 'paused')
+    const { output } = await until(executionId, 'completed')
+    expect(output.after.result.before.at).toBe(3)
+  }, 30_000)
+
+  test('waits in loops, parallels and called workflows', async () => {
+    const inner = await world.deploy(
+      document({
+        blocks: [
+          start([{ name: 'n', type: 'number' }]),
+          block('nap', 'wait', { ms: 150 }),
+          block('f', 'function', { code: 'return <api.n> * 2' }),
+        ],
+        edges: ['start > nap', 'nap > f'],
+      }),
+    )
+    const id = await world.deploy(
+      document({
+        blocks: [
+          start(),
+          block('each', 'loop'),
+          block('call', 'workflow', { workflowId: inner, input: { n: '<loop.currentItem>' } }, { parentId: 'each' }),
+          block('all', 'parallel'),
+          block('rest', 'wait', { ms: 150 }, { parentId: 'all' }),
+          block('name', 'function', { code: 'return <parallel.index>' }, { parentId: 'all' }),
+        ],
+        edges: [
+          'start > each',
+          'each:loop-start-source > call',
+          'each > all',
+          'all:parallel-start-source > rest',
+          'rest > name',
+        ],
+        loops: { each: { loopType: 'forEach', forEachItems: [1, 2] } },
+        parallels: { all: { parallelType: 'count', count: 3 } },
+      }),
+    )
+    const executionId = await runAsync(id)
+    const { output } = await until(executionId, 'completed')
+    expect(output.results.map(({ result }: { result: number }) => result)).toEqual([0, 1, 2])
+    const { json } = await world.call(
+      `/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}&includeTraceSpans=true`,
+    )
+    const trace = JSON.stringify(json.data[0])
+    expect(trace).toContain('"result":4')
+    // No block ran twice, except for those that only lead to others.
+    expect(trace.match(/"blockId":"f"/g)).toHaveLength(2)
+  }, 30_000)
+
+  test('that is paused can be cancelled, and then has its log entry', async () => {
+    const id = await world.deploy(waiting({ for: '3 days' }))
+    const executionId = await runAsync(id)
+    await until(executionId, 'paused')
+    const path = `/api/workflows/${id}/executions/${executionId}`
+    expect((await world.call(`${path}/cancel`, { method: 'POST' })).status).toBe(200)
+    expect((await world.call(path)).json.status).toBe('cancelled')
+    expect((await world.call(`${path}/cancel`, { method: 'POST' })).status).toBe(409)
+  }, 30_000)
+})
