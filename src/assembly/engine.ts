@@ -10,6 +10,7 @@ import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
 import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
 import { DuePauses } from '../engine/jobs/due-pauses.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
+import { PauseCommands } from '../engine/jobs/pause-commands.ts'
 import { pauseRun } from '../engine/jobs/pause-run.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Pins } from '../engine/manual/pins.ts'
@@ -132,6 +133,10 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     resume: (due) => jobs.resume(due),
     onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
   })
+  const pauses = new PauseCommands({
+    ...{ store, clock, resume: (ended) => jobs.resume(ended) },
+    noted: (until) => duePauses.note(until),
+  })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
   const open = () => {
     clock.setTimer(warmAfterMs, () => sandbox.warm())
@@ -152,7 +157,21 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
   const choices = new Choices({ connectors, call, clock })
-  const parts = { work, secrets, deployments, runner, bus, editors, manualRuns, pins, reruns, jobs, addresses, sandbox }
+  const parts = {
+    work,
+    secrets,
+    deployments,
+    runner,
+    bus,
+    editors,
+    manualRuns,
+    pins,
+    reruns,
+    jobs,
+    pauses,
+    addresses,
+    sandbox,
+  }
   return { ...parts, choices, outbound, open, stop }
 }
 

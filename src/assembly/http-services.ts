@@ -97,6 +97,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     runner,
     jobs,
+    pauses: engine.pauses,
     editors: engine.editors,
     manual: manualServicesOf(options),
     pins: engine.pins,

@@ -30,6 +30,7 @@ import { workflowRoutes } from './routes/workflows.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
 import { environmentRoutes } from './routes/workspace/environment.ts'
+import { pauseRoutes } from './routes/workspace/pauses.ts'
 import type { Services } from './services.ts'
 
 export type HttpServer = {
@@ -127,6 +128,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
     .use(connectorRoutes(services, door))
+    .use(pauseRoutes(services, door))
     .use(credentialRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))
     .use(sampleRoutes(door))

@@ -18,6 +18,7 @@ import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Compilation } from '../engine/compile/plan.ts'
 import type { DocumentSecrets } from '../engine/document-secrets.ts'
+import type { PauseCommands } from '../engine/jobs/pause-commands.ts'
 import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { Reruns } from '../engine/manual/reruns.ts'
@@ -80,6 +81,7 @@ export type Services = {
      */
     cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
+  pauses: Pick<PauseCommands, 'resume' | 'extend'>
   manual: ManualServices
   /** The other processes of the installation. */
   peers: Peers

@@ -32,6 +32,9 @@ export const errorExamples = {
   FORBIDDEN: of('FORBIDDEN', 'You can read this workspace but not change it.'),
   NOT_FOUND: of('NOT_FOUND', 'There is no workflow with this id that you can see.'),
   METHOD_NOT_ALLOWED: of('METHOD_NOT_ALLOWED', '/api/workflows accepts GET, HEAD, OPTIONS, POST, but not PATCH.'),
+  ALREADY_RESUMED: of('ALREADY_RESUMED', 'This pause was answered before, and its run has continued.'),
+  EXPIRED: of('EXPIRED', 'This pause has expired, and its run has continued without an answer.'),
+  CANCELLED: of('CANCELLED', 'The run of this pause has ended.'),
   CONFLICT: of('CONFLICT', 'The workspace already has a workflow named "Weather". Choose another name.'),
   PAYLOAD_TOO_LARGE: of(
     'PAYLOAD_TOO_LARGE',

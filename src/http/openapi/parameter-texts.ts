@@ -17,6 +17,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],
   [/./, 'connectorId', 'The ID of the connector.'],
+  [/./, 'contextId', 'The ID of the pause.'],
   [/./, 'blockId', 'The id of a block of the draft.'],
   [/./, 'version', 'The number of a version: 1, 2, …'],
 ]

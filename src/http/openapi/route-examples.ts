@@ -177,6 +177,11 @@ const delivery = {
 }
 const deliveryDetail = { ...delivery, attempts: [refused503] }
 
+const pause = {
+  ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
+  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
+}
+
 /** Requests and responses by operation: one for every operation with JSON. Tests check them against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, responses: { 200: run, 202: accepted } },
@@ -187,6 +192,10 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   receiveWebhookDelete: { responses: webhookResponses },
   getExecution: { responses: { 200: job } },
   getJob: { responses: { 200: job } },
+  listPauses: { responses: { 200: { data: [pause], nextCursor: null } } },
+  resumePause: { responses: { 200: { success: true, outcome: 'resumed' } } },
+  cancelPause: { responses: { 200: { success: true, status: 'cancelled' } } },
+  extendPause: { request: { until: pause.until }, responses: { 200: pause } },
   cancelExecution: { responses: { 200: { success: true, status: 'cancelled' } } },
 
   queryLogs: { responses: { 200: { data: [entry], nextCursor: 'eyJ2IjoxfQ', limits } } },

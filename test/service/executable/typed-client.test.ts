@@ -49,7 +49,7 @@ const deployed = await client.POST('/api/workflows/{id}/deploy', { params: { pat
 if (!deployed.data) throw new Error(deployed.error.error)
 
 const run = await client.POST('/api/workflows/{id}/execute', { params: { path }, body: { a: 41 } })
-if (!run.data || 'jobId' in run.data) throw new Error(run.error?.error ?? 'The run was only accepted.')
+if (!run.data || !('output' in run.data)) throw new Error(run.error?.error ?? 'The run has not ended.')
 const { output, executionId } = run.data
 const unfit = await client.POST('/api/workflows/{id}/execute', { params: { path }, body: { a: 'many' } })
 const complaints: string[] | undefined = unfit.error && 'details' in unfit.error ? unfit.error.details?.map((row) => row.path) : []

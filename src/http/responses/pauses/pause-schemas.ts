@@ -29,3 +29,19 @@ export const PausedResponse = t.Object(
   { $id: 'Paused' },
 )
 export type PausedResponse = Static<typeof PausedResponse>
+
+/** A pause with the run that it belongs to. */
+export const ListedPause = t.Composite([
+  PauseFacts,
+  t.Object({ executionId: t.String(), workflowId: t.String(), workflowName: maybe(t.String()) }),
+])
+export type ListedPause = Static<typeof ListedPause>
+
+export const PauseList = t.Object({
+  data: t.Array(ListedPause),
+  nextCursor: maybe(t.String({ description: 'The cursor of the next page; null on the last one.' })),
+})
+
+export const PauseChange = t.Object({
+  until: maybe(t.String({ format: 'date-time', description: 'When the pause ends by itself; null: never.' })),
+})

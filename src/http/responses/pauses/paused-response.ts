@@ -1,8 +1,8 @@
-import type { NewPause } from '../../../domain/run/pause.ts'
+import type { ListedPause as ListedRow, NewPause, StoredPause } from '../../../domain/run/pause.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
 import { isoTime } from '../schema-parts.ts'
-import type { PausedResponse, PauseFacts } from './pause-schemas.ts'
+import type { ListedPause, PausedResponse, PauseFacts } from './pause-schemas.ts'
 
 /** The 202 response for a run that is paused, and continues without its caller. */
 export function pausedResponse(end: RunEnd, headers: Record<string, string>, more: object = {}): Response {
@@ -29,4 +29,10 @@ export function pauseFacts({ contextId, blockId, blockName, kind, since, until }
     ...{ contextId, blockId, blockName, kind, since: isoTime(since) },
     until: until === null ? null : isoTime(until),
   }
+}
+
+/** A pause with its run. */
+export function listedPause(pause: StoredPause & Partial<Pick<ListedRow, 'workflowName'>>): ListedPause {
+  const { executionId, workflowId, workflowName = null } = pause
+  return { ...pauseFacts(pause), executionId, workflowId, workflowName }
 }

@@ -22,6 +22,7 @@ const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
 const credentials = '/api/workspaces/<workspace>/credentials'
 const connectors = '/api/workspaces/<workspace>/connectors'
+const pauses = '/api/workspaces/<workspace>/pauses'
 const shop = JSON.stringify({
   ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example' },
   operations: { list: { label: 'List', method: 'GET', path: '/items' } },
@@ -122,6 +123,10 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /api/workspaces/:id/pauses', pauses, 'read', 200),
+  row('POST /api/workspaces/:id/pauses/:contextId/resume', `${pauses}/<pause>/resume`, 'write', 200),
+  row('POST /api/workspaces/:id/pauses/:contextId/cancel', `${pauses}/<pause>/cancel`, 'write', 200),
+  row('POST /api/workspaces/:id/pauses/:contextId/extend', `${pauses}/<pause>/extend`, 'write', 200, '{"until":null}'),
   row('GET /api/workspaces/:id/connectors', connectors, 'read', 200),
   row(
     'POST /api/workspaces/:id/connectors/import',

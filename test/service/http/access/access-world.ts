@@ -3,7 +3,7 @@ import type { App } from '../../../../src/app.ts'
 import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import type { SharedRole } from '../../../../src/domain/account/role.ts'
 import { type Clock, systemClock, type Timer } from '../../../../src/domain/clock.ts'
-import { deliveryIdOf, logIdOf, newId } from '../../../../src/domain/ids.ts'
+import { deliveryIdOf, logIdOf, newExecutionId, newId } from '../../../../src/domain/ids.ts'
 import { logWrite } from '../../../../src/domain/run/write.ts'
 import { startTestApp } from '../../../support/app.ts'
 import { temporaryFolder } from '../../../support/executable.ts'
@@ -66,6 +66,7 @@ type Thing =
   | 'deleted'
   | 'webhook'
   | 'delivery'
+  | 'pause'
 export type Things = Readonly<Record<Thing, string>>
 
 /** The whole service, with a workspace that has several members, and a key of every kind. */
@@ -142,7 +143,28 @@ export class AccessWorld {
     const { id: deleted } = await store.createWorkflow({ id: null, workspaceId, document: sampleDocument(), at })
     await store.deleteWorkflow(deleted, at)
     const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
-    return { ...ids, deleted, webhook: 'hook', delivery: await this.#delivery(workspaceId, workflow, sequence + 4_000) }
+    const delivery = await this.#delivery(workspaceId, workflow, sequence + 4_000)
+    return { ...ids, deleted, webhook: 'hook', delivery, pause: await this.#pause(workspaceId, workflow) }
+  }
+
+  /** The pause of a run that waits for an answer. */
+  async #pause(workspaceId: string, workflowId: string): Promise<string> {
+    const [executionId, contextId] = [newExecutionId(), newId()]
+    const at = Date.now()
+    const job = {
+      executionId,
+      workflowId,
+      workspaceId,
+      version: 1,
+      trigger: 'api',
+      createdAt: at,
+      startedAt: at,
+    } as const
+    const block = { place: 'x/b/', blockId: 'b', blockName: 'Ask', kind: 'approval', content: null } as const
+    const row = { ...job, input: new Uint8Array(1) }
+    const pauses = [{ ...block, contextId, since: at, until: null }]
+    await this.app.store.append([{ kind: 'job-pause', executionId, at, pauses, accepts: { row, steps: [] } }])
+    return contextId
   }
 
   /** The pending delivery of another run. Its address is refused, so nothing leaves the machine. */

@@ -173,6 +173,7 @@ function nothing(): Things {
     deleted: newId(),
     webhook: newId(),
     delivery: deliveryIdOf({ sequence: 1, subscription: 1 }, newExecutionId()),
+    pause: newId(),
   }
 }
 

@@ -140,3 +140,51 @@ describe('an asynchronous run', () => {
     expect((await world.call(`${path}/cancel`, { method: 'POST' })).status).toBe(409)
   }, 30_000)
 })
+
+describe('the pauses of a workspace', () => {
+  const pauses = () => `/api/workspaces/${world.workspaceId}/pauses`
+  const paused = async (duration = '3 days') => {
+    const id = await world.deploy(waiting({ for: duration }))
+    const { json } = await world.execute(id, { at: 4 })
+    expect(json.status).toBe('paused')
+    return { id, executionId: json.executionId as string, contextId: json.paused[0].contextId as string }
+  }
+
+  test('are listed in pages, with their runs', async () => {
+    const { id, executionId, contextId } = await paused()
+    const { json } = await world.call(`${pauses()}?workflowId=${id}`)
+    expect(json).toMatchObject({ data: [{ contextId, executionId, workflowId: id, kind: 'wait' }], nextCursor: null })
+    await paused()
+    const first = (await world.call(`${pauses()}?limit=1`)).json
+    const second = (await world.call(`${pauses()}?limit=1&cursor=${first.nextCursor}`)).json
+    expect(second.data[0].contextId).not.toBe(first.data[0].contextId)
+    const wrong = await world.call(`${pauses()}?limit=1&workflowId=${id}&cursor=${first.nextCursor}`)
+    expect([wrong.status, wrong.json.code]).toEqual([400, 'INVALID_CURSOR'])
+  }, 30_000)
+
+  test('end at once when an editor says so, one time', async () => {
+    const { executionId, contextId } = await paused()
+    const path = `${pauses()}/${contextId}/resume`
+    const responses = await Promise.all([1, 2, 3].map(() => world.call(path, { method: 'POST' })))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+    const refused = responses.find(({ status }) => status === 409)
+    expect(['ALREADY_RESUMED', 'CANCELLED']).toContain(refused!.json.code)
+    const { output } = await until(executionId, 'completed')
+    expect(output.after.result.before.at).toBe(4)
+    expect((await world.call(path, { method: 'POST' })).status).toBe(404)
+  }, 30_000)
+
+  test('can end at another time, or with their run', async () => {
+    const { executionId, contextId } = await paused()
+    const soon = new Date(Date.now() + 300).toISOString()
+    const changed = await world.call(`${pauses()}/${contextId}/extend`, { body: { until: soon } })
+    expect([changed.status, changed.json.until]).toEqual([200, soon])
+    expect((await world.call(`${pauses()}/${contextId}/extend`, { body: { until: null } })).status).toBe(400)
+    expect((await world.call(`${pauses()}/${contextId}/extend`, { body: { until: 'soon' } })).status).toBe(400)
+    await until(executionId, 'completed')
+    const other = await paused()
+    expect((await world.call(`${pauses()}/${other.contextId}/cancel`, { method: 'POST' })).status).toBe(200)
+    expect((await world.call(`/api/jobs/${other.executionId}`)).json.status).toBe('cancelled')
+    expect((await world.call(`${pauses()}/${other.contextId}/cancel`, { method: 'POST' })).status).toBe(404)
+  }, 30_000)
+})

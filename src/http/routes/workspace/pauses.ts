@@ -1,0 +1,149 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/run/input.ts'
+import { readTime } from '../../../domain/text/iso-time.ts'
+import { unknownPause } from '../../../engine/jobs/pause-commands.ts'
+import type { Store } from '../../../store/store.ts'
+import { assertMay } from '../../access/auth.ts'
+import type { Door } from '../../access/door.ts'
+import { route } from '../../openapi/route.ts'
+import { readJsonBody } from '../../requests/body.ts'
+import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
+import { Parameters } from '../../requests/parameters.ts'
+import { ListedPause, PauseChange, PauseList } from '../../responses/pauses/pause-schemas.ts'
+import { listedPause } from '../../responses/pauses/paused-response.ts'
+import { CancelResponse } from '../../responses/run-schemas.ts'
+import type { Services } from '../../services.ts'
+
+const pageMax = 1_000
+const pageDefault = 100
+
+/** The open pauses of a workspace: `/api/workspaces/<id>/pauses`. */
+export function pauseRoutes(services: Services, door: Door) {
+  const { store, pauses, jobs, settings } = services
+  return new Elysia({ prefix: '/api/workspaces/:id/pauses' })
+    .get(
+      '',
+      async ({ request, set, params: { id } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        const { workflowId, limit, cursor } = readQuery(request.url)
+        const scope: CursorScope = { of: id, order: 'asc', filters: JSON.stringify(['pauses', workflowId]) }
+        const after = cursor === undefined ? [0] : readCursor(cursor, scope)
+        if (!after) throw new AppError('INVALID_CURSOR', 'cursor must be the nextCursor of the previous page.')
+        const page = await store.listPauses({ workspaceId: id, workflowId, after: after[0] ?? 0, limit })
+        const last = page.length === limit ? page.at(-1) : undefined
+        return { data: page.map(listedPause), nextCursor: last ? writeCursor([last.number], scope) : null }
+      },
+      route({
+        name: 'listPauses',
+        summary: 'List pauses',
+        description: 'The blocks at which runs of the workspace wait for a time or an answer, oldest first.',
+        tag: 'Executions',
+        query: t.Object({
+          workflowId: t.Optional(t.String({ description: 'Only the pauses of this workflow.' })),
+          limit: t.Optional(
+            t.Integer({
+              minimum: 1,
+              maximum: pageMax,
+              default: pageDefault,
+              description: 'The most pauses of a page.',
+            }),
+          ),
+          cursor: t.Optional(t.String({ description: 'The `nextCursor` of the previous page.' })),
+        }),
+        responses: { 200: PauseList },
+        errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
+    )
+    .post(
+      '/:contextId/resume',
+      async ({ request, set, params: { id, contextId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
+        await pauseOf(store, id, contextId)
+        await pauses.resume(contextId)
+        return { success: true, outcome: 'resumed' } as const
+      },
+      route({
+        name: 'resumePause',
+        summary: 'End a pause',
+        description: 'The run continues at once. 409 when the pause has ended before.',
+        tag: 'Executions',
+        responses: { 200: t.Object({ success: t.Literal(true), outcome: t.Literal('resumed') }) },
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'],
+      }),
+    )
+    .post(
+      '/:contextId/cancel',
+      async ({ request, set, params: { id, contextId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
+        const { executionId } = await pauseOf(store, id, contextId)
+        const cancelled = await jobs.cancel(executionId)
+        if (cancelled === 'elsewhere') {
+          throw new AppError('OVERLOADED', 'Another process continues this run at the moment. Try again in a moment.')
+        }
+        if (!cancelled) throw new AppError('CONFLICT', 'The run of this pause has ended.')
+        return { success: true, status: 'cancelled' } as const
+      },
+      route({
+        name: 'cancelPause',
+        summary: 'Cancel the run of a pause',
+        description: 'The whole run ends as `CANCELLED`, with all its pauses.',
+        tag: 'Executions',
+        responses: { 200: CancelResponse },
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
+      }),
+    )
+    .post(
+      '/:contextId/extend',
+      async ({ request, set, params: { id, contextId } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
+        const body = await readJsonBody(request, settings.body)
+        const found = await pauseOf(store, id, contextId)
+        const until = untilOf(body)
+        if (until === null && found.kind === 'wait')
+          throw new AppError('INVALID_INPUT', 'A wait must end at some time.')
+        const pause = await pauses.extend(contextId, until)
+        return listedPause(pause)
+      },
+      route({
+        name: 'extendPause',
+        summary: 'Change when a pause ends',
+        tag: 'Executions',
+        body: PauseChange,
+        responses: { 200: ListedPause },
+        errors: [
+          ...(['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'NOT_FOUND'] as const),
+          ...(['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const),
+        ],
+      }),
+    )
+}
+
+/** A pause of this workspace, open or not. Throws NOT_FOUND. */
+async function pauseOf(store: Pick<Store, 'getPause'>, workspaceId: string, contextId: string) {
+  const pause = await store.getPause(contextId)
+  if (pause?.workspaceId !== workspaceId) throw unknownPause(contextId)
+  return pause
+}
+
+function untilOf(body: unknown): number | null {
+  const until = isObject(body) ? body['until'] : undefined
+  if (until === null) return null
+  const time = typeof until === 'string' ? readTime(until) : undefined
+  if (time === undefined) {
+    throw new AppError('INVALID_INPUT', 'until must be a time such as 2027-01-31T09:00:00Z, or null for never.')
+  }
+  return time
+}
+
+function readQuery(url: string) {
+  const parameters = new Parameters(url)
+  const query = {
+    workflowId: parameters.text('workflowId'),
+    limit: parameters.whole('limit', 1, pageMax) ?? pageDefault,
+    cursor: parameters.text('cursor'),
+  }
+  parameters.assertValid()
+  return query
+}
