@@ -112,7 +112,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     publicUrl: () => (config.baseUrl !== undefined || isLoopback(config.host) ? baseUrl() : undefined),
   })
   const connectors = new Connectors({ store, clock })
-  const engine = assembleEngine({ ...base, accounts, connectors, credentials, files, delivery })
+  const engine = assembleEngine({ ...base, accounts, connectors, credentials, files, delivery, baseUrl })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)
   const services = httpServicesOf({

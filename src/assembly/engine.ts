@@ -1,5 +1,4 @@
 import { registry } from '../blocks/registry.ts'
-import { storeKindOf } from '../config.ts'
 import { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import { responseBytesMax } from '../domain/limits.ts'
@@ -8,14 +7,12 @@ import { Addresses } from '../engine/addresses.ts'
 import { CompileQueue } from '../engine/compile/compile-queue.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
 import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
-import { DuePauses } from '../engine/jobs/due-pauses.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
-import { PauseCommands } from '../engine/jobs/pause-commands.ts'
-import { pauseRun } from '../engine/jobs/pause-run.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
-import { Runner, type RunnerOptions } from '../engine/run/runner.ts'
+import { Runner } from '../engine/run/runner.ts'
+import type { RunnerOptions } from '../engine/run/runner-options.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
@@ -28,6 +25,7 @@ import type { Base } from './base.ts'
 import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import { operationCallsOf } from './operation-calls.ts'
+import { assemblePauses } from './pauses.ts'
 import { stopAll } from './stop-all.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
@@ -39,6 +37,7 @@ export type EngineOptions = Base & {
   credentials: CredentialParts
   delivery: Delivery
   files: OpenFiles
+  baseUrl(): string
 }
 
 export function assembleEngine({ accounts, connectors, credentials, delivery, files, ...base }: EngineOptions) {
@@ -63,6 +62,7 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     credential: credentials.credentialFor,
     note: base.note,
   }
+  const pauses = assemblePauses({ ...base, accounts, delivery, parts: () => ({ jobs, runner }) })
   const runner = new Runner({
     capabilities: runCapabilities,
     record: delivery.record,
@@ -70,14 +70,7 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
       pinned === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, pinned),
     environmentOf: environments.of,
     awaiting: (executionId) => bus.awaiting(executionId),
-    pause: async (run) => {
-      await pauseRun(run, {
-        seal: jobSeal.seal,
-        write: (write) => delivery.writer.write(write),
-        inSlices: base.slices.run,
-      })
-      for (const { until } of run.pauses) duePauses.note(until)
-    },
+    ...pauses.ofRunner,
   })
   runner.memory.onFree((bytes) => base.garbage.note(bytes))
   const bus = new RunBus({
@@ -123,31 +116,20 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     window: store.jobWindow,
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
-    onPaused: (pauses) => {
-      for (const { until } of pauses) duePauses.note(until)
-    },
+    onPaused: pauses.onPaused,
     onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
-  })
-  const duePauses = new DuePauses({
-    ...{ store, clock, lookEveryMs: storeKindOf(config) === 'sqlite' ? undefined : 5_000 },
-    resume: (due) => jobs.resume(due),
-    onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
-  })
-  const pauses = new PauseCommands({
-    ...{ store, clock, resume: (ended) => jobs.resume(ended) },
-    noted: (until) => duePauses.note(until),
   })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })
   const open = () => {
     clock.setTimer(warmAfterMs, () => sandbox.warm())
     void jobs.open()
-    duePauses.look()
+    pauses.due.look()
   }
   const stop = (graceMs: number) =>
     stopAll(logger, [
       ['re-runs', () => reruns.stop()],
       ['asynchronous runs', () => jobs.close()],
-      ['pauses', () => duePauses.close()],
+      ['pauses', () => pauses.due.close()],
       ['runs', () => runner.stop(graceMs)],
       ['asynchronous runs', () => jobs.stop()],
       ['live events', () => bus.close()],

@@ -97,7 +97,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     runner,
     jobs,
-    pauses: engine.pauses,
+    pauses: engine.pauses.commands,
     editors: engine.editors,
     manual: manualServicesOf(options),
     pins: engine.pins,
@@ -234,6 +234,10 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
       endRequest: (request) => store.endRequest(request),
       storeFile: files.power.store,
       removeFiles,
+    },
+    pauses: {
+      ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock, body: bodies.anonymousBody },
+      readToken: (token) => engine.pauses.tokens.read(token),
     },
   }
 }

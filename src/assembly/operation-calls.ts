@@ -7,7 +7,8 @@ import { isObject } from '../domain/run/input.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
 import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { compilePlan } from '../engine/compile/plan.ts'
-import { Runner, type RunnerOptions } from '../engine/run/runner.ts'
+import { Runner } from '../engine/run/runner.ts'
+import type { RunnerOptions } from '../engine/run/runner-options.ts'
 
 export type OperationCallsOptions = {
   capabilities: RunnerOptions['capabilities']

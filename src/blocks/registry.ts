@@ -2,6 +2,7 @@ import type { BlockDefinition } from '../engine/block.ts'
 import { agent } from './agent.ts'
 import { api } from './api.ts'
 import { apiTrigger } from './api-trigger.ts'
+import { approval } from './approval.ts'
 import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
 import { functionBlock } from './function.ts'
@@ -14,6 +15,7 @@ import { router } from './router.ts'
 import { schedule } from './schedule.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
+import { waitForCall } from './wait-for-call.ts'
 import { webhookTrigger } from './webhook-trigger.ts'
 import { workflow } from './workflow.ts'
 
@@ -22,5 +24,6 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, manualTrigger],
     ...[api, operation, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
+    ...[approval, waitForCall],
   ].map((definition) => [definition.type, definition]),
 )

@@ -9,11 +9,23 @@ import type { TriggerInput } from '../domain/run/input.ts'
 import type { SpanNotes } from '../domain/run/log.ts'
 import type { Models } from '../domain/run/model-call.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
-import type { Program, RunProgram } from '../domain/run/program.ts'
+import type { PauseOutcome, PauseRequest } from '../domain/run/pause.ts'
+import type { RunProgram } from '../domain/run/program.ts'
 import type { ScheduleRule } from '../domain/schedule/schedule.ts'
 import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { InputField, TriggerKind } from '../domain/workflow/workflow.ts'
+import type { ParameterMode } from './filled-parameters.ts'
+
+export type {
+  Evaluate,
+  Expressions,
+  FillEach,
+  FillOwn,
+  FillTool,
+  ParameterMode,
+  ProgramCall,
+} from './filled-parameters.ts'
 
 /** The contract of a block type: one file in `blocks/` defines one with `defineBlock`. */
 export type BlockDefinition<Parameters extends TObject = TObject> = {
@@ -58,6 +70,8 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   givenAtSave?: readonly string[]
   /** The handles for outgoing edges; only `source` when absent. `error` is added for every block that may fail. */
   branches?: Branches
+  /** Handles besides `source`. The run goes along `ahead` before the block ends, as `context.lead` says. */
+  ports?: { ahead?: string; others: readonly string[] }
   /** False for triggers, conditions and routers: no `error` edge may leave them. */
   mayFail: boolean
   /**
@@ -104,50 +118,10 @@ export function idsOf(entries: unknown): string[] {
   })
 }
 
-/**
- * - `template`: all strings inside are templates; a string that is exactly one reference keeps the value's type.
- * - `json`: the same, or JSON text that is a template as a whole (`body`, `data`, `input`).
- * - `literal`: used as it is, without references.
- * - `code`: the body of an async function; the block receives a `ProgramCall`.
- * - `expressions`: a list of objects with an `expression` each; the block receives `Expressions`.
- * - `own`: a template that may also read the outputs of its own block; the block receives a `FillOwn`.
- * - `tools`: a list of objects; for a `type` in `toolBlocks`, the block receives the `params` as a `FillTool`.
- */
-export type ParameterMode = 'template' | 'json' | 'literal' | 'code' | 'expressions' | 'own' | 'tools'
-
 /** The facts about the workflow and the installation that a block's check can read. */
 export type WorkflowFacts = { limits: Limits; variables: ReadonlySet<string>; priceOf: PriceOf }
 
 export type ParameterFinding = { level: 'error' | 'warning'; code: string; path: string; message: string }
-
-/** A program with the values of its references at the start of the block. */
-export type ProgramCall = {
-  program: Program
-  values: readonly unknown[]
-  /** The references as the author wrote them, one for each value. */
-  sources: readonly string[]
-}
-
-/**
- * A list of expressions, each with its entry in the parameter. `shown`: the parameter as written, the same object in
- * every run.
- */
-export type Expressions<Entry = unknown> = {
-  readonly list: readonly { entry: Entry; evaluate: Evaluate }[]
-  readonly shown: Readonly<Record<string, unknown>>
-}
-
-/** Evaluates an expression; returns a promise when it needs the sandbox. Throws `BlockError`. */
-export type Evaluate = (signal: () => AbortSignal) => unknown | Promise<unknown>
-
-/** Fills in the parameters of a tool's block: `<args.x>` reads the arguments. Throws `BlockError`. */
-export type FillTool = (args: Readonly<Record<string, unknown>>) => Record<string, unknown>
-
-/** Fills in the parameters for one item of a list. Throws `BlockError`. */
-export type FillEach = (item: { item: unknown; index: number }) => Record<string, unknown>
-
-/** Fills in a parameter that reads the outputs of its own block. */
-export type FillOwn = (outputs: Outputs) => unknown
 
 export type Outputs = Record<string, unknown>
 
@@ -214,6 +188,10 @@ export interface BlockContext {
    * block runs again when the time has come, maybe in another process.
    */
   waitUntil(until: number): Promise<number>
+  /** Pauses the run at this block until an answer. Throws `BlockError` in runs that cannot pause. */
+  pause(request: PauseRequest): Promise<PauseOutcome>
+  /** Lets the blocks behind a handle run while this block does, with these outputs of it. */
+  lead(port: string, outputs: Outputs): void
   /** The same text each time this block runs in this place of the run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */

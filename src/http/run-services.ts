@@ -9,10 +9,12 @@ import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { Deployment } from '../engine/deployments.ts'
 import type { JobRequest } from '../engine/jobs/jobs-options.ts'
+import type { PauseAnswers } from '../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
 import type { RequestUnderWay } from '../store/process-store.ts'
+import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
@@ -124,4 +126,16 @@ export type RunSettings = {
   cancelOnDisconnect: boolean
   /** Limit on the text that waits for a slow reader of a stream. */
   streamBufferBytes: number
+}
+
+/** The services that answering a pause needs. */
+export type PauseServices = {
+  answers: Pick<PauseAnswers, 'find' | 'answer'>
+  /** The ID of a pause in a token; undefined for any other text. */
+  readToken(token: string): string | undefined
+  limits: Pick<AccountLimits, 'takeRefused'>
+  store: Pick<Store, 'findUser'>
+  clock: { now(): number }
+  /** The limits of a body without a credential. */
+  body: BodyLimits
 }

@@ -18,6 +18,7 @@ import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { oauthCallbackRoutes } from './routes/oauth-callback.ts'
+import { pauseAnswerRoutes } from './routes/pauses/answers.ts'
 import { pinRoutes } from './routes/pins.ts'
 import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
@@ -129,6 +130,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(environmentRoutes(services, door))
     .use(connectorRoutes(services, door))
     .use(pauseRoutes(services, door))
+    .use(pauseAnswerRoutes(services.runs.pauses, door))
     .use(credentialRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))
     .use(sampleRoutes(door))

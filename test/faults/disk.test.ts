@@ -22,7 +22,7 @@ const workflow = document({
 /** Runs for a minute. */
 const waiting = document({
   name: 'Waits',
-  blocks: [block('start', 'api_trigger'), block('wait', 'wait', { ms: 60_000 })],
+  blocks: [block('start', 'api_trigger'), block('wait', 'wait', { ms: 25_000 })],
   edges: ['start > wait'],
 })
 

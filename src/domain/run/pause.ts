@@ -1,3 +1,4 @@
+import type { InputField } from '../workflow/workflow.ts'
 import type { RequestClaim } from './claim.ts'
 import type { JobFacts, NewJob } from './job.ts'
 
@@ -25,7 +26,58 @@ export type NewPause = {
   content: Uint8Array | null
 }
 
-/** A pause on disk. `answer` is encrypted. */
+/** Who may answer a pause: anyone with its link, members of the workspace who may run workflows, or named accounts. */
+export const pauseAccesses = ['link', 'members', 'accounts'] as const
+export type PauseAccess = (typeof pauseAccesses)[number]
+
+/** The facts of an approval or a call that are kept until it ends. */
+export type PauseContent = {
+  title: string
+  message: string
+  fields: readonly PauseField[]
+  access: PauseAccess
+  /** E-mail addresses, for `accounts`. */
+  accounts: readonly string[]
+  /** How many people must agree. */
+  required: number
+}
+
+/** A field of the form of an approval. `options`: the values to choose from. */
+export type PauseField = InputField & { label?: string; options?: readonly string[]; required?: boolean }
+
+/** An answer of a person or a program. `by`: an account's e-mail, or null for someone with the link. */
+export type PauseAnswer = {
+  approved: boolean
+  by: string | null
+  /** Epoch milliseconds. */
+  at: number
+  fields: Readonly<Record<string, unknown>>
+  /** For a call: the body, headers and query of the request. */
+  data?: unknown
+  headers?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+}
+
+/** The addresses at which a pause is answered: a page for people, and an address for programs. */
+export type PauseLinks = { url: string; callbackUrl: string }
+
+/** An open pause, as the blocks that run before it can read it. */
+export type OpenPause = PauseLinks & { id: string }
+
+/** A pause that a block asks for. */
+export type PauseRequest = {
+  kind: Exclude<PauseKind, 'wait'>
+  /** When it ends by itself (epoch milliseconds); null: never. */
+  until: number | null
+  content: PauseContent
+  /** Called when the pause is on disk, with the outputs of the block until it ends. */
+  opened(pause: OpenPause): void
+}
+
+/** `answers`: in their order; none when it has expired. */
+export type PauseOutcome = { pause: OpenPause; isExpired: boolean; endedAt: number; answers: readonly PauseAnswer[] }
+
+/** A pause on disk. `answer`: the encrypted list of its answers. */
 export type StoredPause = NewPause & {
   executionId: string
   workflowId: string
@@ -35,10 +87,14 @@ export type StoredPause = NewPause & {
   answer: Uint8Array | null
 }
 
-/** How a pause ends. */
+/**
+ * How a pause ends, or gets one of several answers and stays open. `after`: the answer that it had before; without it,
+ * any.
+ */
 export type PauseEnd = {
   contextId: string
-  state: Exclude<PauseState, 'open'>
+  state: PauseState
+  after?: Uint8Array | null
   at: number
   answer: Uint8Array | null
 }
@@ -62,5 +118,7 @@ export type PauseWrite = {
   executionId: string
   at: number
   pauses: readonly NewPause[]
+  /** The run goes on: other blocks of it still work. */
+  goesOn?: true
   accepts?: { row: NewJob; steps: readonly Uint8Array[]; claim?: RequestClaim }
 }

@@ -56,7 +56,6 @@ export class Jobs {
   get queued(): number {
     return this.#queue.size
   }
-
   get running(): number {
     return this.#running
   }
@@ -187,6 +186,7 @@ export class Jobs {
       if ((await active.ended.promise) === 'later') throw unwrittenRefusal()
       return true
     }
+    if (runner.cancel(executionId)) return true
     const job = await store.findJob(executionId)
     if (job?.isElsewhere) return 'elsewhere'
     if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false

@@ -12,6 +12,8 @@ export type PauseCommandsOptions = {
   clock: Clock
   /** Continues the runs of pauses that have ended. */
   resume(jobs: readonly JobFacts[]): void
+  /** Hands the end of a pause to its run, if the run is in memory. */
+  answered(pause: StoredPause): void
   /** Called with the new time of a pause. */
   noted(until: number | null): void
 }
@@ -26,11 +28,12 @@ export class PauseCommands {
 
   /** Lets a run go on. Throws ALREADY_RESUMED, EXPIRED or CANCELLED when its pause has ended before. */
   async resume(contextId: string, answer: Uint8Array | null = null): Promise<StoredPause> {
-    const { store, clock, resume } = this.#options
+    const { store, clock, resume, answered } = this.#options
     const ended = await store.endPause({ contextId, state: 'answered', at: clock.now(), answer })
     if (!ended) throw unknownPause(contextId)
     if (!ended.isEndedNow) throw endedBefore(ended.pause)
     if (ended.job) resume([ended.job])
+    else answered(ended.pause)
     return ended.pause
   }
 

@@ -11,6 +11,7 @@ import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
 import type { Span, SpanNotes } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
+import type { OpenPause, PauseOutcome, PauseRequest } from '../../domain/run/pause.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { BlockPlace } from '../../domain/run/run-observer.ts'
 import type { InSlices } from '../../domain/slices.ts'
@@ -19,6 +20,7 @@ import {
   type BlockFiles,
   type Body,
   type HeldMemory,
+  type Outputs,
   type PartContext,
   type RunFacts,
   type SubRunOutcome,
@@ -32,7 +34,7 @@ import type { Run } from './run.ts'
 import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
 import { uncountedBytes } from './run-memory.ts'
-import { sleepUntil } from './run-pauses.ts'
+import { cannotPause, sleepUntil, tokenIn } from './run-pauses.ts'
 import { closeSpan, openSpan } from './spans.ts'
 
 /** One execution of one block: which block, and where in which run. */
@@ -45,6 +47,8 @@ export type BlockExecution = {
   node: PlanNode
   /** Set for a loop or parallel. */
   body: ContainerBody | undefined
+  /** Goes along a handle before the block has ended. Undefined when the block runs alone. */
+  lead?: (port: string, outputs: Outputs) => void
 }
 
 /** The context of one running block. Each member is created when the block first asks for it. */
@@ -160,6 +164,23 @@ export class BlockContextImpl implements PartContext {
     const since = this.clock.now()
     await sleepUntil(this.clock, until, this.signal)
     return since
+  }
+
+  async pause(request: PauseRequest): Promise<PauseOutcome> {
+    const { run, node } = this.#execution
+    const { pauses } = run.budget
+    if (!pauses || !run.history || this.#part !== '') throw new BlockError('CANNOT_PAUSE', cannotPause)
+    const at = { place: this.#place(), blockId: node.id, blockName: node.name }
+    const opened = (pause: OpenPause) => {
+      // The log must not show a link at which anyone can answer.
+      run.history?.addSecret({ name: 'PAUSE_LINK', value: tokenIn(pause.callbackUrl) })
+      request.opened(pause)
+    }
+    return await pauses.pause(at, { ...request, opened }, this.signal)
+  }
+
+  lead(port: string, outputs: Outputs): void {
+    this.#execution.lead?.(port, outputs)
   }
 
   idempotencyKey(): string {

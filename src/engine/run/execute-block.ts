@@ -185,8 +185,14 @@ function endOf(execution: BlockExecution, result: BlockResult): Closing {
   if (result.error) return failing(execution, result.error, outputs)
   if (result.respond) run.respond(result.respond)
   else if (cancellation.isCancelled) return { end: cancelledEnd, outputs, error: null, status: 'cancelled' }
-  const port = result.port ?? (node.definition.branches ? undefined : 'source')
+  const port = result.port === undefined ? (node.definition.branches ? undefined : 'source') : portOf(node, result.port)
   return { end: { kind: 'ended', outputs, port }, outputs, error: null, status: 'success' }
+}
+
+/** A run leaves by `source` in place of a further handle from which no edge leads. */
+function portOf({ definition, outgoing }: PlanNode, port: string): string {
+  const isFurther = definition.ports?.others.includes(port) === true
+  return isFurther && !outgoing.some((edge) => edge.port === port) ? 'source' : port
 }
 
 function endOfThrow(execution: BlockExecution, thrown: unknown): Closing {

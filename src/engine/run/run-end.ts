@@ -39,7 +39,7 @@ function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt, par
     workspaceId: run.facts.workspaceId,
     version,
     trigger: run.facts.trigger,
-    createdAt: createdAt ?? null,
+    createdAt: createdAt ?? run.budget.acceptedAt ?? null,
     startedAt: root.startTime,
     endedAt: root.endTime,
     durationMs: root.durationMs,

@@ -1,6 +1,13 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { newId } from '../../domain/ids.ts'
-import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
+import type {
+  NewPause,
+  PauseAnswer,
+  PauseLinks,
+  PauseOutcome,
+  PauseRequest,
+  StoredPause,
+} from '../../domain/run/pause.ts'
 
 /** Why a run was suspended: nothing of it can proceed until one of these pauses ends. */
 export class Paused {
@@ -21,6 +28,16 @@ export type RunPausesOptions = {
   callerWaitsUntil: number | undefined
   /** Suspends the run. */
   suspend(cause: Paused): void
+  /** Writes a pause that the run does not wait for yet. Undefined where no pause can be answered. */
+  open: ((pause: NewPause) => Promise<void>) | undefined
+  links: PauseSeal | undefined
+}
+
+/** Encrypts what is on disk of a run's pauses, and makes the links to them. */
+export type PauseSeal = {
+  linksOf(contextId: string): PauseLinks
+  seal(text: string): Uint8Array
+  open(sealed: Uint8Array): string
 }
 
 type Place = Pick<NewPause, 'place' | 'blockId' | 'blockName'>
@@ -33,6 +50,10 @@ export class RunPauses {
   readonly #options: RunPausesOptions
   readonly #known: ReadonlyMap<string, StoredPause>
   readonly #open = new Map<string, NewPause>()
+  /** Blocks that wait for an answer in memory, by the ID of their pause. */
+  readonly #answers = new Map<string, (ended: StoredPause) => void>()
+  /** Pauses are written one after the other: the first one makes a job of the run. */
+  #opening: Promise<void> = Promise.resolve()
   #working = 0
   #isChecking = false
 
@@ -78,6 +99,50 @@ export class RunPauses {
     return pause.since
   }
 
+  /** Pauses at a block until it is answered or expires. */
+  async pause(at: Place, { kind, until, content, opened }: PauseRequest, signal: AbortSignal): Promise<PauseOutcome> {
+    const { clock, links, open } = this.#options
+    if (!links || !open) throw new Error('No pause can be answered here')
+    const known = this.#known.get(at.place)
+    let pause: NewPause | undefined = known
+    if (!pause) {
+      const sealed = links.seal(JSON.stringify(content))
+      pause = { ...at, contextId: newId(), kind, since: clock.now(), until, content: sealed }
+      const opening = this.#opening.then(() => open(pause!))
+      this.#opening = opening.catch(() => undefined)
+      await opening
+    }
+    const { contextId } = pause
+    const facts = { id: contextId, ...links.linksOf(contextId) }
+    opened(facts)
+    const ended = known && known.state !== 'open' ? known : await this.#answerTo(at.place, pause, signal)
+    const answers = ended.answer === null ? [] : (JSON.parse(links.open(ended.answer)) as PauseAnswer[])
+    return { pause: facts, isExpired: ended.state === 'expired', endedAt: ended.endedAt ?? clock.now(), answers }
+  }
+
+  /** To be called when a pause has ended while its run is in memory. */
+  answered(ended: StoredPause): void {
+    this.#answers.get(ended.contextId)?.(ended)
+  }
+
+  async #answerTo(place: string, pause: NewPause, signal: AbortSignal): Promise<StoredPause> {
+    const { promise, resolve, reject } = Promise.withResolvers<StoredPause>()
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) throw signal.reason
+    signal.addEventListener('abort', abort, { once: true })
+    this.#answers.set(pause.contextId, resolve)
+    this.#open.set(place, pause)
+    this.end()
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', abort)
+      this.#answers.delete(pause.contextId)
+      this.#open.delete(place)
+      this.begin()
+    }
+  }
+
   /** In a later turn of the event loop: a block that has ended may start another one in this turn. */
   #check(): void {
     if (this.#isChecking || this.#working > 0 || this.#open.size === 0) return
@@ -98,3 +163,12 @@ export async function sleepUntil(clock: Clock, until: number, signal: AbortSigna
 
 /** Timers of the system cannot be longer. */
 const timerMsMax = 2_147_483_647
+
+/** The secret part of a link. */
+export function tokenIn(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1)
+}
+
+export const cannotPause =
+  'This run cannot wait for an answer: it is a manual run, it runs in a command, or a tool of an agent started it. ' +
+  'Deploy the workflow and execute it.'

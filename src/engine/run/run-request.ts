@@ -4,6 +4,7 @@ import type { RunRecord, RunSource } from '../../domain/run/log.ts'
 import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
 import type { TriggerKind } from '../../domain/workflow/workflow.ts'
+import type { RunFacts } from '../block.ts'
 import type { Plan, PlanNode } from '../compile/plan.ts'
 import type { PartialRun } from './contracts.ts'
 import type { StepHistory } from './step-history.ts'
@@ -53,6 +54,18 @@ export type RunRequest = {
 export type PausedRun = {
   request: RunRequest
   record: RunRecord
-  history: StepHistory
+  /** Undefined when the run has become an asynchronous one before. */
+  history: StepHistory | undefined
   pauses: readonly NewPause[]
 }
+
+/** A pause that opens while its run goes on. `held`: the steps of a run that is not an asynchronous one yet. */
+export type OpeningPause = {
+  request: RunRequest
+  facts: RunFacts
+  startedAt: number
+  held: readonly string[] | undefined
+  pause: NewPause
+}
+
+export type StepWriter = (number: number, text: string) => Promise<void>

@@ -82,6 +82,8 @@ export class Budget {
   costs: StepHistory | undefined
   /** Set for a run that can pause. */
   pauses: RunPauses | undefined
+  /** Set when a run with a waiting caller has become an asynchronous one. */
+  acceptedAt: number | undefined
   /** Blocks in progress that would run twice if the run were suspended now. */
   #unrepeatable = 0
   #blockEnd: PromiseWithResolvers<void> | undefined
@@ -271,13 +273,12 @@ export class Run {
    */
   yieldWhenDue(): Promise<void> | undefined {
     if (this.capabilities.clock.monotonic() - this.#yieldedAt < turnMsMax) return undefined
-    const { pauses } = this.budget
-    pauses?.begin()
+    this.budget.pauses?.begin()
     return new Promise((resolve) => {
       setImmediate(() => {
         this.#yieldedAt = this.capabilities.clock.monotonic()
         resolve()
-        pauses?.end()
+        this.budget.pauses?.end()
       })
     })
   }

@@ -3,11 +3,10 @@ import { AppError } from '../../domain/errors.ts'
 import { FairShare } from '../../domain/fair-share.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { limitSettings } from '../../domain/limits.ts'
-import type { RequestClaim } from '../../domain/run/claim.ts'
-import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import type { RunFailure, Span } from '../../domain/run/log.ts'
+import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import type { RunFacts } from '../block.ts'
-import type { Deployment } from '../deployments.ts'
 import { callable, describe } from './callable.ts'
 import { CancellationScope } from './cancellation-scope.ts'
 import type { ScopeEnd } from './contracts.ts'
@@ -17,30 +16,11 @@ import { finish, hasFailed, type RunEnd, rootSpan, stopped } from './run-end.ts'
 import { RunMemory } from './run-memory.ts'
 import { inSight, reported } from './run-observation.ts'
 import { Paused, RunPauses } from './run-pauses.ts'
-import type { PausedRun, RunRequest } from './run-request.ts'
+import type { RunRequest } from './run-request.ts'
+import type { RunnerOptions } from './runner-options.ts'
 import { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
 import { walkRun } from './walk.ts'
-
-export type RunnerOptions = {
-  capabilities: Omit<Capabilities, 'memory' | 'runWorkflow' | 'describeWorkflow'>
-  /** Writes the log entry and the claim. The run counts as in flight until this resolves. */
-  record(record: RunRecord, claim?: RequestClaim): Promise<unknown>
-  /** The deployment of a workflow that another one calls: the active one, or a given version. */
-  deploymentOf(workflowId: string, version?: number): Promise<Deployment | undefined>
-  /**
-   * Returns no promise when the environment is in memory. Called for every run: its redactor hides secrets in any
-   * input.
-   */
-  environmentOf(workspaceId: string): Environment | Promise<Environment>
-  /**
-   * Makes an asynchronous run of one with a waiting caller, which is paused. Resolves when it is on disk. Such runs
-   * cannot pause when absent.
-   */
-  pause?(run: PausedRun): Promise<void>
-  /** The observer that waits for an asynchronous run to begin. */
-  awaiting?(executionId: string): RunObserver | undefined
-}
 
 /** Starts runs, shares the slots for synchronous runs between workspaces, and stops runs. */
 export class Runner {
@@ -158,9 +138,23 @@ export class Runner {
     }
   }
 
+  /** Hands the end of a pause to its run, if the run is in flight here. */
+  answered(ended: StoredPause): void {
+    this.#running.get(ended.executionId)?.budget.pauses?.answered(ended)
+  }
+
+  async #openPause(run: Run, request: RunRequest, pause: NewPause): Promise<void> {
+    const { history } = run
+    const held = history?.isHeld ? await history.heldTexts() : undefined
+    const write = await this.#options.openPause?.({ request, facts: run.facts, startedAt: run.startedAt, held, pause })
+    if (!held || !write) return
+    history?.release(write, held.length)
+    run.budget.acceptedAt = run.startedAt
+  }
+
   /** Keeps a run that paused while its caller was waiting. */
   async #keepPaused(request: RunRequest, { record, suspension, heldHistory }: RunEnd): Promise<void> {
-    if (!(suspension?.cause instanceof Paused) || !heldHistory) return
+    if (!(suspension?.cause instanceof Paused) || request.history) return
     await this.#options.pause?.({ request, record, history: heldHistory, pauses: suspension.cause.pauses })
   }
 
@@ -263,6 +257,8 @@ export class Runner {
       known: request.knownPauses ?? [],
       callerWaitsUntil: request.history ? undefined : clock.now() + this.#timeLeft(request),
       suspend: (cause) => run.suspend(cause),
+      open: this.#options.openPause && ((pause) => this.#openPause(run, request, pause)),
+      links: this.#options.sealPauses?.(run.facts.executionId),
     })
   }
 

@@ -13,7 +13,7 @@ import type { RecordedBlock } from './contracts.ts'
  * before a block with effects starts, so only the blocks in flight run twice.
  */
 export class StepHistory {
-  readonly #write: ((number: number, text: string) => Promise<void>) | undefined
+  #write: ((number: number, text: string) => Promise<void>) | undefined
   readonly #inSlices: InSlices
   readonly #gate: ByteGate | undefined
   readonly #blocks = new Map<string, RecordedBlock>()
@@ -53,6 +53,12 @@ export class StepHistory {
   /** Whether the steps are in memory only. */
   get isHeld(): boolean {
     return this.#write === undefined
+  }
+
+  /** Writes all further steps, after a number of them that are on disk. */
+  release(write: (number: number, text: string) => Promise<void>, count: number): void {
+    this.#write = write
+    this.#lastNumber = count
   }
 
   /** The texts of the steps that are held. */
@@ -121,6 +127,11 @@ export class StepHistory {
   hide(redactor: Redactor | undefined): Redactor | undefined {
     this.#redactor = withSecrets(redactor, this.#secrets)
     return this.#redactor
+  }
+
+  /** Hides a value that only this run has. */
+  addSecret(secret: Secret): void {
+    this.#secrets.push(secret)
   }
 
   /** The environment of a run with these steps. Its redactor is read again for each record, because it may grow. */

@@ -1,8 +1,8 @@
 import { setMember } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
-import type { BlockErrorData, Iteration, IterationOutcome } from '../block.ts'
+import type { BlockErrorData, Iteration, IterationOutcome, Outputs } from '../block.ts'
 import type { PlanBody, PlanNode, PlanScope } from '../compile/plan.ts'
-import { blockPlaceOf } from './block-context.ts'
+import { type BlockExecution, blockPlaceOf } from './block-context.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { BlockEnd, ContainerBody, ScopeEnd } from './contracts.ts'
 import { executeBlock } from './execute-block.ts'
@@ -33,10 +33,14 @@ export function walkRun(run: Run, trigger: PlanNode | undefined, root: Span): Sc
 }
 
 /** Executes one block of a scope. A container gets a body, which walks the scope inside it. */
-export function executeNode(context: ScopeContext, node: PlanNode): BlockEnd | Promise<BlockEnd> {
+export function executeNode(
+  context: ScopeContext,
+  node: PlanNode,
+  lead?: BlockExecution['lead'],
+): BlockEnd | Promise<BlockEnd> {
   const { run, frame, cancellation, spans } = context
   const body = node.body && new WalkedBody(context, node, node.body)
-  return executeBlock({ run, frame, cancellation, spans, node, body })
+  return executeBlock({ run, frame, cancellation, spans, node, body, ...(lead && { lead }) })
 }
 
 /**
@@ -61,6 +65,10 @@ class Walk {
   readonly #resolved: number[] = []
   /** Blocks that ran and led nowhere further. */
   readonly #ends: PlanNode[] = []
+  /** Slots of blocks that have not ended, but whose edges ahead are resolved. */
+  readonly #ahead = new Set<number>()
+  /** Slots of blocks that only such an edge leads to. Their outputs are not those of the scope. */
+  readonly #aside = new Set<number>()
   #running = 0
   #failed: { node: PlanNode; error: BlockErrorData } | undefined
   #resolve: ((end: ScopeEnd) => void) | undefined
@@ -104,7 +112,9 @@ class Walk {
   }
 
   #run(node: PlanNode): void {
-    const ending = executeNode(this.#start, node)
+    const leads = node.definition.ports?.ahead !== undefined
+    const lead = leads ? (port: string, outputs: Outputs) => this.#lead(node, port, outputs) : undefined
+    const ending = executeNode(this.#start, node, lead)
     if (!(ending instanceof Promise)) {
       this.#settle(node, ending)
       return
@@ -135,7 +145,15 @@ class Walk {
       return
     }
     this.#start.frame.outputs[node.slot] = end.outputs
-    if (!this.#follow(node, end.port)) this.#ends.push(node)
+    if (!this.#follow(node, end.port) && !this.#aside.has(node.slot)) this.#ends.push(node)
+  }
+
+  /** Goes along a handle of a block that has not ended, with the outputs that it has until then. */
+  #lead(node: PlanNode, port: string, outputs: Outputs): void {
+    this.#start.frame.outputs[node.slot] = outputs
+    for (const edge of node.outgoing) if (edge.port === port) this.#resolveEdge(node, edge, true)
+    this.#ahead.add(node.slot)
+    this.#advance()
   }
 
   #skip(node: PlanNode): void {
@@ -148,18 +166,27 @@ class Walk {
   }
 
   /** Resolves the edges that leave a block. Returns whether any was taken. */
-  #follow({ outgoing }: PlanNode, port: string | undefined): boolean {
+  #follow(node: PlanNode, port: string | undefined): boolean {
+    const ahead = this.#ahead.has(node.slot) ? node.definition.ports?.ahead : undefined
     let followed = false
-    for (const edge of outgoing) {
-      if (edge.port === port) {
-        followed = true
-        this.#taken[edge.target] = true
-      }
-      const left = (this.#unresolved[edge.target] as number) - 1
-      this.#unresolved[edge.target] = left
-      if (left === 0) this.#resolved.push(edge.target)
+    for (const edge of node.outgoing) {
+      if (edge.port === ahead && ahead !== undefined) continue
+      followed ||= edge.port === port
+      this.#resolveEdge(node, edge, edge.port === port)
     }
     return followed
+  }
+
+  #resolveEdge(node: PlanNode, { port, target }: PlanNode['outgoing'][number], isTaken: boolean): void {
+    if (isTaken) {
+      const isAside = port === node.definition.ports?.ahead || this.#aside.has(node.slot)
+      if (isAside && !this.#taken[target]) this.#aside.add(target)
+      if (!isAside) this.#aside.delete(target)
+      this.#taken[target] = true
+    }
+    const left = (this.#unresolved[target] as number) - 1
+    this.#unresolved[target] = left
+    if (left === 0) this.#resolved.push(target)
   }
 
   #end(): ScopeEnd {

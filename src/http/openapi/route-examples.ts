@@ -177,6 +177,11 @@ const delivery = {
 }
 const deliveryDetail = { ...delivery, attempts: [refused503] }
 
+const reason = { name: 'reason', type: 'string', label: 'Reason', description: null, options: [], required: true }
+const asked = {
+  ...{ kind: 'approval', title: 'Pay the invoice?', message: 'Invoice 4711 of Acme: 120 EUR.', fields: [reason] },
+  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', required: 1, answers: 0, by: null },
+}
 const pause = {
   ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
@@ -192,6 +197,11 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   receiveWebhookDelete: { responses: webhookResponses },
   getExecution: { responses: { 200: job } },
   getJob: { responses: { 200: job } },
+  getAsked: { responses: { 200: asked } },
+  answerPause: {
+    request: { approved: true, fields: { reason: 'Within the budget' } },
+    responses: { 200: { success: true, outcome: 'resumed' } },
+  },
   listPauses: { responses: { 200: { data: [pause], nextCursor: null } } },
   resumePause: { responses: { 200: { success: true, outcome: 'resumed' } } },
   cancelPause: { responses: { 200: { success: true, status: 'cancelled' } } },

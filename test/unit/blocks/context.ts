@@ -41,6 +41,8 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
       await Bun.sleep(Math.max(0, until - since))
       return since
     },
+    pause: () => Promise.reject(new Error('This test gave its block no pauses')),
+    lead: () => undefined,
     idempotencyKey: () => 'key-of-b1',
     models: {
       call: () => Promise.reject(new Error('This test gave its block no models')),

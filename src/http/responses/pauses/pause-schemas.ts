@@ -45,3 +45,39 @@ export const PauseList = t.Object({
 export const PauseChange = t.Object({
   until: maybe(t.String({ format: 'date-time', description: 'When the pause ends by itself; null: never.' })),
 })
+
+const AskedField = t.Object({
+  name: t.String(),
+  type: t.String(),
+  label: maybe(t.String()),
+  description: maybe(t.String()),
+  options: t.Array(t.String()),
+  required: t.Boolean(),
+})
+
+/** The question of a run. */
+export const AskedFacts = t.Object({
+  kind: oneOf(pauseKinds),
+  title: t.String(),
+  message: t.String(),
+  fields: t.Array(AskedField),
+  since: Time,
+  until: maybe(Time),
+  required: t.Integer({ description: 'How many people must approve.' }),
+  answers: t.Integer({ description: 'How many have approved.' }),
+  by: maybe(t.String({ description: 'The account that answers; null for someone with the link.' })),
+})
+export type AskedFacts = Static<typeof AskedFacts>
+
+export const Answer = t.Object(
+  {
+    approved: t.Optional(t.Boolean({ default: true })),
+    fields: t.Optional(t.Record(t.String(), t.Unknown())),
+  },
+  { additionalProperties: true, description: 'At a block that waits for a call: any JSON.' },
+)
+
+export const Answered = t.Object({
+  success: t.Literal(true),
+  outcome: oneOf(['resumed', 'waiting for others']),
+})

@@ -1,8 +1,9 @@
 import type { ListedPause as ListedRow, NewPause, StoredPause } from '../../../domain/run/pause.ts'
+import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
 import { isoTime } from '../schema-parts.ts'
-import type { ListedPause, PausedResponse, PauseFacts } from './pause-schemas.ts'
+import type { AskedFacts, ListedPause, PausedResponse, PauseFacts } from './pause-schemas.ts'
 
 /** The 202 response for a run that is paused, and continues without its caller. */
 export function pausedResponse(end: RunEnd, headers: Record<string, string>, more: object = {}): Response {
@@ -35,4 +36,18 @@ export function pauseFacts({ contextId, blockId, blockName, kind, since, until }
 export function listedPause(pause: StoredPause & Partial<Pick<ListedRow, 'workflowName'>>): ListedPause {
   const { executionId, workflowId, workflowName = null } = pause
   return { ...pauseFacts(pause), executionId, workflowId, workflowName }
+}
+
+/** The facts that the page of a pause shows. */
+export function askedFacts({ pause, content, answers }: AskedPause, by: { email: string } | null): AskedFacts {
+  const { title, message, fields, required } = content
+  return {
+    ...{ kind: pause.kind, title, message, required, answers: answers.length, by: by?.email ?? null },
+    fields: fields.map(
+      ({ name, type, label = null, description = null, options = [], required: isRequired = false }) => {
+        return { name, type, label, description, options: [...options], required: isRequired }
+      },
+    ),
+    ...{ since: isoTime(pause.since), until: pause.until === null ? null : isoTime(pause.until) },
+  }
 }

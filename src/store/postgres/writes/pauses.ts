@@ -46,7 +46,7 @@ export async function pauseJobs(sql: Sql, writes: readonly Placed<PauseWrite>[])
     listOf(writes.map(({ write }) => write.executionId)),
   )
   await sql.run(insertPauses, rowsOf(pauses))
-  const moves = writes.map(({ write: { executionId, at } }) => ({ executionId, at }))
+  const moves = writes.map(({ write: { executionId, at, goesOn = false } }) => ({ executionId, at, goesOn }))
   const own = pauses.map(({ executionId, contextId }) => ({ executionId, contextId }))
   const paused = await sql.all<{ executionId: string }>(moveToPaused, rowsOf(moves), sql.owner, rowsOf(own))
   const ids = new Set(paused.map(({ executionId }) => executionId))
@@ -67,17 +67,19 @@ const insertPauses = `
 // the other one finds that the job is paused.
 const moveToPaused = `
   WITH moved AS (
-    SELECT j.number, r.at, EXISTS (
+    SELECT j.number, r.at, r."goesOn", EXISTS (
       SELECT 1 FROM json_to_recordset($3::text::json) AS o ("executionId" text, "contextId" text)
         JOIN millrace.pauses p ON p.context_id = o."contextId"
       WHERE o."executionId" = r."executionId" AND p.state > 0
-    ) AS goes_on
-    FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint)
+    ) AS has_ended
+    FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint, "goesOn" boolean)
       JOIN millrace.jobs j ON j.execution_id = r."executionId"
     WHERE j.state = 1 AND j.owner = $2
   )
-  UPDATE millrace.jobs j SET pauses = 1, waiting_since = moved.at, state = CASE WHEN moved.goes_on THEN 2 ELSE 3 END,
-    owner = CASE WHEN moved.goes_on THEN j.owner ELSE 0 END
+  UPDATE millrace.jobs j SET pauses = 1,
+    waiting_since = CASE WHEN moved."goesOn" THEN j.waiting_since ELSE moved.at END,
+    state = CASE WHEN moved."goesOn" THEN j.state WHEN moved.has_ended THEN 2 ELSE 3 END,
+    owner = CASE WHEN moved."goesOn" OR moved.has_ended THEN j.owner ELSE 0 END
   FROM moved WHERE j.number = moved.number
   RETURNING j.execution_id AS "executionId"`
 
@@ -101,20 +103,29 @@ export async function getPause(sql: Sql, contextId: string): Promise<StoredPause
   return row && pauseOf(row)
 }
 
-export async function endPause(sql: Sql, { contextId, state, at, answer }: PauseEnd): Promise<EndedPause | undefined> {
+export async function endPause(
+  sql: Sql,
+  { contextId, state, at, after, answer }: PauseEnd,
+): Promise<EndedPause | undefined> {
   await sql.all(
     `SELECT j.number FROM millrace.jobs j JOIN millrace.pauses p ON p.execution_id = j.execution_id
      WHERE p.context_id = $1 FOR UPDATE OF j`,
     storable(contextId),
   )
   const changed = await sql.run(
-    `UPDATE millrace.pauses SET state = $2, ended_at = $3, answer = $4 WHERE context_id = $1 AND state = 0`,
-    ...[storable(contextId), pauseStates.indexOf(state), at, answer],
+    `UPDATE millrace.pauses SET state = $2, ended_at = $3, answer = $4
+     WHERE context_id = $1 AND state = 0 AND ($5 OR answer IS NOT DISTINCT FROM $6)`,
+    ...[storable(contextId), pauseStates.indexOf(state), state === 'open' ? null : at, answer],
+    ...[after === undefined, after ?? null],
   )
   const pause = await getPause(sql, contextId)
   if (!pause) return undefined
   const isEndedNow = changed > 0
-  return { pause, isEndedNow, job: isEndedNow ? ((await wake(sql, [pause.executionId]))[0] ?? null) : null }
+  return {
+    pause,
+    isEndedNow,
+    job: isEndedNow && state !== 'open' ? ((await wake(sql, [pause.executionId]))[0] ?? null) : null,
+  }
 }
 
 export async function extendPause(sql: Sql, contextId: string, until: number | null): Promise<StoredPause | undefined> {

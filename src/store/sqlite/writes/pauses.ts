@@ -17,7 +17,7 @@ import { claimRequest } from './claims.ts'
 import { insertJob, insertStep, interruptedJob } from './jobs.ts'
 
 /** Pauses a running job, or interrupts it when one of its pauses has ended meanwhile. False without such a job. */
-export function pauseJob(sql: Sql, { executionId, at, pauses, accepts }: PauseWrite): boolean {
+export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }: PauseWrite): boolean {
   if (accepts) {
     insertJob(sql, accepts.row)
     if (accepts.claim) claimRequest(sql, accepts.row, accepts.claim)
@@ -27,6 +27,7 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, accepts }: PauseWr
   }
   const key = executionKey(executionId)
   for (const pause of pauses) insertPause(sql, key, pause)
+  if (goesOn) return sql.run('UPDATE jobs SET pauses = 1 WHERE execution_id = ? AND state = 1', key) > 0
   const ended = sql.get<{ count: number }>(
     `SELECT count(*) AS count FROM pauses p, json_each(?) j WHERE p.context_id = j.value AND p.state > 0`,
     JSON.stringify(pauses.map(({ contextId }) => contextId)),
@@ -67,15 +68,17 @@ export function getPause(sql: Sql, contextId: string): StoredPause | undefined {
   return row && pauseOf(row)
 }
 
-export function endPause(sql: Sql, { contextId, state, at, answer }: PauseEnd): EndedPause | undefined {
+export function endPause(sql: Sql, { contextId, state, at, after, answer }: PauseEnd): EndedPause | undefined {
   const changed = sql.run(
-    'UPDATE pauses SET state = ?, ended_at = ?, answer = ? WHERE context_id = ? AND state = 0',
-    ...[pauseStates.indexOf(state), at, answer, contextId],
+    `UPDATE pauses SET state = ?, ended_at = ?, answer = ?
+     WHERE context_id = ? AND state = 0 AND (? OR answer IS ?)`,
+    ...[pauseStates.indexOf(state), state === 'open' ? null : at, answer, contextId],
+    ...[after === undefined ? 1 : 0, after ?? null],
   )
   const pause = getPause(sql, contextId)
   if (!pause) return undefined
   const isEndedNow = changed > 0
-  return { pause, isEndedNow, job: isEndedNow ? (wake(sql, [pause.executionId])[0] ?? null) : null }
+  return { pause, isEndedNow, job: isEndedNow && state !== 'open' ? (wake(sql, [pause.executionId])[0] ?? null) : null }
 }
 
 export function extendPause(sql: Sql, contextId: string, until: number | null): StoredPause | undefined {

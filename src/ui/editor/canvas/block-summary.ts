@@ -56,7 +56,11 @@ export function summaryOf(
     case 'variables':
       return { text: namesText(params['assign'], 'No assignments yet') }
     case 'wait':
-      return { text: waitText(params['ms']) }
+      return { text: waitText(params) }
+    case 'approval':
+      return { text: textOf(params['title']) || 'No title yet' }
+    case 'wait_for_call':
+      return { text: 'Waits for a request' }
     case 'response':
       return { text: `Returns ${textOf(params['status']) || '200'}${shapeText(params['data'])}` }
     default:
@@ -109,7 +113,9 @@ function containerSummary({ id, type }: Block, document: Document): Summary {
   return { text: `${loopType === 'doWhile' ? 'Once, then while' : 'While'} ${condition || '…'}` }
 }
 
-function waitText(ms: unknown): string {
+function waitText({ ms, for: written, until }: Readonly<Record<string, unknown>>): string {
+  if (textOf(until) !== '') return `Until ${textOf(until)}`
+  if (textOf(written) !== '') return textOf(written)
   if (typeof ms === 'number') return duration(ms)
   return textOf(ms) || 'No duration yet'
 }

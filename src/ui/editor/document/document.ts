@@ -88,6 +88,9 @@ export function portsOf(block: Pick<Block, 'type' | 'params'>): Port[] {
   }
   if (block.type === 'router') return idsOf(block.params?.['routes']).map((id) => branch(`router-${id}`, id))
   const source: Port = { handle: 'source', label: 'Then', kind: 'source' }
+  if (block.type === 'approval' || block.type === 'wait_for_call') {
+    return [source, branch('notify', 'notify'), branch('expired', 'expired'), errorPort]
+  }
   return isTrigger(block) ? [source] : [source, errorPort]
 }
 

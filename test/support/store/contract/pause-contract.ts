@@ -109,6 +109,33 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.listRunPauses(executionId)).toMatchObject([{ state: 'answered' }, { state: 'open' }])
     })
 
+    test('can get several answers before it ends, each in the knowledge of the ones before', async () => {
+      const { store } = here()
+      const { contextId } = pauseOf({ kind: 'approval', until: null })
+      const executionId = await paused({ ...pauseOf({ kind: 'approval', until: null }), contextId })
+      const [one, two] = [Uint8Array.of(1), Uint8Array.of(1, 2)]
+      const first = { contextId, state: 'open', at: 7_000, after: null, answer: one } as const
+      expect(await store.endPause(first)).toMatchObject({ isEndedNow: true, job: null, pause: { state: 'open' } })
+      expect(await store.endPause(first)).toMatchObject({ isEndedNow: false, pause: { answer: one, endedAt: null } })
+      expect(await stateOf(executionId)).toBe('paused')
+      const last = { contextId, state: 'answered', at: 8_000, after: one, answer: two } as const
+      expect(await store.endPause(last)).toMatchObject({ isEndedNow: true, job: { executionId } })
+      expect(await store.getPause(contextId)).toMatchObject({ state: 'answered', answer: two, endedAt: 8_000 })
+    })
+
+    test('opens while its run goes on', async () => {
+      const { store } = here()
+      const row = jobOf()
+      const { executionId } = row
+      const pause = pauseOf({ kind: 'approval', until: null })
+      const opening = { ...pausing(executionId, [pause]), goesOn: true as const, accepts: { row, steps: [] } }
+      expect(await store.append([opening])).toBeUndefined()
+      expect(await store.findJob(executionId)).toMatchObject({ state: 'running', waitingSince: null, hasPauses: true })
+      expect(await store.listRunPauses(executionId)).toMatchObject([{ state: 'open' }])
+      await store.append([pausing(executionId, [pause], 7_000)])
+      expect(await store.findJob(executionId)).toMatchObject({ state: 'paused', waitingSince: 7_000 })
+    })
+
     test('makes a job of a run with a waiting caller, with its steps', async () => {
       const { store } = here()
       const row = jobOf()

@@ -1,0 +1,71 @@
+import { storeKindOf } from '../config.ts'
+import type { JobWrite } from '../domain/run/write.ts'
+import { DuePauses } from '../engine/jobs/due-pauses.ts'
+import type { Jobs } from '../engine/jobs/jobs.ts'
+import { PauseAnswers } from '../engine/jobs/pause-answers.ts'
+import { PauseCommands } from '../engine/jobs/pause-commands.ts'
+import { PauseTokens } from '../engine/jobs/pause-links.ts'
+import { openPause, pauseRun } from '../engine/jobs/pause-run.ts'
+import type { Runner } from '../engine/run/runner.ts'
+import type { RunnerOptions } from '../engine/run/runner-options.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Delivery } from './delivery.ts'
+
+export type PausesOptions = Pick<Base, 'config' | 'store' | 'clock' | 'logger' | 'slices'> & {
+  accounts: Accounts
+  delivery: Delivery
+  baseUrl(): string
+  /** Called only after all parts are connected. */
+  parts(): { jobs: Jobs; runner: Runner }
+}
+
+/** Pauses of runs: how they are written, how they end, and the links at which people and programs answer them. */
+export function assemblePauses({ config, store, clock, logger, slices, accounts, delivery, ...more }: PausesOptions) {
+  const { baseUrl, parts } = more
+  const { jobSeal, box } = accounts
+  const tokens = new PauseTokens({ keys: () => box.derive('millrace pauses', true), baseUrl })
+  const due = new DuePauses({
+    ...{ store, clock, lookEveryMs: storeKindOf(config) === 'sqlite' ? undefined : lookEveryMs },
+    resume: (jobs) => parts().jobs.resume(jobs),
+    onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
+  })
+  const commands = new PauseCommands({
+    ...{ store, clock, resume: (jobs) => parts().jobs.resume(jobs), noted: (until) => due.note(until) },
+    answered: (pause) => parts().runner.answered(pause),
+  })
+  const answers = new PauseAnswers({
+    ...{ store, clock, seal: jobSeal.seal, open: jobSeal.open, resume: (jobs) => parts().jobs.resume(jobs) },
+    answered: (pause) => parts().runner.answered(pause),
+  })
+  const writing = {
+    ...{ seal: jobSeal.seal, inSlices: slices.run },
+    write: (write: JobWrite) => delivery.writer.write(write),
+  }
+  const note = (pauses: readonly { until: number | null }[]) => {
+    for (const { until } of pauses) due.note(until)
+  }
+  const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'sealPauses'> = {
+    async pause(run) {
+      await pauseRun(run, writing)
+      note(run.pauses)
+      // A pause may have ended while its run was pausing.
+      const job = run.history ? undefined : await store.findJob(run.record.executionId)
+      if (job?.state === 'interrupted') parts().jobs.resume([job])
+    },
+    async openPause(opening) {
+      const write = await openPause(opening, writing)
+      note([opening.pause])
+      return write
+    },
+    sealPauses: (executionId) => ({
+      linksOf: (contextId) => tokens.linksOf(contextId),
+      seal: (text) => jobSeal.seal(text, executionId),
+      open: (sealed) => jobSeal.open(sealed, executionId),
+    }),
+  }
+  return { tokens, due, commands, answers, ofRunner, onPaused: note }
+}
+
+/** How often a process looks for pauses that others have written. */
+const lookEveryMs = 5_000

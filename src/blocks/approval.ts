@@ -1,0 +1,90 @@
+import { Type as t } from '@sinclair/typebox'
+import { oneOf } from '../domain/one-of.ts'
+import {
+  type OpenPause,
+  type PauseAnswer,
+  type PauseContent,
+  type PauseField,
+  pauseAccesses,
+} from '../domain/run/pause.ts'
+import { defineBlock, type Outputs, type ParameterFinding } from '../engine/block.ts'
+
+const fieldTypes = ['string', 'number', 'boolean', 'object', 'array'] as const
+
+const Field = t.Object({
+  name: t.String({ title: 'Name', minLength: 1 }),
+  type: oneOf(fieldTypes, {
+    title: 'Type',
+    labels: { string: 'Text', number: 'Number', boolean: 'Yes or no', object: 'Object', array: 'List' },
+  }),
+  label: t.Optional(t.String({ title: 'Label' })),
+  description: t.Optional(t.String({ title: 'Description' })),
+  options: t.Optional(t.Array(t.String(), { title: 'Choices' })),
+  required: t.Optional(t.Boolean({ title: 'Required' })),
+})
+
+export const approval = defineBlock({
+  type: 'approval',
+  label: 'Approval',
+  description: 'Pauses the run until people approve or reject.',
+  kind: 'step',
+  parameters: t.Object({
+    title: t.String({ title: 'Title', minLength: 1, maxLength: 200 }),
+    message: t.Optional(t.String({ title: 'Message', description: 'Shown on the page, as text.' })),
+    fields: t.Optional(t.Array(Field, { title: 'Fields', description: 'What people fill in.', maxItems: 50 })),
+    access: oneOf(pauseAccesses, {
+      title: 'Who may answer',
+      default: 'link',
+      labels: { link: 'Anyone with the link', members: 'Members who may run workflows', accounts: 'Named accounts' },
+    }),
+    accounts: t.Optional(t.Array(t.String(), { title: 'Accounts', description: 'Their e-mail addresses.' })),
+    required: t.Integer({ title: 'Approvals needed', default: 1, minimum: 1, maximum: 100 }),
+    expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: 34_560_000_000 })),
+  }),
+  outputs: ['approved', 'by', 'at', 'fields', 'answers', 'timedOut', 'url', 'callbackUrl', 'id'],
+  ports: { ahead: 'notify', others: ['expired'] },
+  mayFail: true,
+  mayPause: () => true,
+  check: problemsOf,
+  async run(params, context) {
+    const { title, message = '', fields = [], access, accounts = [], required, expiresAfterMs } = params
+    const content: PauseContent = {
+      ...{ title, message, access, required, accounts: accounts.map((each) => each.trim().toLowerCase()) },
+      fields: fields as unknown as PauseField[],
+    }
+    const until = expiresAfterMs === undefined ? null : context.clock.now() + expiresAfterMs
+    const opened = (pause: OpenPause) => context.lead('notify', { ...unanswered, ...pause })
+    const outcome = await context.pause({ kind: 'approval', until, content, opened })
+    const outputs = { ...outcome.pause, ...outputsOf(outcome.answers, outcome.isExpired, outcome.endedAt) }
+    return outcome.isExpired ? { outputs, port: 'expired' } : { outputs }
+  },
+})
+
+const unanswered: Outputs = { approved: null, by: null, at: null, fields: {}, answers: [], timedOut: false }
+
+function outputsOf(answers: readonly PauseAnswer[], isExpired: boolean, endedAt: number): Outputs {
+  const last = answers.at(-1)
+  return {
+    approved: !isExpired && answers.every(({ approved }) => approved),
+    ...{ by: last?.by ?? null, at: new Date(last?.at ?? endedAt).toISOString(), fields: last?.fields ?? {} },
+    answers: answers.map(({ approved, by, at, fields }) => ({ approved, by, at: new Date(at).toISOString(), fields })),
+    timedOut: isExpired,
+  }
+}
+
+function problemsOf(params: Readonly<Record<string, unknown>>): ParameterFinding[] {
+  const { access = 'link', accounts, required = 1 } = params
+  const problem = (path: string, message: string): ParameterFinding[] => [
+    { level: 'error', code: 'INVALID_APPROVAL', path, message },
+  ]
+  if (typeof required === 'number' && required > 1 && access === 'link') {
+    return problem('required', 'With a link, one answer is enough: nobody can tell two people apart.')
+  }
+  if (access === 'accounts' && Array.isArray(accounts) && accounts.length === 0) {
+    return problem('accounts', 'Name at least one account.')
+  }
+  if (access === 'accounts' && Array.isArray(accounts) && typeof required === 'number' && required > accounts.length) {
+    return problem('required', `Only ${accounts.length} accounts may answer, but ${required} must approve.`)
+  }
+  return []
+}

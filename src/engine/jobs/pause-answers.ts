@@ -1,0 +1,108 @@
+import type { Clock } from '../../domain/clock.ts'
+import { AppError, problemsError } from '../../domain/errors.ts'
+import { readInput } from '../../domain/run/input.ts'
+import type { JobFacts } from '../../domain/run/job.ts'
+import type {
+  EndedPause,
+  PauseAnswer,
+  PauseContent,
+  PauseEnd,
+  PauseField,
+  StoredPause,
+} from '../../domain/run/pause.ts'
+import { endedBefore } from './pause-commands.ts'
+
+export type PauseAnswersOptions = {
+  store: {
+    endPause(end: PauseEnd): Promise<EndedPause | undefined>
+    getPause(contextId: string): Promise<StoredPause | undefined>
+  }
+  clock: Clock
+  seal(text: string, executionId: string): Uint8Array
+  open(sealed: Uint8Array, executionId: string): string
+  resume(jobs: readonly JobFacts[]): void
+  /** Hands the end of a pause to its run, if the run is in memory. */
+  answered(pause: StoredPause): void
+}
+
+/** A pause that people or programs can answer, with everything that is encrypted on disk. */
+export type AskedPause = { pause: StoredPause; content: PauseContent; answers: readonly PauseAnswer[] }
+
+/** `call`: the request, for a pause that waits for a call. */
+export type GivenAnswer = {
+  approved: boolean
+  fields: unknown
+  by: string | null
+  call?: Pick<PauseAnswer, 'data' | 'headers' | 'query'>
+}
+
+export type AnswerOutcome = 'resumed' | 'waiting for others'
+
+/** Answers of people and programs. Each one is on disk before its sender gets a response, and one ends the pause. */
+export class PauseAnswers {
+  readonly #options: PauseAnswersOptions
+
+  constructor(options: PauseAnswersOptions) {
+    this.#options = options
+  }
+
+  /** Undefined when there is no such pause, or it waits for a time only. */
+  async find(contextId: string): Promise<AskedPause | undefined> {
+    const pause = await this.#options.store.getPause(contextId)
+    return pause && pause.kind !== 'wait' ? this.#opened(pause) : undefined
+  }
+
+  /** Throws INVALID_INPUT for fields that do not fit, CONFLICT for a second answer of the same account. */
+  async answer(asked: AskedPause, given: GivenAnswer): Promise<AnswerOutcome> {
+    const { store, clock, seal, resume, answered } = this.#options
+    const fields = asked.pause.kind === 'approval' ? fieldsOf(asked.content.fields, given) : {}
+    let current = asked
+    for (;;) {
+      const { pause, content, answers } = current
+      if (pause.state !== 'open') throw endedBefore(pause)
+      if (given.by !== null && answers.some(({ by }) => by === given.by)) {
+        throw new AppError('CONFLICT', 'You have answered before. The run waits for the answers of others.')
+      }
+      const { approved, by, call } = given
+      const all = [...answers, { approved, by, at: clock.now(), fields, ...call }]
+      const isLast = !approved || all.length >= content.required
+      const ended = await store.endPause({
+        ...{ contextId: pause.contextId, state: isLast ? 'answered' : 'open', at: clock.now(), after: pause.answer },
+        answer: seal(JSON.stringify(all), pause.executionId),
+      })
+      if (!ended) throw endedBefore({ state: 'cancelled' })
+      if (ended.isEndedNow) {
+        if (!isLast) return 'waiting for others'
+        if (ended.job) resume([ended.job])
+        else answered(ended.pause)
+        return 'resumed'
+      }
+      // Somebody else has answered in the meantime.
+      current = this.#opened(ended.pause)
+    }
+  }
+
+  #opened(pause: StoredPause): AskedPause {
+    const { open } = this.#options
+    const read = (sealed: Uint8Array | null) => (sealed === null ? null : JSON.parse(open(sealed, pause.executionId)))
+    const content = (read(pause.content) ?? nothingAsked) as PauseContent
+    return { pause, content, answers: (read(pause.answer) ?? []) as PauseAnswer[] }
+  }
+}
+
+const nothingAsked: PauseContent = { title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 }
+
+/** The values of the form. A rejection need not fill it in. */
+function fieldsOf(format: readonly PauseField[], { approved, fields }: GivenAnswer): Record<string, unknown> {
+  const given = (typeof fields === 'object' && fields !== null ? fields : {}) as Record<string, unknown>
+  const reading = readInput(given, approved ? format : format.map((field) => ({ ...field, required: false })))
+  if (!reading.ok) throw problemsError('INVALID_INPUT', reading.details)
+  const values = reading.value.fields
+  for (const { name, label = name, options } of format) {
+    const value = values[name]
+    if (options === undefined || options.length === 0 || value === null || options.includes(String(value))) continue
+    const message = `${label} must be one of ${options.slice(0, 20).join(', ')}.`
+    throw new AppError('INVALID_INPUT', message, { details: [{ path: name, message }] })
+  }
+  return values
+}

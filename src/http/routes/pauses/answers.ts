@@ -1,0 +1,134 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/run/input.ts'
+import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
+import { endedBefore } from '../../../engine/jobs/pause-commands.ts'
+import { type Caller, roleOf } from '../../access/auth.ts'
+import { addressOf, type ServerPort } from '../../access/connection.ts'
+import type { Door, ResponseSet } from '../../access/door.ts'
+import { assertAllowed } from '../../access/rate-headers.ts'
+import { withoutSession } from '../../access/session-cookie.ts'
+import { toAppError } from '../../errors.ts'
+import { route } from '../../openapi/route.ts'
+import { parseJsonBody, readBody } from '../../requests/body.ts'
+import { Answer, Answered, AskedFacts } from '../../responses/pauses/pause-schemas.ts'
+import { askedFacts } from '../../responses/pauses/paused-response.ts'
+import type { PauseServices } from '../../run-services.ts'
+
+const ends = ['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const
+
+type Context = { request: Request; params: { token: string }; server: ServerPort | null; set: ResponseSet }
+
+/** `/api/pauses/<token>`: what a run asks, and the answer. */
+export function pauseAnswerRoutes(services: PauseServices, door: Door) {
+  return new Elysia()
+    .get(
+      '/api/pauses/:token',
+      async (context) => {
+        const { asked, by } = await admit(services, door, context)
+        return askedFacts(asked, by)
+      },
+      route({
+        name: 'getAsked',
+        summary: 'Read what a run asks',
+        description: 'What the page of a pause shows. The token is the last part of `url` and `callbackUrl`.',
+        tag: 'Executions',
+        access: 'everyone',
+        responses: { 200: AskedFacts },
+        errors: ['SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', ...ends],
+      }),
+    )
+    .post(
+      '/api/pauses/:token',
+      async (context) => {
+        const { request } = context
+        const { asked, by } = await admit(services, door, context)
+        const text = await readBody(request, services.body)
+        const body = text === '' ? {} : await parseJsonBody(request, text, services.body)
+        if (asked.pause.kind === 'call') {
+          const call = { data: body, headers: headersOf(request), query: queryOf(request) }
+          const outcome = await services.answers.answer(asked, { approved: true, fields: {}, by: null, call })
+          return { success: true, outcome } as const
+        }
+        const { approved = true, fields = {} } = isObject(body) ? body : {}
+        if (typeof approved !== 'boolean') throw new AppError('INVALID_INPUT', 'approved must be true or false.')
+        const outcome = await services.answers.answer(asked, { approved, fields, by: by?.email ?? null })
+        return { success: true, outcome } as const
+      },
+      route({
+        name: 'answerPause',
+        summary: 'Answer a run',
+        description:
+          'Approves, rejects or, at a block that waits for a call, passes on any JSON. The first answer that ends the ' +
+          'pause takes effect; a later one gets 409 with the outcome.',
+        tag: 'Executions',
+        access: 'everyone',
+        body: Answer,
+        responses: { 200: Answered },
+        errors: [
+          ...(['INVALID_JSON', 'INVALID_INPUT', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const),
+          ...(['PAYLOAD_TOO_LARGE', 'RATE_LIMIT_EXCEEDED'] as const),
+          ...ends,
+        ],
+      }),
+    )
+}
+
+/** The account that answers; null for someone with the link. */
+type Answerer = { email: string } | null
+
+/** Finds the pause of a token, and who asks for it. Guesses are limited by address. */
+async function admit(
+  services: PauseServices,
+  door: Door,
+  { request, params, server, set }: Context,
+): Promise<{ asked: AskedPause; by: Answerer }> {
+  door.allowAnonymous(request, set)
+  set.headers['cache-control'] = 'no-store'
+  const contextId = services.readToken(params.token)
+  if (contextId === undefined) {
+    assertAllowed(services.limits.takeRefused(addressOf(request, server)), services.clock.now())
+    throw new AppError('NOT_FOUND', 'This link is incomplete or wrong. Copy the whole link.')
+  }
+  const asked = await services.answers.find(contextId)
+  if (!asked) throw new AppError('NOT_FOUND', 'The run of this link does not exist any more.')
+  door.note(request, { workflowId: asked.pause.workflowId, executionId: asked.pause.executionId })
+  const by = asked.content.access === 'link' ? null : await answererOf(services, door, { request, set }, asked)
+  if (asked.pause.state !== 'open') throw endedBefore(asked.pause)
+  return { asked, by }
+}
+
+/** Throws SIGN_IN_REQUIRED without a session or key, and FORBIDDEN with the wrong one. */
+async function answererOf(
+  { store }: PauseServices,
+  door: Door,
+  { request, set }: Pick<Context, 'request' | 'set'>,
+  { pause, content }: AskedPause,
+): Promise<{ email: string }> {
+  const caller = await callerOf(door, request, set)
+  const email = (await store.findUser(caller.userId))?.email.toLowerCase() ?? ''
+  const role = roleOf(caller, pause.workspaceId)
+  const isAllowed =
+    content.access === 'accounts' ? content.accounts.includes(email) : role !== undefined && role !== 'viewer'
+  if (isAllowed) return { email }
+  throw new AppError('FORBIDDEN', 'Your account may not answer this run. Ask the people who built the workflow.')
+}
+
+async function callerOf(door: Door, request: Request, set: ResponseSet): Promise<Caller> {
+  try {
+    return await door.requireKeyOrSession(request, set)
+  } catch (error) {
+    if (toAppError(error).code !== 'API_KEY_REQUIRED') throw error
+    throw new AppError('SIGN_IN_REQUIRED', 'Sign in to answer this run, or send an API key.')
+  }
+}
+
+/** Without credentials. */
+function headersOf({ headers }: Request): Record<string, string> {
+  const kept = Object.entries(Object.fromEntries(withoutSession(headers)))
+  return Object.fromEntries(kept.filter(([name]) => !/^(x-api-key|authorization|cookie)$/.test(name)))
+}
+
+function queryOf({ url }: Request): Record<string, string> {
+  return Object.fromEntries(new URL(url).searchParams)
+}
