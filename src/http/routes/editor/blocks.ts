@@ -30,6 +30,7 @@ const BlockType = t.Object(
     mayFail: t.Boolean({ description: 'Whether an `error` edge may leave it.' }),
     starts: maybe(t.String({ description: 'The kind of run that a trigger starts.' })),
     streams: maybe(t.String({ description: 'The output that is streamed.' })),
+    ports: t.Array(t.String(), { description: 'Handles besides `source` and `error`.' }),
     branches: maybe(
       t.Object(
         { list: t.String(), prefix: t.String(), otherwise: maybe(t.String()), output: t.String() },
@@ -108,7 +109,7 @@ export function blockRoutes(door: Door) {
 }
 
 function shown(definition: BlockDefinition) {
-  const { type, label, description, kind, parameters, outputs, mayFail, starts, streams, branches } = definition
+  const { type, label, description, kind, parameters, outputs, mayFail, starts, streams, branches, ports } = definition
   return {
     ...{ type, label, description, kind, mayFail },
     parameters: shownSchema(parameters),
@@ -116,6 +117,7 @@ function shown(definition: BlockDefinition) {
     outputs: [...outputs],
     starts: starts ?? null,
     streams: streams ?? null,
+    ports: [...(ports?.ahead === undefined ? [] : [ports.ahead]), ...(ports?.others ?? [])],
     branches: branches ? { ...branches, otherwise: branches.otherwise ?? null } : null,
     container: containers[type] ?? null,
     givenAtSave: [...(definition.givenAtSave ?? [])],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { registry } from '../../../../src/blocks/registry.ts'
 import { portsOf } from '../../../../src/engine/ports.ts'
+import { portsOf as portsOnPage } from '../../../../src/ui/editor/document/document.ts'
 import { Page } from '../page.ts'
 import { HttpWorld, type Parsed } from '../world.ts'
 
@@ -22,8 +23,14 @@ test('every block type is listed with everything that its form, card and handles
     // The page computes the same handles as the engine.
     const params = told.branches ? { [told.branches.list]: [{ id: 'a' }, { id: 'b' }] } : {}
     const otherwise = told.branches?.otherwise ? [told.branches.prefix + told.branches.otherwise] : []
-    const handles = told.branches ? [`${told.branches.prefix}a`, `${told.branches.prefix}b`, ...otherwise] : ['source']
+    const handles = told.branches
+      ? [`${told.branches.prefix}a`, `${told.branches.prefix}b`, ...otherwise]
+      : ['source', ...told.ports]
     expect([told.type, handles]).toEqual([told.type, [...portsOf(definition, params)]])
+    if (definition.kind === 'step') {
+      const shown = portsOnPage({ type: told.type, params }).map(({ handle }) => handle)
+      expect([told.type, shown.filter((handle) => handle !== 'error')]).toEqual([told.type, handles])
+    }
   }
   const api = json.data.find(({ type }: Parsed) => type === 'api')
   expect(api).toMatchObject({ mayFail: true, branches: null, starts: null })
