@@ -123,6 +123,7 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
+  row('GET /pause/:token', '/pause/a.b', 'nothing', 404),
   row('GET /api/pauses/:token', '/api/pauses/a.b', 'nothing', 404),
   row('POST /api/pauses/:token', '/api/pauses/a.b', 'nothing', 404, '{}'),
   row('GET /api/workspaces/:id/pauses', pauses, 'read', 200),
