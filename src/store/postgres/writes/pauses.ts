@@ -64,7 +64,7 @@ const insertPauses = `
   ON CONFLICT (context_id) DO NOTHING`
 
 // A call that ends a pause locks its job first, as this one does. So either this one finds that the pause has ended, or
-// the other one finds that the job is paused.
+// the other one finds that the job is paused. A run that has reached a pause was not the cause of the crashes before.
 const moveToPaused = `
   WITH moved AS (
     SELECT j.number, r.at, r."goesOn", EXISTS (
@@ -76,7 +76,7 @@ const moveToPaused = `
       JOIN millrace.jobs j ON j.execution_id = r."executionId"
     WHERE j.state = 1 AND j.owner = $2
   )
-  UPDATE millrace.jobs j SET pauses = 1,
+  UPDATE millrace.jobs j SET pauses = 1, cuts = CASE WHEN moved."goesOn" THEN j.cuts ELSE 0 END,
     waiting_since = CASE WHEN moved."goesOn" THEN j.waiting_since ELSE moved.at END,
     state = CASE WHEN moved."goesOn" THEN j.state WHEN moved.has_ended THEN 2 ELSE 3 END,
     owner = CASE WHEN moved."goesOn" OR moved.has_ended THEN j.owner ELSE 0 END

@@ -33,7 +33,8 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
     JSON.stringify(pauses.map(({ contextId }) => contextId)),
   )
   const changed = sql.run(
-    'UPDATE jobs SET state = ?, pauses = 1, waiting_since = ? WHERE execution_id = ? AND state = 1',
+    // A run that has reached a pause was not the cause of the crashes before.
+    'UPDATE jobs SET state = ?, pauses = 1, cuts = 0, waiting_since = ? WHERE execution_id = ? AND state = 1',
     ...[ended?.count ? 2 : 3, at, key],
   )
   return changed > 0

@@ -58,6 +58,20 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.findJob(executionId)).toMatchObject(running)
     })
 
+    test('shows that its run did not cause the crashes before', async () => {
+      const { store } = here()
+      const row = jobOf()
+      const { executionId } = row
+      await store.append([{ kind: 'job', row }])
+      for (const at of [6_000, 7_000]) {
+        await store.parkJobs(true)
+        await store.append([{ kind: 'job-start', executionId, at }])
+      }
+      expect(await store.findJob(executionId)).toMatchObject({ interruptions: 2 })
+      await store.append([pausing(executionId, [pauseOf()], 8_000)])
+      expect(await store.findJob(executionId)).toMatchObject({ state: 'paused', interruptions: 0 })
+    })
+
     test('ends when its time comes, in the order of the times', async () => {
       const { store } = here()
       const late = await paused(pauseOf({ until: 9_500 }))

@@ -1,0 +1,153 @@
+import { block, document } from '../support/make.ts'
+import { deploy } from '../support/running-service.ts'
+import type { Target } from './oauth-targets.ts'
+
+export type PauseCrashReport = {
+  rounds: number
+  runs: number
+  answered: number
+  expired: number
+  /** Sentences about runs that were lost, that continued in two ways, or that took an answer which was refused. */
+  wrong: string[]
+}
+
+type Continuation = { approved: boolean; timedOut: boolean; key: string | null }
+
+/** Everything that is known about one run. */
+type Seen = {
+  link: string | undefined
+  /** Whether an answer was accepted, and what it said. */
+  taken: boolean[]
+  continuations: Continuation[]
+}
+
+/**
+ * Starts runs that ask, answers them or lets them expire, and kills a process with -9 in every round, while runs pause,
+ * resume and expire. `random` returns 0 ≤ n < 1.
+ */
+export async function crashPauses(
+  target: Target,
+  { rounds, runsPerRound = 8, random, progress }: CrashOptions,
+): Promise<PauseCrashReport> {
+  const seen = new Map<number, Seen>()
+  using receiver = new Receiver(seen)
+  const first = target.processes[0]!
+  const { pathname: path } = new URL(await deploy(first.url, target.apiKey, workflowFor(receiver.url)))
+  let count = 0
+  for (let round = 1; round <= rounds; round += 1) {
+    const working: Promise<unknown>[] = []
+    for (let at = 0; at < runsPerRound; at += 1) {
+      const n = count
+      count += 1
+      seen.set(n, { link: undefined, taken: [], continuations: [] })
+      working.push(start(target, path, n, random() < 0.5))
+      working.push(answerTwice(target, seen.get(n)!, random() * 120, random() < 0.7))
+    }
+    // A run that is killed three times before a block of it ends is given up, so there is time for a block.
+    await Bun.sleep(100 + random() * 400)
+    await target.restart(Math.floor(random() * target.processes.length))
+    await Promise.all(working)
+    progress?.(round, [...seen.values()].filter(({ continuations }) => continuations.length > 0).length)
+  }
+  const asked = [...seen].filter(([, { link }]) => link !== undefined)
+  const wrong = new Set<string>()
+  for (const [n, run] of asked) {
+    const deadline = performance.now() + 60_000
+    while (run.continuations.length === 0 && performance.now() < deadline) await Bun.sleep(20)
+    if (run.continuations.length === 0) wrong.add(`run ${n} asked, and never continued`)
+    for (const problem of problemsOf(run)) wrong.add(`run ${n} ${problem}`)
+  }
+  const ended = asked.map(([, { continuations }]) => continuations[0]).filter((each) => each !== undefined)
+  const expired = ended.filter(({ timedOut }) => timedOut).length
+  return { rounds, runs: asked.length, answered: ended.length - expired, expired, wrong: [...wrong] }
+}
+
+type CrashOptions = {
+  rounds: number
+  runsPerRound?: number
+  random(): number
+  progress?(round: number, continued: number): void
+}
+
+/** A block that was in progress during a kill runs again, but always with the same outcome and the same key. */
+function problemsOf({ taken, continuations }: Seen): string[] {
+  const [first, ...others] = continuations
+  if (!first) return []
+  const problems: string[] = []
+  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) problems.push('continued in two ways')
+  if (taken.length > 1) problems.push(`accepted ${taken.length} answers`)
+  if (taken.length === 1 && first.timedOut) problems.push('accepted an answer, and expired')
+  if (taken.length === 1 && !first.timedOut && taken[0] !== first.approved)
+    problems.push('continued with another answer')
+  return problems
+}
+
+function workflowFor(url: string) {
+  const post = (path: string, body: object) => ({ url: `${url}${path}`, method: 'POST', body, retries: 10 })
+  return document({
+    name: 'Ask',
+    blocks: [
+      block('start', 'api_trigger', { inputFormat: [{ name: 'n', type: 'number' }] }),
+      block('ask', 'approval', { title: 'Go on?', expiresAfterMs: 1_000 }),
+      block('send', 'api', post('/link', { n: '<api.n>', link: '<ask.callbackUrl>' })),
+      block('after', 'api', post('/after', { n: '<api.n>', approved: '<ask.approved>', timedOut: '<ask.timedOut>' })),
+    ],
+    edges: ['start > ask', 'ask:notify > send', 'ask > after'],
+  })
+}
+
+/** Sends a request to one of the processes. */
+async function post({ processes, apiKey }: Target, path: string, body: object, more: Record<string, string> = {}) {
+  const { url } = processes[Math.floor(Math.random() * processes.length)]!
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', ...more }
+  return await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+/** Ignores failures: the service may be killed at any moment. */
+async function start(target: Target, path: string, n: number, isAsync: boolean): Promise<void> {
+  const headers: Record<string, string> = isAsync ? { 'x-execution-mode': 'async' } : {}
+  await post(target, path, { n }, headers).catch(() => undefined)
+}
+
+/** Sends two answers at once when the link is there. One in ten runs is left to expire. */
+async function answerTwice(target: Target, run: Seen, afterMs: number, isAnswered: boolean): Promise<void> {
+  await Bun.sleep(afterMs)
+  if (!run.link || !isAnswered) return
+  const { pathname } = new URL(run.link)
+  await Promise.all(
+    [true, false].map(async (approved) => {
+      const response = await post(target, pathname, { approved }).catch(() => undefined)
+      if (response?.status === 200) run.taken.push(approved)
+    }),
+  )
+}
+
+/** Takes the links, and what the runs do after their pause. */
+class Receiver {
+  readonly #server: ReturnType<typeof Bun.serve>
+
+  constructor(seen: ReadonlyMap<number, Seen>) {
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const body = (await request.json()) as { n: number; link?: string; approved?: boolean; timedOut?: boolean }
+        const run = seen.get(body.n)
+        if (run && body.link !== undefined) run.link = body.link
+        else {
+          const { approved = false, timedOut = false } = body
+          run?.continuations.push({ approved, timedOut, key: request.headers.get('idempotency-key') })
+        }
+        return Response.json({ ok: true })
+      },
+    })
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`
+  }
+
+  [Symbol.dispose](): void {
+    void this.#server.stop(true)
+  }
+}
