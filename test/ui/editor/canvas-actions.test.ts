@@ -109,7 +109,7 @@ describe('the canvas', () => {
     const { width, height } = (await node(page, 'both').boundingBox())!
     await page
       .getByRole('complementary', { name: 'Blocks' })
-      .getByRole('button', { name: 'Wait' })
+      .getByRole('button', { name: 'Wait', exact: true })
       .dragTo(node(page, 'both'), { targetPosition: { x: width * 0.7, y: height * 0.6 } })
     await until(async () =>
       (await saved(visited, id)).edges.some((edge) => edge.sourceHandle === 'parallel-start-source'),

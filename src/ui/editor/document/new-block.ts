@@ -173,5 +173,6 @@ const starts: Readonly<Record<string, Params>> = {
   agent: { provider: 'openai', model: '', userPrompt: '' },
   variables: { assign: [] },
   wait: { ms: 1000 },
+  approval: { title: 'Please approve' },
   response: { data: {} },
 }
