@@ -20,6 +20,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { oauthCallbackRoutes } from './routes/oauth-callback.ts'
 import { pauseAnswerRoutes } from './routes/pauses/answers.ts'
 import { pausePageRoutes } from './routes/pauses/page.ts'
+import { pausedExecutionRoutes } from './routes/pauses/paused-executions.ts'
 import { pinRoutes } from './routes/pins.ts'
 import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
@@ -67,6 +68,7 @@ export function createServer(services: Services): HttpServer {
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
+    .use(pausedExecutionRoutes(services, door))
     .use(pausePageRoutes(services, services.runs.pauses, door))
     .use(docsRoutes(services, door))
     .use(swaggerRoutes(door, services.settings.version, () => server))

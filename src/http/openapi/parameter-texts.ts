@@ -18,6 +18,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],
   [/./, 'connectorId', 'The ID of the connector.'],
   [/./, 'contextId', 'The ID of the pause.'],
+  [/./, 'workflowId', "The workflow's id."],
   [/./, 'token', 'The last part of the link to a pause.'],
   [/./, 'blockId', 'The id of a block of the draft.'],
   [/./, 'version', 'The number of a version: 1, 2, …'],

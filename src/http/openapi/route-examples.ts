@@ -187,6 +187,16 @@ const pause = {
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
 }
 
+const pausePoint = {
+  ...{ contextId: pause.contextId, blockId: 'ask', kind: 'approval', registeredAt: startedAt, expiresAt: pause.until },
+  resumeStatus: 'paused',
+}
+const pausedRun = {
+  ...{ executionId, workflowId, status: 'paused', totalPauseCount: 1, resumedCount: 0, pausedAt: startedAt },
+  pausePoints: [pausePoint],
+}
+const resumed = { status: 'started', executionId, message: 'The run continues.' }
+
 /** Requests and responses by operation: one for every operation with JSON. Tests check them against the schemas. */
 export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   executeWorkflow: { request: { city: 'Porto' }, responses: { 200: run, 202: accepted } },
@@ -197,6 +207,11 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   receiveWebhookDelete: { responses: webhookResponses },
   getExecution: { responses: { 200: job } },
   getJob: { responses: { 200: job } },
+  listPausedExecutions: { responses: { 200: { pausedExecutions: [pausedRun] } } },
+  getPausedExecution: { responses: { 200: pausedRun } },
+  getResumable: { responses: { 200: pausedRun } },
+  resumeExecution: { request: { input: { approved: true } }, responses: { 200: resumed } },
+  resumeContext: { request: { input: { approved: true, reason: 'Fine' } }, responses: { 200: resumed } },
   getAsked: { responses: { 200: asked } },
   answerPause: {
     request: { approved: true, fields: { reason: 'Within the budget' } },

@@ -38,6 +38,7 @@ function isPage(path: string): boolean {
     // Only for other processes of the installation.
     path.startsWith('/api/peers/') ||
     path.startsWith('/chat/') ||
+    path.startsWith('/pause/') ||
     path.startsWith('/docs') ||
     path.startsWith('/swagger') ||
     // Addresses of the dashboard without a workspace.

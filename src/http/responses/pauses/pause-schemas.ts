@@ -81,3 +81,30 @@ export const Answered = t.Object({
   success: t.Literal(true),
   outcome: oneOf(['resumed', 'waiting for others']),
 })
+
+const PausePoint = t.Object({
+  contextId: t.String(),
+  blockId: t.String(),
+  kind: oneOf(pauseKinds),
+  registeredAt: Time,
+  expiresAt: maybe(Time),
+  resumeStatus: oneOf(['paused', 'resumed', 'expired', 'cancelled']),
+})
+
+/** A run with its pauses, in the shape that clients of Sim read. */
+export const PausedExecution = t.Object({
+  executionId: t.String(),
+  workflowId: t.String(),
+  status: oneOf(['paused', 'resumed']),
+  totalPauseCount: t.Integer(),
+  resumedCount: t.Integer(),
+  pausedAt: Time,
+  pausePoints: t.Array(PausePoint),
+})
+export type PausedExecution = Static<typeof PausedExecution>
+
+export const PausedExecutions = t.Object({ pausedExecutions: t.Array(PausedExecution) })
+
+export const ResumeInput = t.Object({ input: t.Optional(t.Record(t.String(), t.Unknown())) })
+
+export const Resumed = t.Object({ status: t.Literal('started'), executionId: t.String(), message: t.String() })

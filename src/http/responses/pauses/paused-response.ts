@@ -3,7 +3,7 @@ import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
 import { isoTime } from '../schema-parts.ts'
-import type { AskedFacts, ListedPause, PausedResponse, PauseFacts } from './pause-schemas.ts'
+import type { AskedFacts, ListedPause, PausedExecution, PausedResponse, PauseFacts } from './pause-schemas.ts'
 
 /** The 202 response for a run that is paused, and continues without its caller. */
 export function pausedResponse(end: RunEnd, headers: Record<string, string>, more: object = {}): Response {
@@ -51,3 +51,20 @@ export function askedFacts({ pause, content, answers }: AskedPause, by: { email:
     ...{ since: isoTime(pause.since), until: pause.until === null ? null : isoTime(pause.until) },
   }
 }
+
+/** A run with its pauses, of which there is at least one. */
+export function pausedExecution(pauses: readonly StoredPause[]): PausedExecution {
+  const [first] = pauses
+  const open = pauses.filter(({ state }) => state === 'open').length
+  return {
+    ...{ executionId: first?.executionId ?? '', workflowId: first?.workflowId ?? '' },
+    status: open > 0 ? 'paused' : 'resumed',
+    ...{ totalPauseCount: pauses.length, resumedCount: pauses.length - open, pausedAt: isoTime(first?.since ?? 0) },
+    pausePoints: pauses.map(({ contextId, blockId, kind, since, until, state }) => ({
+      ...{ contextId, blockId, kind, registeredAt: isoTime(since), resumeStatus: resumeStatuses[state] },
+      expiresAt: until === null ? null : isoTime(until),
+    })),
+  }
+}
+
+const resumeStatuses = { open: 'paused', answered: 'resumed', expired: 'expired', cancelled: 'cancelled' } as const

@@ -67,6 +67,7 @@ type Thing =
   | 'webhook'
   | 'delivery'
   | 'pause'
+  | 'pausedRun'
 export type Things = Readonly<Record<Thing, string>>
 
 /** The whole service, with a workspace that has several members, and a key of every kind. */
@@ -144,11 +145,11 @@ export class AccessWorld {
     await store.deleteWorkflow(deleted, at)
     const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
     const delivery = await this.#delivery(workspaceId, workflow, sequence + 4_000)
-    return { ...ids, deleted, webhook: 'hook', delivery, pause: await this.#pause(workspaceId, workflow) }
+    return { ...ids, deleted, webhook: 'hook', delivery, ...(await this.#pause(workspaceId, workflow)) }
   }
 
   /** The pause of a run that waits for an answer. */
-  async #pause(workspaceId: string, workflowId: string): Promise<string> {
+  async #pause(workspaceId: string, workflowId: string): Promise<Pick<Things, 'pause' | 'pausedRun'>> {
     const [executionId, contextId] = [newExecutionId(), newId()]
     const at = Date.now()
     const job = {
@@ -160,11 +161,11 @@ export class AccessWorld {
       createdAt: at,
       startedAt: at,
     } as const
-    const block = { place: 'x/b/', blockId: 'b', blockName: 'Ask', kind: 'approval', content: null } as const
+    const block = { place: 'x/b/', blockId: 'b', blockName: 'Ask', kind: 'wait', content: null } as const
     const row = { ...job, input: new Uint8Array(1) }
-    const pauses = [{ ...block, contextId, since: at, until: null }]
+    const pauses = [{ ...block, contextId, since: at, until: at + 3_600_000 }]
     await this.app.store.append([{ kind: 'job-pause', executionId, at, pauses, accepts: { row, steps: [] } }])
-    return contextId
+    return { pause: contextId, pausedRun: executionId }
   }
 
   /** The pending delivery of another run. Its address is refused, so nothing leaves the machine. */

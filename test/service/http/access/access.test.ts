@@ -174,6 +174,7 @@ function nothing(): Things {
     webhook: newId(),
     delivery: deliveryIdOf({ sequence: 1, subscription: 1 }, newExecutionId()),
     pause: newId(),
+    pausedRun: newExecutionId(),
   }
 }
 

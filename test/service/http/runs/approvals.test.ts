@@ -189,3 +189,23 @@ describe('a block that waits for a call', () => {
     ])
   }, 30_000)
 })
+
+test('a paused run is found and resumed at the addresses that clients of Sim use', async () => {
+  const fields = [{ name: 'note', type: 'string' }]
+  const { id, executionId, link } = await ask(asking({ fields }))
+  const { json: list } = await world.call(`/api/workflows/${id}/paused`)
+  const point = { contextId: link.id, blockId: 'ask', kind: 'approval', resumeStatus: 'paused' }
+  const run = { executionId, workflowId: id, status: 'paused', totalPauseCount: 1, pausePoints: [point] }
+  expect(list.pausedExecutions).toMatchObject([run])
+  expect((await world.call(`/api/workflows/${id}/paused/${executionId}`)).json).toMatchObject(run)
+  expect((await world.call(`/api/resume/${id}/${executionId}`)).json).toMatchObject(run)
+  const path = `/api/resume/${id}/${executionId}/${link.id}`
+  const resumed = await world.call(path, { body: { input: { approved: true, note: 'Fine' } } })
+  expect([resumed.status, resumed.json.status]).toEqual([200, 'started'])
+  const { output } = await jobUntil(executionId, 'completed')
+  expect(output.result.ask).toMatchObject({ approved: true, by: 'owner@localhost', fields: { note: 'Fine' } })
+  expect((await world.call(path, { body: {} })).status).toBe(409)
+  const another = await ask(asking())
+  expect((await world.call(`/api/resume/${another.id}/${another.executionId}`, { body: {} })).status).toBe(200)
+  await jobUntil(another.executionId, 'completed')
+}, 30_000)
