@@ -33,6 +33,8 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   const commands = new PauseCommands({
     ...{ store, clock, resume: (jobs) => parts().jobs.resume(jobs), noted: (until) => due.note(until) },
     answered: (pause) => parts().runner.answered(pause),
+    cancel: (executionId) => parts().jobs.cancel(executionId),
+    onFailure: (cause) => logger.warn('the paused runs of a deleted workflow could not be cancelled', { cause }),
   })
   const answers = new PauseAnswers({
     ...{ store, clock, seal: jobSeal.seal, open: jobSeal.open, resume: (jobs) => parts().jobs.resume(jobs) },

@@ -83,7 +83,8 @@ export class LiveTexts {
 
   runLost(): string {
     const message =
-      'The run has stopped here: its log entry could not be written, or it goes on when the service has started again.'
+      'The run has stopped here. It is paused, or goes on when the service has started again, or its log entry could not ' +
+      'be written.'
     return JSON.stringify({ event: 'run.lost', executionId: this.#facts.executionId, message })
   }
 

@@ -81,7 +81,7 @@ export type Services = {
      */
     cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
-  pauses: Pick<PauseCommands, 'resume' | 'extend'>
+  pauses: Pick<PauseCommands, 'resume' | 'extend' | 'cancelRunsOf'>
   manual: ManualServices
   /** The other processes of the installation. */
   peers: Peers

@@ -159,15 +159,18 @@ export function workflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        await findWorkflow(services, key, id, 'write')
+        const { workspaceId } = await findWorkflow(services, key, id, 'write')
         await store.deleteWorkflow(id, clock.now())
+        // There may be very many.
+        void services.pauses.cancelRunsOf({ workspaceId, workflowId: id })
         services.deployments.forget(id)
         set.status = 204
       },
       route({
         name: 'deleteWorkflow',
         summary: 'Delete a workflow',
-        description: 'Its log entries stay until retention removes them. Its name becomes free.',
+        description:
+          'Its paused runs end as `CANCELLED`. Its log entries stay until retention removes them. Its name becomes free.',
         tag: 'Workflows',
         responses: {
           204: t.Void({ description: 'Deleted. Its log entries stay until retention removes them.' }),

@@ -141,6 +141,21 @@ describe('an asynchronous run', () => {
   }, 30_000)
 })
 
+test('undeploying lets a paused run continue, and deleting its workflow cancels it', async () => {
+  const paused = async () => {
+    const id = await world.deploy(waiting({ for: '1.5 seconds' }))
+    const { json } = await world.execute(id, { at: 5 })
+    expect(json.status).toBe('paused')
+    return { id, executionId: json.executionId as string }
+  }
+  const [undeployed, deleted] = [await paused(), await paused()]
+  expect((await world.call(`/api/workflows/${undeployed.id}/deploy`, { method: 'DELETE' })).status).toBe(204)
+  expect((await world.call(`/api/workflows/${deleted.id}`, { method: 'DELETE' })).status).toBe(204)
+  await until(deleted.executionId, 'cancelled')
+  const { output } = await until(undeployed.executionId, 'completed')
+  expect(output.after.result.before.at).toBe(5)
+}, 30_000)
+
 describe('the pauses of a workspace', () => {
   const pauses = () => `/api/workspaces/${world.workspaceId}/pauses`
   const paused = async (duration = '3 days') => {
