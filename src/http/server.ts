@@ -34,6 +34,7 @@ import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
 import { environmentRoutes } from './routes/workspace/environment.ts'
 import { pauseRoutes } from './routes/workspace/pauses.ts'
+import { runRoutes } from './routes/workspace/runs.ts'
 import type { Services } from './services.ts'
 
 export type HttpServer = {
@@ -134,6 +135,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(environmentRoutes(services, door))
     .use(connectorRoutes(services, door))
     .use(pauseRoutes(services, door))
+    .use(runRoutes(services, door))
     .use(pauseAnswerRoutes(services.runs.pauses, door))
     .use(credentialRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))

@@ -69,6 +69,8 @@ export type Services = {
   runner: {
     /** A run that has not ended yet. */
     find(executionId: string): RunInFlight | undefined
+    /** Synchronous runs of a workspace in flight. */
+    runsOf(workspaceId: string): (RunInFlight & { trigger: string; workflowName: string })[]
     /** Asks a run to end. False when it is not in flight. */
     cancel(executionId: string, code: 'CANCELLED'): boolean
   }

@@ -1,5 +1,5 @@
 import type { Refusal } from '../domain/run/claim.ts'
-import type { Job, JobFacts, JobPage, JobStatus } from '../domain/run/job.ts'
+import type { Job, JobFacts, JobPage, JobStatus, OpenRun, OpenRunPage } from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
 import type { DuePauses, EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../domain/run/pause.ts'
 import type { Write } from '../domain/run/write.ts'
@@ -36,6 +36,8 @@ export interface RunStore {
   claimQueuedJobs(page: JobPage): Promise<JobFacts[]>
   /** Interrupted jobs that no process has claimed, oldest first. */
   claimInterruptedJobs(limit: number): Promise<JobFacts[]>
+  /** Jobs of a workspace, newest first. */
+  listOpenRuns(page: OpenRunPage): Promise<OpenRun[]>
   /** Jobs that were started by a schedule. */
   listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
   /**

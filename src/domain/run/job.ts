@@ -49,3 +49,13 @@ export type JobFacts = Pick<Job, 'executionId' | 'workflowId' | 'workspaceId' | 
 
 /** Which waiting jobs to claim: the first of each workflow, for a number of workflows in a fixed order. */
 export type JobPage = { perWorkflow: number; workflowsMax: number; after: string | undefined }
+
+/** Asks for the runs of a workspace that have not ended, newest first. `before`: the number of the last one read. */
+export type OpenRunPage = {
+  workspaceId: string
+  workflowId: string | undefined
+  states: readonly JobState[]
+  before: number
+  limit: number
+}
+export type OpenRun = JobFacts & Pick<Job, 'state' | 'trigger'> & { number: number; workflowName: string }

@@ -61,6 +61,14 @@ export class Runner {
     return run && { ...run.facts, startedAt: run.startedAt }
   }
 
+  /** The runs of a workspace in flight, without asynchronous and manual ones. */
+  runsOf(workspaceId: string): (RunFacts & { startedAt: number; workflowName: string })[] {
+    const own = [...this.#running.values()].filter(({ facts, isDurable }) => {
+      return facts.workspaceId === workspaceId && facts.trigger !== 'manual' && !isDurable
+    })
+    return own.map(({ facts, startedAt, plan }) => ({ ...facts, startedAt, workflowName: plan.document.name }))
+  }
+
   /** Adds an observer to a run in flight. False when the run is not in flight. */
   observe(executionId: string, observer: RunObserver): boolean {
     const run = this.#running.get(executionId)

@@ -187,6 +187,9 @@ const pause = {
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
 }
 
+const listedRun = {
+  ...{ executionId, workflowId, workflowName: 'Weather', status: 'paused', trigger: 'api', startedAt, endedAt: null },
+}
 const pausePoint = {
   ...{ contextId: pause.contextId, blockId: 'ask', kind: 'approval', registeredAt: startedAt, expiresAt: pause.until },
   resumeStatus: 'paused',
@@ -217,6 +220,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     request: { approved: true, fields: { reason: 'Within the budget' } },
     responses: { 200: { success: true, outcome: 'resumed' } },
   },
+  listRuns: { responses: { 200: { data: [listedRun], nextCursor: null } } },
   listPauses: { responses: { 200: { data: [pause], nextCursor: null } } },
   resumePause: { responses: { 200: { success: true, outcome: 'resumed' } } },
   cancelPause: { responses: { 200: { success: true, status: 'cancelled' } } },

@@ -36,6 +36,7 @@ import * as claims from './writes/claims.ts'
 import * as deliveries from './writes/deliveries.ts'
 import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
+import { listOpenRuns } from './writes/open-runs.ts'
 import * as pauses from './writes/pauses.ts'
 
 /** Members that concern the store itself, or this process. */
@@ -175,6 +176,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJobSteps: { kind: 'read', run: jobs.getJobSteps },
   claimQueuedJobs: { kind: 'write', run: jobs.claimQueuedJobs },
   claimInterruptedJobs: { kind: 'read', run: jobs.claimInterruptedJobs },
+  listOpenRuns: { kind: 'read', run: listOpenRuns },
   listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
   parkJobs: { kind: 'write', run: jobs.parkJobs },
   getJobOutput: { kind: 'read', run: jobs.getJobOutput },

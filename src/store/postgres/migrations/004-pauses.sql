@@ -24,3 +24,4 @@ CREATE INDEX pauses_ended ON millrace.pauses (ended_at) WHERE state > 0;
 
 -- Whether a job has, or had, pauses.
 ALTER TABLE millrace.jobs ADD COLUMN pauses smallint NOT NULL DEFAULT 0;
+CREATE INDEX jobs_by_workspace ON millrace.jobs (workspace, number);

@@ -243,14 +243,14 @@ type SqlJobStatus = Omit<JobStatus, 'trigger' | 'state' | 'hasPauses'> & {
   hasPauses: number
 }
 
-const selectFacts = `
+export const selectFacts = `
   SELECT j.execution_id AS "executionId", f.id AS "workflowId", w.id AS "workspaceId", j.created_at AS "createdAt",
     j.started_at AS "startedAt"`
 const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
     j.waited_ms AS "waitedMs", j.waiting_since AS "waitingSince", j.pauses AS "hasPauses"`
 const selectWaiting = `${selectFacts}, length(j.input) AS "inputBytes"`
 const joins = 'JOIN millrace.workflows f ON f.number = j.workflow JOIN millrace.workspaces w ON w.number = j.workspace'
-const fromJobs = `FROM millrace.jobs j ${joins}`
+export const fromJobs = `FROM millrace.jobs j ${joins}`
 
 // Each step of the recursion finds the next workflow with one look at the index, however many jobs the others have.
 // Jobs that another process is claiming at the moment are skipped. With `state = 0` in place of `state < 1`, PostgreSQL

@@ -24,3 +24,4 @@ CREATE INDEX pauses_ended ON pauses (ended_at) WHERE state > 0;
 
 -- Whether a job has, or had, pauses.
 ALTER TABLE jobs ADD COLUMN pauses INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX jobs_by_workspace ON jobs (workspace, number);

@@ -33,6 +33,7 @@ import * as deliveries from '../writes/deliveries.ts'
 import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
+import { listOpenRuns } from '../writes/open-runs.ts'
 import * as pauses from '../writes/pauses.ts'
 
 /**
@@ -177,6 +178,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   getJobSteps: { writes: false, run: jobs.getJobSteps },
   claimQueuedJobs: { writes: false, run: jobs.claimQueuedJobs },
   claimInterruptedJobs: { writes: false, run: jobs.claimInterruptedJobs },
+  listOpenRuns: { writes: false, run: listOpenRuns },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },

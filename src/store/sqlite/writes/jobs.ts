@@ -160,18 +160,18 @@ export function getJobOutput(sql: Sql, executionId: string): Uint8Array | undefi
   )?.content
 }
 
-type SqlJobFacts = Omit<JobFacts, 'executionId'> & { executionId: string | Uint8Array }
+export type SqlJobFacts = Omit<JobFacts, 'executionId'> & { executionId: string | Uint8Array }
 type SqlJobStatus = Omit<JobStatus, 'executionId' | 'trigger' | 'state' | 'hasPauses'> &
   SqlJobFacts & { trigger: number; state: number; hasPauses: number }
 
-const selectFacts = `
+export const selectFacts = `
   SELECT j.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId, j.created_at AS createdAt,
     j.started_at AS startedAt`
 const selectStatus = `${selectFacts}, j.version, j.trigger, j.state, j.cuts AS interruptions,
     j.waited_ms AS waitedMs, j.waiting_since AS waitingSince, j.pauses AS hasPauses`
 // SQLite knows the length without reading the value.
 const selectWaiting = `${selectFacts}, length(j.input) AS inputBytes`
-const fromJobs = `
+export const fromJobs = `
   FROM jobs j CROSS JOIN workflows f ON f.number = j.workflow CROSS JOIN workspaces w ON w.number = j.workspace`
 
 const factsOf = (row: SqlJobFacts): JobFacts => ({ ...row, executionId: executionIdOf(row.executionId) })

@@ -8,6 +8,7 @@ const running = new Map<string, RunInFlight>()
 const cancelled: string[] = []
 const runner = {
   find: (executionId: string) => running.get(executionId),
+  runsOf: () => [],
   cancel(executionId: string) {
     cancelled.push(executionId)
     return running.delete(executionId)

@@ -203,3 +203,52 @@ describe('the pauses of a workspace', () => {
     expect((await world.call(`${pauses()}/${other.contextId}/cancel`, { method: 'POST' })).status).toBe(404)
   }, 30_000)
 })
+
+test('the runs of a workspace are listed, those that have not ended first', async () => {
+  const runs = `/api/workspaces/${world.workspaceId}/runs`
+  const id = await world.deploy(waiting({ for: '3 days' }))
+  const ids: string[] = []
+  for (let n = 0; n < 3; n += 1) ids.unshift((await world.execute(id, { at: n })).json.executionId as string)
+  const cancelled = ids[0] ?? ''
+  const paused = ids.slice(1)
+  await world.call(`/api/workflows/${id}/executions/${cancelled}/cancel`, { method: 'POST' })
+  const listed = async (query: string) => {
+    const { json } = await world.call(`${runs}?workflowId=${id}${query}`)
+    return json as { data: { executionId: string; status: string; workflowName: string }[]; nextCursor: string | null }
+  }
+  const all = await listed('')
+  expect(all.data.map(({ executionId, status }) => [executionId, status])).toEqual([
+    ...paused.map((executionId) => [executionId, 'paused']),
+    [cancelled, 'cancelled'],
+  ])
+  expect(all.data[0]!.workflowName).toStartWith('Test workflow')
+  const pages: string[] = []
+  let cursor = ''
+  for (;;) {
+    const page = await listed(`&limit=1${cursor}`)
+    pages.push(...page.data.map(({ executionId }) => executionId))
+    if (page.nextCursor === null) break
+    cursor = `&cursor=${page.nextCursor}`
+  }
+  expect(pages).toEqual([...paused, cancelled])
+  expect((await listed('&status=paused')).data).toHaveLength(2)
+  expect((await listed('&status=cancelled')).data).toMatchObject([{ executionId: cancelled }])
+  expect((await listed('&status=queued')).data).toEqual([])
+  expect((await world.call(`${runs}?status=wrong`)).status).toBe(400)
+  expect((await world.call(`${runs}?cursor=wrong`)).status).toBe(400)
+  // The log has only the one that has ended.
+  const { json: log } = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}`)
+  expect(log.data).toMatchObject([{ executionId: cancelled }])
+}, 30_000)
+
+test('a synchronous run in flight is among the runs of its workspace', async () => {
+  const id = await world.deploy(waiting({ ms: 600 }))
+  const running = world.execute(id, { at: 1 })
+  let found: unknown[] = []
+  while (found.length === 0) {
+    const { json } = await world.call(`/api/workspaces/${world.workspaceId}/runs?workflowId=${id}&status=processing`)
+    found = json.data
+  }
+  expect(found).toMatchObject([{ status: 'processing', workflowId: id, endedAt: null }])
+  expect((await running).status).toBe(200)
+}, 30_000)

@@ -93,6 +93,25 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(queued.executionId)).toMatchObject({ state: 'queued', interruptions: 0 })
     })
 
+    test('is listed among the runs of its workspace, newest first', async () => {
+      const { store, home } = here()
+      const [queued, running, other] = [jobOf(home), jobOf(home, { startedAt: 6_000 }), jobOf(home)]
+      await store.append([queued, running, other].map((row) => ({ kind: 'job', row })))
+      const { workspaceId, workflowId } = home
+      const page = { workspaceId, workflowId: undefined, before: Number.MAX_SAFE_INTEGER, limit: 2 }
+      const states = ['queued', 'running', 'interrupted', 'paused'] as const
+      const first = await store.listOpenRuns({ ...page, states })
+      expect(first.map(({ executionId }) => executionId)).toEqual([other.executionId, running.executionId])
+      expect(first[1]).toMatchObject({ state: 'running', trigger: 'api', startedAt: 6_000, workflowId })
+      const rest = await store.listOpenRuns({ ...page, states, before: first[1]!.number })
+      expect(rest.map(({ executionId }) => executionId)).toEqual([queued.executionId])
+      const started = await store.listOpenRuns({ ...page, states: ['running'] })
+      expect(started.map(({ executionId }) => executionId)).toEqual([running.executionId])
+      expect(await store.listOpenRuns({ ...page, states, workspaceId: 'other' })).toEqual([])
+      expect(await store.listOpenRuns({ ...page, states, workflowId: 'other' })).toEqual([])
+      expect((await store.listOpenRuns({ ...page, states, workflowId })).length).toBe(2)
+    })
+
     test('that waits for memory counts its waits, and no crash', async () => {
       const { store, home } = here()
       const row = jobOf(home, { startedAt: 5_500 })
