@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { credentialKindNames } from '../credential/kinds.ts'
 import { oneOf } from '../one-of.ts'
 import { Pagination } from '../pagination/pagination.ts'
+import { recordOf } from '../record-of.ts'
 import { connectorId } from './bounds.ts'
 
 // Loaded on first use, because few installations add connectors. The types are in connector.ts.
@@ -35,14 +36,14 @@ export const OperationShape = t.Object(
     parameters: t.Optional(t.Unknown()),
     body: t.Optional(oneOf(['json', 'form', 'multipart', 'raw'])),
     bodyTemplate: t.Optional(t.Unknown()),
-    headers: t.Optional(t.Record(t.String(), text(2_000))),
+    headers: t.Optional(recordOf(text(2_000))),
     result: t.Optional(path),
     /** The JSON Schema of the result. */
     output: t.Optional(t.Unknown()),
     pagination: t.Optional(Pagination),
     expect: t.Optional(t.Array(t.Integer({ minimum: 100, maximum: 599 }), { maxItems: 100 })),
     error: t.Optional(ErrorRule),
-    choices: t.Optional(t.Record(t.String(), Choices)),
+    choices: t.Optional(recordOf(Choices)),
     /** Parameters of an example call. */
     example: t.Optional(t.Unknown()),
     documentation: t.Optional(text(2_000)),
@@ -71,7 +72,7 @@ export const ConnectorShape = t.Object(
     documentation: t.Optional(text(2_000)),
     checked: t.Optional(text(500)),
     credentials: t.Optional(t.Array(CredentialOfferShape, { maxItems: 20 })),
-    operations: t.Record(t.String(), OperationShape),
+    operations: recordOf(OperationShape),
   },
   { additionalProperties: false },
 )
