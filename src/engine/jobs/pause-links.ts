@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { PauseLinks } from '../../domain/run/pause.ts'
 
 export type PauseLinksOptions = {
@@ -47,8 +48,5 @@ function signatureOf(key: Uint8Array, contextId: string): Buffer {
 
 /** In constant time. */
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false
-  let difference = 0
-  for (const [index, byte] of one.entries()) difference |= byte ^ other[index]!
-  return difference === 0
+  return one.length === other.length && timingSafeEqual(one, other)
 }

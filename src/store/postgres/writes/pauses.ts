@@ -15,8 +15,8 @@ import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 import { insertJobs, insertSteps, interruptedJobs, type Placed } from './jobs.ts'
 
 /**
- * Pauses running jobs, and gives up their claims: any process may continue them. A job of which a pause has ended
- * meanwhile is interrupted instead, and stays claimed. Refuses the jobs of other processes.
+ * Pauses running jobs, and gives up their claims, so that every process may continue them. If one of a job's pauses
+ * has already ended, the job is interrupted instead, and stays claimed. Refuses the jobs of other processes.
  */
 export async function pauseJobs(sql: Sql, writes: readonly Placed<PauseWrite>[]): Promise<Refusal[]> {
   if (writes.length === 0) return []
