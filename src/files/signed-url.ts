@@ -1,3 +1,5 @@
+import { timingSafeEqual } from 'node:crypto'
+
 /**
  * Signs URLs of files that the service serves itself. The signature is an HMAC over the key and the expiry, so a URL
  * opens exactly one file until exactly one time.
@@ -41,10 +43,7 @@ function signatureOf(secret: Uint8Array, key: string, expires: string): Buffer {
   return new Bun.CryptoHasher('sha256', secret).update(`${expires}\n${key}`).digest()
 }
 
-/** Constant-time comparison. */
+/** In constant time. */
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false
-  let difference = 0
-  for (const [index, byte] of one.entries()) difference |= byte ^ other[index]!
-  return difference === 0
+  return one.length === other.length && timingSafeEqual(one, other)
 }
