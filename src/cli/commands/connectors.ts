@@ -104,7 +104,8 @@ const importing: Command = {
     }
     const { client, base } = await addressOf(call)
     await client.put(base + pathOf`/${connector.id}`, connector)
-    call.terminal.say(`${connector.id} is set, with ${Object.keys(connector.operations).length} operations.`)
+    const { length } = Object.keys(connector.operations)
+    call.terminal.say(`${connector.id} is set, with ${length} ${length === 1 ? 'operation' : 'operations'}.`)
     return 0
   },
 }
