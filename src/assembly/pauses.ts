@@ -1,4 +1,5 @@
 import { storeKindOf } from '../config.ts'
+import type { EndedPause } from '../domain/run/pause.ts'
 import type { JobWrite } from '../domain/run/write.ts'
 import { DuePauses } from '../engine/jobs/due-pauses.ts'
 import type { Jobs } from '../engine/jobs/jobs.ts'
@@ -30,16 +31,17 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
     resume: (jobs) => parts().jobs.resume(jobs),
     onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
   })
+  /** A run that is not paused is in memory here or elsewhere, or it pauses at the moment. */
+  const goOn = ({ job, pause }: EndedPause) => {
+    if (job) parts().jobs.resume([job])
+    else parts().runner.answered(pause)
+  }
   const commands = new PauseCommands({
-    ...{ store, clock, resume: (jobs) => parts().jobs.resume(jobs), noted: (until) => due.note(until) },
-    answered: (pause) => parts().runner.answered(pause),
+    ...{ store, clock, goOn, noted: (until) => due.note(until) },
     cancel: (executionId) => parts().jobs.cancel(executionId),
     onFailure: (cause) => logger.warn('the paused runs of a deleted workflow could not be cancelled', { cause }),
   })
-  const answers = new PauseAnswers({
-    ...{ store, clock, seal: jobSeal.seal, open: jobSeal.open, resume: (jobs) => parts().jobs.resume(jobs) },
-    answered: (pause) => parts().runner.answered(pause),
-  })
+  const answers = new PauseAnswers({ store, clock, seal: jobSeal.seal, open: jobSeal.open, goOn })
   const writing = {
     ...{ seal: jobSeal.seal, inSlices: slices.run },
     write: (write: JobWrite) => delivery.writer.write(write),

@@ -1,7 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, problemsError } from '../../domain/errors.ts'
 import { readInput } from '../../domain/run/input.ts'
-import type { JobFacts } from '../../domain/run/job.ts'
 import type {
   EndedPause,
   PauseAnswer,
@@ -20,9 +19,8 @@ export type PauseAnswersOptions = {
   clock: Clock
   seal(text: string, executionId: string): Uint8Array
   open(sealed: Uint8Array, executionId: string): string
-  resume(jobs: readonly JobFacts[]): void
-  /** Hands the end of a pause to its run, if the run is in memory. */
-  answered(pause: StoredPause): void
+  /** Continues the run of a pause that has ended. */
+  goOn(ended: EndedPause): void
 }
 
 /** A pause that people or programs can answer, with everything that is encrypted on disk. */
@@ -54,7 +52,7 @@ export class PauseAnswers {
 
   /** Throws INVALID_INPUT for fields that do not fit, CONFLICT for a second answer of the same account. */
   async answer(asked: AskedPause, given: GivenAnswer): Promise<AnswerOutcome> {
-    const { store, clock, seal, resume, answered } = this.#options
+    const { store, clock, seal, goOn } = this.#options
     const fields = asked.pause.kind === 'approval' ? fieldsOf(asked.content.fields, given) : {}
     let current = asked
     for (;;) {
@@ -73,8 +71,7 @@ export class PauseAnswers {
       if (!ended) throw endedBefore({ state: 'cancelled' })
       if (ended.isEndedNow) {
         if (!isLast) return 'waiting for others'
-        if (ended.job) resume([ended.job])
-        else answered(ended.pause)
+        goOn(ended)
         return 'resumed'
       }
       // Somebody else has answered in the meantime.

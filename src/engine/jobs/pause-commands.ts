@@ -1,6 +1,5 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { JobFacts } from '../../domain/run/job.ts'
 import type { EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../../domain/run/pause.ts'
 
 export type PauseCommandsOptions = {
@@ -11,10 +10,8 @@ export type PauseCommandsOptions = {
     listPauses(page: PausePage): Promise<ListedPause[]>
   }
   clock: Clock
-  /** Continues the runs of pauses that have ended. */
-  resume(jobs: readonly JobFacts[]): void
-  /** Hands the end of a pause to its run, if the run is in memory. */
-  answered(pause: StoredPause): void
+  /** Continues the run of a pause that has ended. */
+  goOn(ended: EndedPause): void
   /** Cancels a run. */
   cancel(executionId: string): Promise<unknown>
   onFailure(cause: unknown): void
@@ -31,13 +28,12 @@ export class PauseCommands {
   }
 
   /** Lets a run go on. Throws ALREADY_RESUMED, EXPIRED or CANCELLED when its pause has ended before. */
-  async resume(contextId: string, answer: Uint8Array | null = null): Promise<StoredPause> {
-    const { store, clock, resume, answered } = this.#options
-    const ended = await store.endPause({ contextId, state: 'answered', at: clock.now(), answer })
+  async resume(contextId: string): Promise<StoredPause> {
+    const { store, clock, goOn } = this.#options
+    const ended = await store.endPause({ contextId, state: 'answered', at: clock.now(), answer: null })
     if (!ended) throw unknownPause(contextId)
     if (!ended.isEndedNow) throw endedBefore(ended.pause)
-    if (ended.job) resume([ended.job])
-    else answered(ended.pause)
+    goOn(ended)
     return ended.pause
   }
 
