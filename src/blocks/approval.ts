@@ -8,6 +8,7 @@ import {
   pauseAccesses,
 } from '../domain/run/pause.ts'
 import { defineBlock, type Outputs, type ParameterFinding } from '../engine/block.ts'
+import { waitMsMax } from '../language/wait-time.ts'
 
 const fieldTypes = ['string', 'number', 'boolean', 'object', 'array'] as const
 
@@ -39,7 +40,7 @@ export const approval = defineBlock({
     }),
     accounts: t.Optional(t.Array(t.String(), { title: 'Accounts', description: 'Their e-mail addresses.' })),
     required: t.Integer({ title: 'Approvals needed', default: 1, minimum: 1, maximum: 100 }),
-    expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: 34_560_000_000 })),
+    expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: waitMsMax })),
   }),
   outputs: ['approved', 'by', 'at', 'fields', 'answers', 'timedOut', 'url', 'callbackUrl', 'id'],
   ports: { ahead: 'notify', others: ['expired'] },

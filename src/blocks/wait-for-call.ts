@@ -1,6 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
-import type { OpenPause } from '../domain/run/pause.ts'
+import type { OpenPause, PauseContent } from '../domain/run/pause.ts'
+import { authenticationMembers, WebhookAuthentication } from '../domain/webhook/webhook-trigger.ts'
 import { defineBlock } from '../engine/block.ts'
+import { waitMsMax } from '../language/wait-time.ts'
+import { checkAuthentication } from './webhook-authentication.ts'
 
 export const waitForCall = defineBlock({
   type: 'wait_for_call',
@@ -8,16 +11,28 @@ export const waitForCall = defineBlock({
   description: 'Pauses the run until another service calls an address.',
   kind: 'step',
   parameters: t.Object({
-    expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: 34_560_000_000 })),
+    expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: waitMsMax })),
+    authentication: t.Composite([WebhookAuthentication], {
+      title: 'Authentication',
+      description: 'How the caller proves its identity, besides knowing the address.',
+      default: { type: 'none' },
+      membersByType: authenticationMembers,
+    }),
   }),
+  // Variables in the secrets have the values that they have when the call comes.
+  modes: { authentication: 'literal' },
   outputs: ['data', 'headers', 'query', 'at', 'timedOut', 'callbackUrl', 'id'],
   ports: { ahead: 'notify', others: ['expired'] },
   mayFail: true,
   mayPause: () => true,
-  async run({ expiresAfterMs }, context) {
+  check: ({ authentication }) => checkAuthentication((authentication ?? { type: 'none' }) as WebhookAuthentication),
+  // The authentication has secrets.
+  showInput: ({ expiresAfterMs }) => (expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+  async run({ expiresAfterMs, authentication }, context) {
     const none = { data: null, headers: {}, query: {}, at: null, timedOut: false }
     const until = expiresAfterMs === undefined ? null : context.clock.now() + expiresAfterMs
-    const content = { title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 } as const
+    const nothingAsked = { title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 } as const
+    const content: PauseContent = authentication.type === 'none' ? nothingAsked : { ...nothingAsked, authentication }
     const known = ({ id, callbackUrl }: OpenPause) => ({ id, callbackUrl })
     const opened = (pause: OpenPause) => context.lead('notify', { ...none, ...known(pause) })
     const outcome = await context.pause({ kind: 'call', until, content, opened })

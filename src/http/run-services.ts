@@ -129,13 +129,12 @@ export type RunSettings = {
 }
 
 /** The services that answering a pause needs. */
-export type PauseServices = {
+export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'logger'> & {
   answers: Pick<PauseAnswers, 'find' | 'answer'>
   /** The ID of a pause in a token; undefined for any other text. */
   readToken(token: string): string | undefined
   limits: Pick<AccountLimits, 'takeRefused'>
   store: Pick<Store, 'findUser'>
-  clock: { now(): number }
   /** The limits of a body without a credential. */
   body: BodyLimits
 }

@@ -1,3 +1,4 @@
+import type { WebhookAuthentication } from '../webhook/webhook-trigger.ts'
 import type { InputField } from '../workflow/workflow.ts'
 import type { RequestClaim } from './claim.ts'
 import type { JobFacts, NewJob } from './job.ts'
@@ -40,6 +41,8 @@ export type PauseContent = {
   accounts: readonly string[]
   /** How many people must agree. */
   required: number
+  /** For a call: how the caller is verified. Absent when its address is enough. */
+  authentication?: WebhookAuthentication
 }
 
 /** A field of the form of an approval. `options`: the values to choose from. */

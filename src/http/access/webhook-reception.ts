@@ -1,15 +1,14 @@
-import { noEnvironment } from '../../domain/account/environment.ts'
 import { AppError } from '../../domain/errors.ts'
 import { networkOf } from '../../domain/network.ts'
 import { assertQueryFits, mayHoldFiles, type WebhookContent } from '../../triggers/webhook-body.ts'
 import type { Hook } from '../../triggers/webhook-hook.ts'
-import { VariableMissing } from '../../triggers/webhook-sender.ts'
 import { readBytes } from '../requests/body.ts'
 import type { BodyLimits } from '../requests/body-limits.ts'
 import { readContent } from '../requests/webhook-content.ts'
 import type { WebhookServices } from '../run-services.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import { assertAllowed } from './rate-headers.ts'
+import { assertSender } from './sender.ts'
 
 export type ReceptionServices = Pick<WebhookServices, 'clock' | 'limits' | 'environmentOf' | 'logger' | 'settings'>
 
@@ -55,7 +54,11 @@ export class WebhookReception {
     }
     const limits = visitor === undefined ? hookLimits : { ...hookLimits, visitor }
     const bytes = await readBytes(request, limits)
-    await this.#assertSender(call, trigger, hook, bytes)
+    await assertSender(call.request, bytes, hook.sender, {
+      ...this.#services,
+      ...trigger,
+      refused: () => this.countRefused(call),
+    })
     const { byteLength } = bytes
     const content = await readContent(request, bytes, limits)
     return { content, bytes: byteLength, visitor, challenge: hook.challengeOf(content) }
@@ -72,28 +75,5 @@ export class WebhookReception {
     const { body, anonymousBody, anonymousBodyWithFiles } = this.#services.settings
     if (!isOpen) return body
     return mayHoldFiles(headers) ? anonymousBodyWithFiles : anonymousBody
-  }
-
-  async #assertSender(
-    call: WebhookCall,
-    { workflowId, workspaceId }: { workflowId: string; workspaceId: string },
-    { sender }: Hook,
-    body: Uint8Array,
-  ) {
-    const { environmentOf, clock, logger } = this.#services
-    const { values } = sender.needsEnvironment ? await environmentOf(workspaceId) : noEnvironment
-    try {
-      sender.check({ headers: call.request.headers, body }, values, clock.now())
-    } catch (error) {
-      this.countRefused(call)
-      if (!(error instanceof VariableMissing)) throw error
-      logger.error('a webhook trigger refuses everything: the variable of its secret is not set', {
-        workflowId,
-        variable: error.variable,
-      })
-      const message =
-        "The sender cannot be verified: this webhook's secret is not configured. The service's log names it."
-      throw new AppError('INVALID_SIGNATURE', message, { cause: error })
-    }
   }
 }

@@ -25,7 +25,8 @@ export function readBody(request: Request, limits: BodyLimits): Promise<string> 
   return readBytes(request, limits).then(textOfLarge)
 }
 
-function textOf(bytes: Uint8Array): string {
+/** Throws `INVALID_JSON` for bytes that are not UTF-8 text. */
+export function textOf(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)
   } catch (cause) {

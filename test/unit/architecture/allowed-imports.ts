@@ -58,7 +58,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     connector: ['credential', 'pagination', 'run', 'workflow'],
     account: ['type:redaction'],
     credential: ['account', 'type:workflow'],
-    run: ['text', 'type:redaction', 'type:schedule', 'type:workflow'],
+    run: ['text', 'type:redaction', 'type:schedule', 'type:webhook', 'type:workflow'],
     webhook: ['type:run', 'type:workflow'],
     workflow: ['run', 'webhook', 'type:schedule'],
   },

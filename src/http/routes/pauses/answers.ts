@@ -3,14 +3,16 @@ import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import { endedBefore } from '../../../engine/jobs/pause-commands.ts'
+import { senderCheckOf } from '../../../triggers/webhook-sender.ts'
 import { type Caller, roleOf } from '../../access/auth.ts'
 import { addressOf, type ServerPort } from '../../access/connection.ts'
 import type { Door, ResponseSet } from '../../access/door.ts'
 import { assertAllowed } from '../../access/rate-headers.ts'
+import { assertSender } from '../../access/sender.ts'
 import { withoutSession } from '../../access/session-cookie.ts'
 import { toAppError } from '../../errors.ts'
 import { route } from '../../openapi/route.ts'
-import { parseJsonBody, readBody } from '../../requests/body.ts'
+import { parseJsonBody, readBytes, readJsonBody, textOf } from '../../requests/body.ts'
 import { Answer, Answered, AskedFacts } from '../../responses/pauses/pause-schemas.ts'
 import { askedFacts } from '../../responses/pauses/paused-response.ts'
 import type { PauseServices } from '../../run-services.ts'
@@ -43,13 +45,12 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
       async (context) => {
         const { request } = context
         const { asked, by } = await admit(services, door, context)
-        const text = await readBody(request, services.body)
-        const body = text === '' ? {} : await parseJsonBody(request, text, services.body)
         if (asked.pause.kind === 'call') {
-          const call = { data: body, headers: headersOf(request), query: queryOf(request) }
+          const call = await callOf(services, context, asked)
           const outcome = await services.answers.answer(asked, { approved: true, fields: {}, by: null, call })
           return { success: true, outcome } as const
         }
+        const body = await readJsonBody(request, services.body, '{}')
         const { approved = true, fields = {} } = isObject(body) ? body : {}
         if (typeof approved !== 'boolean') throw new AppError('INVALID_INPUT', 'approved must be true or false.')
         const outcome = await services.answers.answer(asked, { approved, fields, by: by?.email ?? null })
@@ -67,6 +68,7 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
         responses: { 200: Answered },
         errors: [
           ...(['INVALID_JSON', 'INVALID_INPUT', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const),
+          ...(['INVALID_API_KEY', 'INVALID_SIGNATURE'] as const),
           ...(['PAYLOAD_TOO_LARGE', 'RATE_LIMIT_EXCEEDED'] as const),
           ...ends,
         ],
@@ -123,10 +125,29 @@ async function callerOf(door: Door, request: Request, set: ResponseSet): Promise
   }
 }
 
+/** The request at a block that waits for a call, when its sender is verified. */
+async function callOf(
+  services: PauseServices,
+  { request, server }: Pick<Context, 'request' | 'server'>,
+  { pause, content: { authentication = { type: 'none' } } }: AskedPause,
+) {
+  const sender = senderCheckOf(authentication)
+  const refused = () => assertAllowed(services.limits.takeRefused(addressOf(request, server)), services.clock.now())
+  try {
+    const bytes = await readBytes(request, services.body)
+    await assertSender(request, bytes, sender, { ...services, ...pause, refused })
+    const data = bytes.byteLength === 0 ? {} : await parseJsonBody(request, textOf(bytes), services.body)
+    return { data, headers: headersOf(request, sender.secretHeader), query: queryOf(request) }
+  } finally {
+    services.body.budget.release(request)
+  }
+}
+
 /** Without credentials. */
-function headersOf({ headers }: Request): Record<string, string> {
+function headersOf({ headers }: Request, secretHeader: string | undefined): Record<string, string> {
   const kept = Object.entries(Object.fromEntries(withoutSession(headers)))
-  return Object.fromEntries(kept.filter(([name]) => !/^(x-api-key|authorization|cookie)$/.test(name)))
+  const isSecret = (name: string) => name === secretHeader || /^(x-api-key|authorization|cookie)$/.test(name)
+  return Object.fromEntries(kept.filter(([name]) => !isSecret(name)))
 }
 
 function queryOf({ url }: Request): Record<string, string> {

@@ -190,6 +190,27 @@ describe('a block that waits for a call', () => {
   }, 30_000)
 })
 
+describe('a block that waits for a call with authentication', () => {
+  test('continues only after a call that proves its identity, and hides the secret', async () => {
+    const variable = `/api/workspaces/${world.workspaceId}/environment/BANK_TOKEN`
+    await world.call(variable, { method: 'PUT', body: { value: 'bank-secret' } })
+    const authentication = { type: 'header', name: 'X-Bank', value: '{{BANK_TOKEN}}' }
+    const body = { callbackUrl: '<ask.callbackUrl>', id: '<ask.id>' }
+    const { executionId, path } = await ask(asking({ authentication }, 'wait_for_call', body))
+    for (const headers of [{}, { 'x-bank': 'wrong' }]) {
+      const refused = await world.call(path, { key: null, body: { state: 'paid' }, headers })
+      expect([refused.status, refused.json.code]).toEqual([401, 'INVALID_API_KEY'])
+    }
+    await jobUntil(executionId, 'paused')
+    const headers = { 'x-bank': 'bank-secret' }
+    const taken = await world.call(path, { key: null, body: { state: 'paid' }, headers })
+    expect([taken.status, taken.json.outcome]).toEqual([200, 'resumed'])
+    const { output } = await jobUntil(executionId, 'completed')
+    expect(output.result.ask.data).toEqual({ state: 'paid' })
+    expect(output.result.ask.headers['x-bank']).toBeUndefined()
+  }, 30_000)
+})
+
 test('a paused run is found and resumed at the addresses that clients of Sim use', async () => {
   const fields = [{ name: 'note', type: 'string' }]
   const { id, executionId, link } = await ask(asking({ fields }))
