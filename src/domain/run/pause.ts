@@ -11,6 +11,9 @@ export type PauseKind = (typeof pauseKinds)[number]
 export const pauseStates = ['open', 'answered', 'expired', 'cancelled'] as const
 export type PauseState = (typeof pauseStates)[number]
 
+/** How long the end of a pause is known after it. A later answer learns only that the pause is gone. */
+export const endedPauseMs = 30 * 86_400_000
+
 /** A block at which a run stops until something happens. Times are in epoch milliseconds. */
 export type NewPause = {
   /** Unguessable, and the same each time the block runs in this place of the run. */

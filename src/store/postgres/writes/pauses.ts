@@ -3,6 +3,7 @@ import type { JobFacts } from '../../../domain/run/job.ts'
 import {
   type DuePauses,
   type EndedPause,
+  endedPauseMs,
   type ListedPause,
   type PauseEnd,
   type PausePage,
@@ -46,12 +47,21 @@ export async function pauseJobs(sql: Sql, writes: readonly Placed<PauseWrite>[])
     listOf(writes.map(({ write }) => write.executionId)),
   )
   await sql.run(insertPauses, rowsOf(pauses))
+  const newest = Math.max(...pauses.map(({ since }) => since))
+  if (pauses.length > 0) await sql.run(deleteOld, newest - endedPauseMs, 2 * pauses.length)
   const moves = writes.map(({ write: { executionId, at, goesOn = false } }) => ({ executionId, at, goesOn }))
   const own = pauses.map(({ executionId, contextId }) => ({ executionId, contextId }))
   const paused = await sql.all<{ executionId: string }>(moveToPaused, rowsOf(moves), sql.owner, rowsOf(own))
   const ids = new Set(paused.map(({ executionId }) => executionId))
   return writes.flatMap(({ index, write }) => (ids.has(write.executionId) ? [] : [{ index, executionId: null }]))
 }
+
+// Each new pause deletes up to two old ones, so that no other cleanup is needed.
+const deleteOld = `
+  DELETE FROM millrace.pauses WHERE number IN (
+    SELECT number FROM millrace.pauses WHERE state > 0 AND ended_at <= $1::bigint
+    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  )`
 
 const insertPauses = `
   INSERT INTO millrace.pauses

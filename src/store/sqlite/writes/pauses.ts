@@ -2,6 +2,7 @@ import type { JobFacts } from '../../../domain/run/job.ts'
 import {
   type DuePauses,
   type EndedPause,
+  endedPauseMs,
   type ListedPause,
   type NewPause,
   type PauseEnd,
@@ -40,8 +41,17 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
   return changed > 0
 }
 
-/** Does nothing when the pause is there already, as after a crash. */
+/**
+ * Does nothing when the pause is there already, as after a crash. Each new pause deletes up to two old ones, so that
+ * no other cleanup is needed.
+ */
 function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void {
+  sql.run(
+    `DELETE FROM pauses WHERE number IN (
+       SELECT number FROM pauses WHERE state > 0 AND ended_at <= ? ORDER BY ended_at LIMIT 2
+     )`,
+    pause.since - endedPauseMs,
+  )
   sql.run(
     `INSERT INTO pauses
        (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content)

@@ -72,6 +72,22 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.findJob(executionId)).toMatchObject({ state: 'paused', interruptions: 0 })
     })
 
+    test('is known for 30 days after its end', async () => {
+      const { store } = here()
+      const [old, recent, open] = [
+        pauseOf({ kind: 'approval' }),
+        pauseOf({ kind: 'approval' }),
+        pauseOf({ until: null }),
+      ]
+      for (const pause of [old, recent, open]) await paused(pause)
+      await store.endPause({ contextId: old.contextId, state: 'answered', at: 7_000, answer: null })
+      await store.endPause({ contextId: recent.contextId, state: 'answered', at: 7_001, answer: null })
+      await paused(pauseOf({ since: 7_000 + 30 * 86_400_000 }))
+      expect(await store.getPause(old.contextId)).toBeUndefined()
+      expect(await store.getPause(recent.contextId)).toMatchObject({ state: 'answered' })
+      expect(await store.getPause(open.contextId)).toMatchObject({ state: 'open' })
+    })
+
     test('ends when its time comes, in the order of the times', async () => {
       const { store } = here()
       const late = await paused(pauseOf({ until: 9_500 }))
