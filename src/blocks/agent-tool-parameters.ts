@@ -3,11 +3,12 @@ import { oneOf } from '../domain/one-of.ts'
 import { recordOf } from '../domain/record-of.ts'
 import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import type { ParameterFinding } from '../engine/block.ts'
+import { AskedField } from './asked-field.ts'
 
-/** A tool of a model. The name of an operation is optional: by default, it comes from the IDs. */
+/** A tool of a model. Operations and persons have a name by default. */
 export const Tool = t.Object({
-  type: oneOf(['workflow', 'api', 'operation'], {
-    labels: { workflow: 'Workflow', api: 'API request', operation: 'Operation of a service' },
+  type: oneOf(['workflow', 'api', 'operation', 'human'], {
+    labels: { workflow: 'Workflow', api: 'API request', operation: 'Operation of a service', human: 'Person' },
   }),
   name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
   description: t.Optional(t.String()),
@@ -17,11 +18,16 @@ export const Tool = t.Object({
   credential: t.Optional(t.String()),
   parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
   params: t.Optional(recordOf(t.Unknown())),
+  title: t.Optional(t.String({ maxLength: 200 })),
+  fields: t.Optional(t.Array(AskedField, { maxItems: 50 })),
 })
 export type Tool = Static<typeof Tool>
 
+type NamedTool = Partial<Pick<Tool, 'type' | 'name' | 'connector' | 'operation'>>
+
 /** The name by which the model calls a tool. */
-export function toolName({ name, connector = '', operation = '' }: Partial<Tool>): string {
+export function toolName({ type, name, connector = '', operation = '' }: NamedTool): string {
+  if (type === 'human') return name ?? 'ask_person'
   return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
@@ -52,8 +58,11 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
       if (!connector) error('MISSING_PARAMETER', 'connector', 'A tool has no service. Choose one.')
       else if (!operation) error('MISSING_PARAMETER', 'operation', 'A tool has no operation. Choose one.')
       break
+    case 'human':
+      break
   }
-  if (type !== 'operation' && tool.name === undefined) error('MISSING_PARAMETER', 'name', 'A tool has no name.')
+  const needsName = type === 'workflow' || type === 'api'
+  if (needsName && tool.name === undefined) error('MISSING_PARAMETER', 'name', 'A tool has no name.')
   else if (isRepeated) error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
   return findings
 }

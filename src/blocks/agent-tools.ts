@@ -9,18 +9,32 @@ import { toolName } from './agent-tool-parameters.ts'
 import { api } from './api.ts'
 import { describeOperation, type OperationTool } from './operation/tool.ts'
 import { callOperation } from './operation.ts'
+import { askPerson, describePerson, type PersonTool, questionOf } from './person-tool.ts'
 
 /** A tool as the block receives it: with references filled in, except for the arguments of an API tool. */
 export type AgentTool =
   | { type: 'workflow'; workflowId: string; name: string; description?: string }
   | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
   | OperationTool
+  | PersonTool
 
 /** One call in the block's output `toolCalls`. */
 export type ToolCall = { id: string; name: string; arguments: unknown; result: unknown; durationMs: number }
 
 /** `text`: the message to the model. */
 export type ToolOutcome = { call: ToolCall; text: string; failed: boolean }
+
+/**
+ * The tool calls of one response of the model. `ended`: the outcomes before a pause. `askedAt`: when the first person
+ * without an outcome was asked. `keep`: called before a person is asked.
+ */
+export type ToolTurn = {
+  step: number
+  calls: readonly ModelToolCall[]
+  ended: readonly (ToolOutcome | null)[]
+  askedAt: number | undefined
+  keep(outcomes: readonly (ToolOutcome | null)[], askedAt: number): Promise<void>
+}
 
 /** The tools of one block, ready to be called. */
 export class AgentTools {
@@ -40,9 +54,45 @@ export class AgentTools {
     return new AgentTools(tools, await Promise.all(tools.map((tool) => descriptionOf(tool, context))), context)
   }
 
-  /** Never throws: the model receives errors as results. */
-  callAll(toolCalls: readonly ModelToolCall[]): Promise<ToolOutcome[]> {
-    return Promise.all(toolCalls.map((call) => this.#call(call)))
+  /**
+   * Calls the tools of one response, and asks persons one after the other when all other tools have ended. The model
+   * receives errors as results, so this throws only when the run cannot pause.
+   */
+  async callAll(turn: ToolTurn): Promise<ToolOutcome[]> {
+    const { calls, ended, askedAt, keep } = turn
+    const questions = calls.map(({ name, arguments: text }) => this.#questionOf(name, text))
+    const outcomes = await Promise.all(
+      calls.map((call, at) => ended[at] ?? (questions[at] === undefined ? this.#call(call) : null)),
+    )
+    let since = askedAt
+    for (const [at, call] of calls.entries()) {
+      if (outcomes[at]) continue
+      if (since === undefined) {
+        since = this.#context.clock.now()
+        await keep(outcomes, since)
+      }
+      outcomes[at] = await this.#ask(call, questions[at] ?? '', { within: `${turn.step}.${at}`, since })
+      since = undefined
+    }
+    return outcomes.filter((outcome) => outcome !== null)
+  }
+
+  /** The question of a call for a person; undefined for any other call, and for one that cannot be asked. */
+  #questionOf(name: string, text: string): string | undefined {
+    if (this.#tools.get(name)?.type !== 'human') return undefined
+    const reading = readArguments(text)
+    return reading.ok ? questionOf(reading.args) : undefined
+  }
+
+  async #ask(call: ModelToolCall, question: string, { within, since }: { within: string; since: number }) {
+    const { clock } = this.#context
+    const tool = this.#tools.get(call.name) as PersonTool
+    const part = this.#context.part(call.name, 'tool')
+    const result = await askPerson({ tool, question, within }, this.#context)
+    const args = { message: question }
+    part.end({ input: args, output: result })
+    const ended = { id: call.id, name: call.name, arguments: args, result, durationMs: clock.now() - since }
+    return { call: ended, text: asText(result), failed: false }
   }
 
   async #call(toolCall: ModelToolCall): Promise<ToolOutcome> {
@@ -75,6 +125,7 @@ export class AgentTools {
         'UNKNOWN_TOOL',
         `There is no tool "${name}". The tools are: ${[...this.#tools.keys()].join(', ')}.`,
       )
+    if (tool.type === 'human') throw new BlockError('INVALID_ARGUMENTS', 'The argument "message" must be a text.')
     if (tool.type === 'workflow') {
       const { output, error } = await part.runWorkflow(tool.workflowId, args)
       if (error) throw new BlockError(error.code, error.message)
@@ -114,6 +165,7 @@ function readArguments(text: string): Arguments {
 
 async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
   if (tool.type === 'operation') return { name: toolName(tool), ...(await describeOperation(tool, context)) }
+  if (tool.type === 'human') return describePerson(tool)
   const { name, description = '' } = tool
   if (tool.type === 'api') {
     return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }

@@ -19,7 +19,7 @@ import {
   type WorkflowFacts,
 } from '../engine/block.ts'
 import { checkTools, schemaFindings, Tool, toolName } from './agent-tool-parameters.ts'
-import { type AgentTool, AgentTools, type ToolCall } from './agent-tools.ts'
+import { type AgentTool, AgentTools, type ToolCall, type ToolTurn } from './agent-tools.ts'
 import { api } from './api.ts'
 import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
 import { addCallCost, askModel } from './model-turn.ts'
@@ -58,7 +58,8 @@ const Parameters = t.Object({
     t.Array(Tool, {
       maxItems: 100,
       title: 'Tools',
-      description: 'Workflows of this workspace, operations of services, and HTTP requests that the model may call.',
+      description:
+        'Workflows of this workspace, operations of services, HTTP requests and persons that the model may call.',
     }),
   ),
   maxSteps: t.Integer({
@@ -84,6 +85,8 @@ export const agent = defineBlock({
   outputs: ['content', 'model', 'tokens', 'toolCalls', 'cost', 'error'],
   streams: 'content',
   mayFail: true,
+  mayPause: ({ tools }) =>
+    Array.isArray(tools) && tools.some((tool: { type?: unknown } | null) => tool?.type === 'human'),
   check,
   showInput(params) {
     const tools = params['tools'] as readonly Tool[] | undefined
@@ -111,13 +114,39 @@ function outputsOf({ model }: Parameters, work: Work, content: unknown, error: B
   return { content, model, ...work, error }
 }
 
+/** A conversation that waits for a person: the tool calls of its last response, and those that have ended. */
+type KeptConversation = Pick<ToolTurn, 'step' | 'calls' | 'ended'> & {
+  messages: ModelMessage[]
+  work: Work
+  askedAt: number
+}
+
 type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 
 /** Calls the model until a response calls no tool. Throws `BlockError`, also after `maxSteps` model calls. */
 async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelResponse> {
   const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
-  const messages = openingOf(params, params.history === false ? [] : (context.input.history ?? []))
-  for (let step = 1; step <= params.maxSteps; step += 1) {
+  let kept = context.kept() as KeptConversation | undefined
+  Object.assign(work, kept?.work)
+  const messages = kept?.messages ?? openingOf(params, params.history === false ? [] : (context.input.history ?? []))
+  const callTools = async (turn: Pick<KeptConversation, 'step' | 'calls' | 'ended'> & { askedAt?: number }) => {
+    const { step, calls } = turn
+    const keep = (ended: KeptConversation['ended'], askedAt: number) =>
+      context.keep({
+        ...{ messages: [...messages], work: { ...work, toolCalls: [...work.toolCalls] } },
+        ...{ step, calls, ended: [...ended], askedAt },
+      } satisfies KeptConversation)
+    for (const [at, { call, text, failed }] of (await tools.callAll({ askedAt: undefined, ...turn, keep })).entries()) {
+      work.toolCalls.push(call)
+      messages.push({ role: 'tool', call: calls[at]!, content: text, failed })
+    }
+  }
+  for (let step = kept?.step ?? 1; step <= params.maxSteps; step += 1) {
+    if (kept) {
+      await callTools(kept)
+      kept = undefined
+      continue
+    }
     const { responseFormat: responseSchema } = params
     const question = { params, messages: [...messages], tools: tools.descriptions, responseSchema, streams: true }
     const turn = await askModel(question, context)
@@ -133,11 +162,7 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
     // After the last step, the model would not see the results of its tool calls.
     if (step === params.maxSteps) break
     messages.push({ role: 'assistant', content: response.text, toolCalls: response.toolCalls })
-    const outcomes = await tools.callAll(response.toolCalls)
-    for (const [index, { call, text, failed }] of outcomes.entries()) {
-      work.toolCalls.push(call)
-      messages.push({ role: 'tool', call: response.toolCalls[index]!, content: text, failed })
-    }
+    await callTools({ step, calls: response.toolCalls, ended: [] })
   }
   throw new BlockError(
     'MAX_STEPS_REACHED',

@@ -9,20 +9,7 @@ import {
 } from '../domain/run/pause.ts'
 import { defineBlock, type Outputs, type ParameterFinding } from '../engine/block.ts'
 import { waitMsMax } from '../language/wait-time.ts'
-
-const fieldTypes = ['string', 'number', 'boolean', 'object', 'array'] as const
-
-const Field = t.Object({
-  name: t.String({ title: 'Name', minLength: 1 }),
-  type: oneOf(fieldTypes, {
-    title: 'Type',
-    labels: { string: 'Text', number: 'Number', boolean: 'Yes or no', object: 'Object', array: 'List' },
-  }),
-  label: t.Optional(t.String({ title: 'Label' })),
-  description: t.Optional(t.String({ title: 'Description' })),
-  options: t.Optional(t.Array(t.String(), { title: 'Choices' })),
-  required: t.Optional(t.Boolean({ title: 'Required' })),
-})
+import { AskedField } from './asked-field.ts'
 
 export const approval = defineBlock({
   type: 'approval',
@@ -32,7 +19,7 @@ export const approval = defineBlock({
   parameters: t.Object({
     title: t.String({ title: 'Title', minLength: 1, maxLength: 200 }),
     message: t.Optional(t.String({ title: 'Message', description: 'Shown on the page, as text.' })),
-    fields: t.Optional(t.Array(Field, { title: 'Fields', description: 'What people fill in.', maxItems: 50 })),
+    fields: t.Optional(t.Array(AskedField, { title: 'Fields', description: 'What people fill in.', maxItems: 50 })),
     access: oneOf(pauseAccesses, {
       title: 'Who may answer',
       default: 'link',

@@ -190,6 +190,10 @@ export interface BlockContext {
   waitUntil(until: number): Promise<number>
   /** Pauses the run at this block until an answer. Throws `BlockError` in runs that cannot pause. */
   pause(request: PauseRequest): Promise<PauseOutcome>
+  /** Keeps something, and the child spans so far, for when this block runs again after a pause. */
+  keep(kept: unknown): Promise<void>
+  /** Returns the value that this block kept last, and restores its child spans. Undefined at first. Call it once. */
+  kept(): unknown
   /** Lets the blocks behind a handle run while this block does, with these outputs of it. */
   lead(port: string, outputs: Outputs): void
   /** The same text each time this block runs in this place of the run, also after a crash. */

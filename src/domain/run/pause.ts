@@ -76,6 +76,8 @@ export type PauseRequest = {
   /** When it ends by itself (epoch milliseconds); null: never. */
   until: number | null
   content: PauseContent
+  /** Tells several pauses of one block apart. */
+  within?: string
   /** Called when the pause is on disk, with the outputs of the block until it ends. */
   opened(pause: OpenPause): void
 }

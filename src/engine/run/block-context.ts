@@ -1,12 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
-import {
-  OutboundError,
-  type OutboundFetch,
-  type OutboundMemory,
-  type RequestAuthorization,
-} from '../../domain/outbound-request.ts'
+import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../../domain/outbound-request.ts'
 import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
 import type { Span, SpanNotes } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
@@ -30,12 +25,12 @@ import type { PlanNode } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { ContainerBody } from './contracts.ts'
 import type { Frame } from './frame.ts'
+import { RunHeldMemory } from './held-memory.ts'
 import type { Run } from './run.ts'
 import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
-import { uncountedBytes } from './run-memory.ts'
 import { cannotPause, sleepUntil, tokenIn } from './run-pauses.ts'
-import { closeSpan, openSpan } from './spans.ts'
+import { closeSpan, openSpan, renumbered } from './spans.ts'
 
 /** One execution of one block: which block, and where in which run. */
 export type BlockExecution = {
@@ -170,13 +165,26 @@ export class BlockContextImpl implements PartContext {
     const { run, node } = this.#execution
     const { pauses } = run.budget
     if (!pauses || !run.history || this.#part !== '') throw new BlockError('CANNOT_PAUSE', cannotPause)
-    const at = { place: this.#place(), blockId: node.id, blockName: node.name }
+    const place = request.within === undefined ? this.#place() : `${this.#place()}?${request.within}`
+    const at = { place, blockId: node.id, blockName: node.name }
     const opened = (pause: OpenPause) => {
       // The log must not show a link at which anyone can answer.
       run.history?.addSecret({ name: 'PAUSE_LINK', value: tokenIn(pause.callbackUrl) })
       request.opened(pause)
     }
     return await pauses.pause(at, { ...request, opened }, this.signal)
+  }
+
+  async keep(kept: unknown): Promise<void> {
+    await this.#execution.run.history?.keep(this.#place(), { kept, children: this.#span.children })
+  }
+
+  kept(): unknown {
+    const { run } = this.#execution
+    const found = run.history?.kept(this.#place()) as { kept: unknown; children: readonly Span[] } | undefined
+    if (!found) return undefined
+    this.#span.children.push(...found.children.map((child) => renumbered(run, child)))
+    return found.kept
   }
 
   lead(port: string, outputs: Outputs): void {
@@ -246,31 +254,6 @@ export class BlockContextImpl implements PartContext {
 
   #place(): string {
     return placeOf(this.#execution) + this.#part
-  }
-}
-
-/** Counts a response for its run while it arrives, or values that a block keeps. Later, the outputs count instead. */
-class RunHeldMemory implements OutboundMemory, HeldMemory {
-  readonly #run: Run
-  #bytes = 0
-
-  constructor(run: Run) {
-    this.#run = run
-  }
-
-  add(bytes: number): void {
-    const { budget, facts, capabilities } = this.#run
-    this.#bytes += bytes
-    budget.otherBytes += bytes
-    capabilities.memory.hold(facts, budget.bytes + budget.otherBytes)
-  }
-
-  hasRoom(): boolean {
-    return this.#bytes <= uncountedBytes || this.#run.capabilities.memory.mayGrow(this.#run.facts)
-  }
-
-  end(): void {
-    this.#run.budget.otherBytes -= this.#bytes
   }
 }
 

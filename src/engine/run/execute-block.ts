@@ -10,7 +10,7 @@ import { cachedSpan, restoreVariables } from './cached-outputs.ts'
 import type { BlockEnd, RecordedBlock } from './contracts.ts'
 import type { Run } from './run.ts'
 import { uncountedBytes } from './run-memory.ts'
-import { closeSpan, openSpan } from './spans.ts'
+import { closeSpan, openSpan, renumbered } from './spans.ts'
 import { outputsOf, type StepHistory } from './step-history.ts'
 
 /** Executes one block and writes its span. Never throws: whatever goes wrong becomes the end of the block. */
@@ -154,11 +154,6 @@ function takeCached(execution: BlockExecution, { span: previous, port, error, is
   run.observer?.ended?.(span, blockPlaceOf(execution))
   if (run.partial?.until === node.id) run.reach(outputs)
   return error ? { kind: 'failed', error } : { kind: 'ended', outputs, port: port ?? undefined }
-}
-
-/** Span ids follow the order in which spans are created, and a resumed run creates all of them again. */
-function renumbered(run: Run, span: Span): Span {
-  return { ...span, id: run.nextSpanId(), children: span.children.map((child) => renumbered(run, child)) }
 }
 
 /** The run passes through a disabled block; one that chooses among handles ends its path. */

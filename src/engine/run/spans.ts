@@ -36,6 +36,11 @@ export function closeSpan(run: Run, span: Span): void {
   span.durationMs = span.endTime - span.startTime
 }
 
+/** Span ids follow the order in which spans are created, and a resumed run creates all of them again. */
+export function renumbered(run: Run, span: Span): Span {
+  return { ...span, id: run.nextSpanId(), children: span.children.map((child) => renumbered(run, child)) }
+}
+
 /** The position of a span in the order in which the spans of its run were opened: 12 for `s12`. */
 export function spanNumber({ id }: Span): number {
   return Number(id.slice(1))

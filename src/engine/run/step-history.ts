@@ -18,6 +18,7 @@ export class StepHistory {
   readonly #gate: ByteGate | undefined
   readonly #blocks = new Map<string, RecordedBlock>()
   readonly #versions = new Map<string, number>()
+  readonly #kept = new Map<string, unknown>()
   /** Steps that are not written yet, and may be written later. */
   readonly #later: Step[] = []
   /** Resolves when the deferred steps that are being written are on disk. */
@@ -65,8 +66,7 @@ export class StepHistory {
   async heldTexts(): Promise<string[]> {
     const texts: string[] = []
     for (const step of this.#later.splice(0)) {
-      const isLarge = 'block' in step && estimateSize(step.block.span) > largeBytes
-      texts.push(isLarge ? await this.#inSlices(this.#textOf(step)) : finish(this.#textOf(step)))
+      texts.push(sizeOf(step) > largeBytes ? await this.#inSlices(this.#textOf(step)) : finish(this.#textOf(step)))
     }
     return texts
   }
@@ -109,6 +109,16 @@ export class StepHistory {
 
   recordVersion(place: string, version: number): Promise<void> {
     return this.#record({ place, version })
+  }
+
+  /** The value that the block at a place kept last, before the interruption. */
+  kept(place: string): unknown {
+    return this.#kept.get(place)
+  }
+
+  /** Keeps something for a block that has not ended and will run again from its start. */
+  keep(place: string, kept: unknown): Promise<void> {
+    return this.#record({ place, kept })
   }
 
   /** The cost before the interruption. */
@@ -170,7 +180,7 @@ export class StepHistory {
   }
 
   #writeOne(step: Step): Promise<void> {
-    const bytes = 'block' in step ? estimateSize(step.block.span) : 0
+    const bytes = sizeOf(step)
     if (bytes > largeBytes) {
       const writing = async () => this.#writeText(await this.#inSlices(this.#textOf(step)))
       return this.#gate ? this.#gate.run(bytes, writing) : writing()
@@ -199,6 +209,7 @@ export class StepHistory {
     // A mark of a crash, which `jobs/crash-marks.ts` reads.
     if ('crashes' in step) return
     if ('cost' in step) this.#cost = addCost(this.#cost, step.cost)
+    else if ('kept' in step) this.#kept.set(step.place, step.kept)
     else if ('version' in step) this.#versions.set(step.place, step.version)
     else this.#blocks.set(step.place, step.block)
   }
@@ -211,9 +222,15 @@ const laterMax = 100
 type Step = (
   | { place: string; block: RecordedBlock }
   | { place: string; version: number }
+  | { place: string; kept: unknown }
   | { cost: Cost }
   | { crashes: number }
 ) & { secrets?: readonly Secret[] }
+
+function sizeOf(step: Step): number {
+  if ('block' in step) return estimateSize(step.block.span)
+  return 'kept' in step ? estimateSize(step.kept) : 0
+}
 
 /** The outputs of a recorded block. */
 export function outputsOf({ span }: RecordedBlock): Outputs {

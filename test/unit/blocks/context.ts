@@ -42,6 +42,8 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
       return since
     },
     pause: () => Promise.reject(new Error('This test gave its block no pauses')),
+    keep: () => Promise.resolve(),
+    kept: () => undefined,
     lead: () => undefined,
     idempotencyKey: () => 'key-of-b1',
     models: {

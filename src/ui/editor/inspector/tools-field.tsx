@@ -1,4 +1,4 @@
-import { Globe, Plug, Workflow } from 'lucide-react'
+import { Globe, Plug, UserRound, Workflow } from 'lucide-react'
 import { useMemo } from 'react'
 import { Field, TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -15,7 +15,7 @@ import { TemplateField } from './template-field.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api' | 'operation'
+  type: 'workflow' | 'api' | 'operation' | 'human'
   name?: string
   description?: string
   workflowId?: string
@@ -24,14 +24,21 @@ type Tool = {
   credential?: string
   parameters?: unknown
   params?: Params
+  title?: string
+  fields?: unknown
 }
 
-const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request' }
-const icons = { workflow: <Workflow size={13} />, operation: <Plug size={13} />, api: <Globe size={13} /> }
+const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request', human: 'Person' }
+const icons = {
+  workflow: <Workflow size={13} />,
+  operation: <Plug size={13} />,
+  api: <Globe size={13} />,
+  human: <UserRound size={13} />,
+}
 
 /**
- * The tools of a model: workflows, operations of services, and API requests whose parameters may contain
- * `<args.name>`.
+ * The tools of a model: workflows, operations of services, API requests whose parameters may contain `<args.name>`, and
+ * persons.
  */
 export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
   const tools = (Array.isArray(value) ? value : []) as Tool[]
@@ -84,6 +91,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
               { value: 'workflow', label: labels.workflow },
               { value: 'operation', label: labels.operation },
               { value: 'api', label: labels.api },
+              { value: 'human', label: labels.human },
             ]}
           />
         </div>
@@ -135,10 +143,33 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
           />
           <p className="text-xs text-muted">The model fills in the parameters that you leave empty.</p>
         </>
+      ) : tool.type === 'human' ? (
+        <QuestionOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : (
         <RequestOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       )}
     </div>
+  )
+}
+
+/** The title and the fields that the asked person sees. The form comes from the schema of an approval. */
+function QuestionOf({ tool, change, readOnly, errorOf }: ToolProps) {
+  const { types } = useEditing()
+  const approval = types.get('approval')?.parameters as { properties?: Record<string, object> } | undefined
+  const { title, fields } = approval?.properties ?? {}
+  if (!title || !fields) return null
+  return (
+    <>
+      <ParameterForm
+        schema={{ type: 'object', properties: { title, fields } } as never}
+        modes={{}}
+        params={{ title: tool.title, fields: tool.fields }}
+        onSet={(name, next) => change({ [name]: next })}
+        errorOf={errorOf}
+        readOnly={readOnly}
+      />
+      <p className="text-xs text-muted">The run pauses until a member of the workspace answers.</p>
+    </>
   )
 }
 
