@@ -75,6 +75,23 @@ describe('the form of an agent', () => {
     ])
   }, 120_000)
 
+  test('adds a person as a tool, with the fields that the person fills in', async () => {
+    const { page } = visited
+    await tools().getByRole('button', { name: 'Add tool' }).click()
+    const third = tools().locator('> [data-row]').nth(2)
+    await third.getByText('Person').click()
+    await third.getByLabel('Name', { exact: true }).first().fill('manager')
+    await third.getByLabel('Title').fill('A refund')
+    await third.getByRole('button', { name: 'Add', exact: true }).click()
+    await third.getByLabel('Name 1').fill('note')
+    await leave()
+    expect(await accessibilityFaults(page)).toEqual([])
+    expect(((await paramsOf())['tools'] as unknown[])[2]).toMatchObject({
+      ...{ type: 'human', name: 'manager', title: 'A refund' },
+      fields: [{ name: 'note', type: 'string' }],
+    })
+  }, 120_000)
+
   test('edits the response format as fields or as JSON, and reports its errors at the field', async () => {
     const { page } = visited
     const shape = inspector().getByRole('group', { name: 'Response format', exact: true })
