@@ -31,7 +31,7 @@ type Question = { tool: PersonTool; question: string; within: string }
 /** Pauses the run until a member of the workspace answers. Throws `BlockError` in runs that cannot pause. */
 export async function askPerson({ tool, question, within }: Question, context: BlockContext) {
   const { title = 'A question of an agent', fields = [answerField] } = tool
-  const { answers } = await context.pause({
+  const { answers, isExpired } = await context.pause({
     kind: 'approval',
     within,
     until: null,
@@ -39,8 +39,9 @@ export async function askPerson({ tool, question, within }: Question, context: B
     opened: () => undefined,
   })
   const [answer] = answers
-  // An editor may let the run go on without an answer.
-  return { approved: answer?.approved ?? true, by: answer?.by ?? null, fields: answer?.fields ?? {} }
+  // An editor may let the run go on without an answer, or set a time at which the pause expires.
+  const approved = !isExpired && (answer?.approved ?? true)
+  return { approved, by: answer?.by ?? null, fields: answer?.fields ?? {}, timedOut: isExpired }
 }
 
 const answerField: PauseField = { name: 'answer', type: 'string', label: 'Answer', required: true }

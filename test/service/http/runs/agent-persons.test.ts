@@ -115,6 +115,20 @@ describe('an agent with a person as a tool', () => {
     await peer.stop(true)
   }, 30_000)
 
+  test('tells the model when an editor lets the question expire', async () => {
+    await using server = await ModelServer.start([
+      { toolCalls: [call('c1', 'ask_person', { message: 'May I?' })] },
+      { text: ['Nobody answered.'] },
+    ])
+    const id = await world.deploy(asking(server, [{ type: 'human' }]))
+    await world.execute(id, { amount: 5 })
+    const { executionId, contextId } = await pauseOf(id)
+    const until = new Date(Date.now() + 50).toISOString()
+    await world.call(`/api/workspaces/${world.workspaceId}/pauses/${contextId}/extend`, { body: { until } })
+    const { output } = await ended(executionId)
+    expect(output.toolCalls).toMatchObject([{ result: { approved: false, timedOut: true } }])
+  }, 30_000)
+
   test('tells the model when the question is missing, without a pause', async () => {
     await using server = await ModelServer.start([
       { toolCalls: [call('c1', 'ask_person', { text: 'May I?' })] },
