@@ -239,6 +239,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
       ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock, body: bodies.anonymousBody },
       ...{ environmentOf: accounts.environments.of, logger },
       readToken: (token) => engine.pauses.tokens.read(token),
+      linksOf: (contextId) => engine.pauses.tokens.linksOf(contextId),
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
 import type { FileOwner, FileStore } from '../domain/run/file.ts'
 import type { ChatMessage } from '../domain/run/input.ts'
+import type { PauseLinks } from '../domain/run/pause.ts'
 import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
 import type { Deployment } from '../engine/deployments.ts'
@@ -130,7 +131,8 @@ export type RunSettings = {
 
 /** The services that answering a pause needs. */
 export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'logger'> & {
-  answers: Pick<PauseAnswers, 'find' | 'answer'>
+  answers: Pick<PauseAnswers, 'find' | 'read' | 'answer'>
+  linksOf(contextId: string): PauseLinks
   /** The ID of a pause in a token; undefined for any other text. */
   readToken(token: string): string | undefined
   limits: Pick<AccountLimits, 'takeRefused'>

@@ -12,6 +12,7 @@ import { useWorkspace } from './shell/workspace.tsx'
 const signIn = new ScreenFile(async () => (await import('./screens/sign-in/sign-in-screen.tsx')).SignInScreen)
 const workflows = new ScreenFile(async () => (await import('./screens/workflows/workflows-screen.tsx')).WorkflowsScreen)
 const gallery = new ScreenFile(async () => (await import('./screens/gallery/gallery-screen.tsx')).GalleryScreen)
+const waiting = new ScreenFile(async () => (await import('./screens/waiting/waiting-screen.tsx')).WaitingScreen)
 const logs = new ScreenFile(async () => (await import('./screens/logs/logs-screen.tsx')).LogsScreen)
 const entry = new ScreenFile(async () => (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen)
 const settings = new ScreenFile(async () => (await import('./screens/settings/settings-screen.tsx')).SettingsScreen)
@@ -32,6 +33,7 @@ export function Screens() {
         <Route path="/" component={HomeScreen} />
         <Route path="/w/:workspaceId/workflows">{(params) => <LazyScreen file={workflows} params={params} />}</Route>
         <Route path="/w/:workspaceId/gallery">{(params) => <LazyScreen file={gallery} params={params} />}</Route>
+        <Route path="/w/:workspaceId/waiting">{(params) => <LazyScreen file={waiting} params={params} />}</Route>
         <Route path="/w/:workspaceId/logs">{(params) => <LazyScreen file={logs} params={params} />}</Route>
         <Route path="/w/:workspaceId/settings/:section?">
           {(params) => <LazyScreen file={settings} params={params} />}

@@ -114,7 +114,13 @@ export type EndedPause = { pause: StoredPause; isEndedNow: boolean; job: JobFact
 export type DuePauses = { jobs: JobFacts[]; nextAt: number | null }
 
 /** A part of the open pauses of a workspace, oldest first. `after`: the number of the last one before it. */
-export type PausePage = { workspaceId: string; workflowId: string | undefined; after: number; limit: number }
+export type PausePage = {
+  workspaceId: string
+  workflowId: string | undefined
+  kind?: PauseKind | undefined
+  after: number
+  limit: number
+}
 export type ListedPause = StoredPause & { number: number; workflowName: string }
 
 /**

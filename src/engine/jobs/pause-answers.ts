@@ -47,7 +47,7 @@ export class PauseAnswers {
   /** Undefined when there is no such pause, or it waits for a time only. */
   async find(contextId: string): Promise<AskedPause | undefined> {
     const pause = await this.#options.store.getPause(contextId)
-    return pause && pause.kind !== 'wait' ? this.#opened(pause) : undefined
+    return pause && pause.kind !== 'wait' ? this.read(pause) : undefined
   }
 
   /** Throws INVALID_INPUT for fields that do not fit, CONFLICT for a second answer of the same account. */
@@ -75,15 +75,16 @@ export class PauseAnswers {
         return 'resumed'
       }
       // Somebody else has answered in the meantime.
-      current = this.#opened(ended.pause)
+      current = this.read(ended.pause)
     }
   }
 
-  #opened(pause: StoredPause): AskedPause {
+  /** Decrypts what a pause asks, and its answers. */
+  read(pause: StoredPause): AskedPause {
     const { open } = this.#options
-    const read = (sealed: Uint8Array | null) => (sealed === null ? null : JSON.parse(open(sealed, pause.executionId)))
-    const content = (read(pause.content) ?? nothingAsked) as PauseContent
-    return { pause, content, answers: (read(pause.answer) ?? []) as PauseAnswer[] }
+    const parse = (sealed: Uint8Array | null) => (sealed === null ? null : JSON.parse(open(sealed, pause.executionId)))
+    const content = (parse(pause.content) ?? nothingAsked) as PauseContent
+    return { pause, content, answers: (parse(pause.answer) ?? []) as PauseAnswer[] }
   }
 }
 

@@ -6,6 +6,7 @@ export const docs = {
   home: '/docs',
   firstWorkflow: '/docs/first-workflow',
   logs: '/docs/concepts#log-entries-and-traces',
+  waiting: '/docs/waiting',
   webhooks: '/docs/webhooks',
   keys: '/docs/api#authentication',
   environment: '/docs/secrets#environment-variables',

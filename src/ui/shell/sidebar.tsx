@@ -1,6 +1,7 @@
 import {
   BookOpen,
   ChartNoAxesGantt,
+  Hourglass,
   LayoutGrid,
   LogOut,
   Moon,
@@ -32,6 +33,7 @@ import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 export const destinations = [
   { name: 'workflows', label: 'Workflows', icon: Workflow, also: '/workflows/' },
   { name: 'gallery', label: 'Gallery', icon: LayoutGrid, also: '/gallery/' },
+  { name: 'waiting', label: 'Waiting', icon: Hourglass, also: '/waiting/' },
   { name: 'logs', label: 'Logs', icon: ChartNoAxesGantt, also: '/logs/' },
   { name: 'settings', label: 'Settings', icon: Settings, also: '/settings/' },
 ] as const

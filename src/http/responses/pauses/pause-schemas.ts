@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../../domain/one-of.ts'
-import { pauseKinds } from '../../../domain/run/pause.ts'
+import { pauseAccesses, pauseKinds } from '../../../domain/run/pause.ts'
 import { maybe, Time } from '../schema-parts.ts'
 
 /** A block at which a run waits for a time or an answer. */
@@ -33,7 +33,13 @@ export type PausedResponse = Static<typeof PausedResponse>
 /** A pause with the run that it belongs to. */
 export const ListedPause = t.Composite([
   PauseFacts,
-  t.Object({ executionId: t.String(), workflowId: t.String(), workflowName: maybe(t.String()) }),
+  t.Object({
+    executionId: t.String(),
+    workflowId: t.String(),
+    workflowName: maybe(t.String()),
+    title: maybe(t.String({ description: 'The question of an approval.' })),
+    access: maybe(oneOf(pauseAccesses, { description: 'Who may answer an approval.' })),
+  }),
 ])
 export type ListedPause = Static<typeof ListedPause>
 
@@ -54,6 +60,22 @@ const AskedField = t.Object({
   options: t.Array(t.String()),
   required: t.Boolean(),
 })
+
+/** An open pause with its question, for members of its workspace. */
+export const PauseDetail = t.Composite([
+  ListedPause,
+  t.Object({
+    message: t.String(),
+    fields: t.Array(AskedField),
+    accounts: t.Array(t.String({ description: 'The accounts that may answer, when `access` is `accounts`.' })),
+    required: t.Integer({ description: 'How many people must approve.' }),
+    answers: t.Array(t.Object({ approved: t.Boolean(), by: maybe(t.String()), at: Time, fields: t.Unknown() })),
+    mayAnswer: t.Boolean({ description: 'Whether the caller may answer.' }),
+    url: maybe(t.String({ description: 'The page of an approval; null for callers who may not answer.' })),
+    callbackUrl: maybe(t.String({ description: 'The address for programs; null for callers who may not answer.' })),
+  }),
+])
+export type PauseDetail = Static<typeof PauseDetail>
 
 /** The question of a run. */
 export const AskedFacts = t.Object({

@@ -1,9 +1,16 @@
-import type { ListedPause as ListedRow, NewPause, StoredPause } from '../../../domain/run/pause.ts'
+import type { NewPause, PauseContent, PauseLinks, StoredPause } from '../../../domain/run/pause.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
 import { isoTime } from '../schema-parts.ts'
-import type { AskedFacts, ListedPause, PausedExecution, PausedResponse, PauseFacts } from './pause-schemas.ts'
+import type {
+  AskedFacts,
+  ListedPause,
+  PauseDetail,
+  PausedExecution,
+  PausedResponse,
+  PauseFacts,
+} from './pause-schemas.ts'
 
 /** The 202 response for a run that is paused, and continues without its caller. */
 export function pausedResponse(end: RunEnd, headers: Record<string, string>, more: object = {}): Response {
@@ -33,21 +40,42 @@ export function pauseFacts({ contextId, blockId, blockName, kind, since, until }
 }
 
 /** A pause with its run. */
-export function listedPause(pause: StoredPause & Partial<Pick<ListedRow, 'workflowName'>>): ListedPause {
-  const { executionId, workflowId, workflowName = null } = pause
-  return { ...pauseFacts(pause), executionId, workflowId, workflowName }
+export function listedPause({ pause, content }: AskedPause, workflowName: string | null = null): ListedPause {
+  const { executionId, workflowId, kind } = pause
+  const asks = kind === 'approval' ? { title: content.title, access: content.access } : { title: null, access: null }
+  return { ...pauseFacts(pause), executionId, workflowId, workflowName, ...asks }
+}
+
+/** A pause with its question. `links`: undefined for callers who may not answer. */
+export function pauseDetail(
+  asked: AskedPause,
+  workflowName: string | null,
+  links: PauseLinks | undefined,
+): PauseDetail {
+  const { pause, content, answers } = asked
+  return {
+    ...listedPause(asked, workflowName),
+    ...{ message: content.message, fields: fieldsOf(content), accounts: [...content.accounts] },
+    required: content.required,
+    answers: answers.map(({ approved, by, at, fields }) => ({ approved, by, at: isoTime(at), fields })),
+    mayAnswer: links !== undefined,
+    url: pause.kind === 'approval' ? (links?.url ?? null) : null,
+    callbackUrl: links?.callbackUrl ?? null,
+  }
+}
+
+function fieldsOf({ fields }: PauseContent): AskedFacts['fields'] {
+  return fields.map(({ name, type, label = null, description = null, options = [], required = false }) => {
+    return { name, type, label, description, options: [...options], required }
+  })
 }
 
 /** The facts that the page of a pause shows. */
 export function askedFacts({ pause, content, answers }: AskedPause, by: { email: string } | null): AskedFacts {
-  const { title, message, fields, required } = content
+  const { title, message, required } = content
   return {
     ...{ kind: pause.kind, title, message, required, answers: answers.length, by: by?.email ?? null },
-    fields: fields.map(
-      ({ name, type, label = null, description = null, options = [], required: isRequired = false }) => {
-        return { name, type, label, description, options: [...options], required: isRequired }
-      },
-    ),
+    fields: fieldsOf(content),
     ...{ since: isoTime(pause.since), until: pause.until === null ? null : isoTime(pause.until) },
   }
 }

@@ -7,6 +7,7 @@ import { senderCheckOf } from '../../../triggers/webhook-sender.ts'
 import { type Caller, roleOf } from '../../access/auth.ts'
 import { addressOf, type ServerPort } from '../../access/connection.ts'
 import type { Door, ResponseSet } from '../../access/door.ts'
+import { mayAnswer } from '../../access/pause-access.ts'
 import { assertAllowed } from '../../access/rate-headers.ts'
 import { assertSender } from '../../access/sender.ts'
 import { withoutSession } from '../../access/session-cookie.ts'
@@ -110,9 +111,7 @@ async function answererOf(
   const caller = await callerOf(door, request, set)
   const email = (await store.findUser(caller.userId))?.email.toLowerCase() ?? ''
   const role = roleOf(caller, pause.workspaceId)
-  const isAllowed =
-    content.access === 'accounts' ? content.accounts.includes(email) : role !== undefined && role !== 'viewer'
-  if (isAllowed) return { email }
+  if (mayAnswer({ role, email }, content)) return { email }
   throw new AppError('FORBIDDEN', 'Your account may not answer this run. Ask the people who built the workflow.')
 }
 

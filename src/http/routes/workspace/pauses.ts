@@ -1,18 +1,21 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
+import { oneOf } from '../../../domain/one-of.ts'
 import { isObject } from '../../../domain/run/input.ts'
+import { pauseKinds } from '../../../domain/run/pause.ts'
 import { readTime } from '../../../domain/text/iso-time.ts'
-import { unknownPause } from '../../../engine/jobs/pause-commands.ts'
+import { endedBefore, unknownPause } from '../../../engine/jobs/pause-commands.ts'
 import type { Store } from '../../../store/store.ts'
-import { assertMay } from '../../access/auth.ts'
+import { assertMay, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
+import { mayAnswer } from '../../access/pause-access.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { ListedPause, PauseChange, PauseList } from '../../responses/pauses/pause-schemas.ts'
-import { listedPause } from '../../responses/pauses/paused-response.ts'
+import { ListedPause, PauseChange, PauseDetail, PauseList } from '../../responses/pauses/pause-schemas.ts'
+import { listedPause, pauseDetail } from '../../responses/pauses/paused-response.ts'
 import { CancelResponse } from '../../responses/run-schemas.ts'
 import type { Services } from '../../services.ts'
 
@@ -22,18 +25,22 @@ const pageDefault = 100
 /** The open pauses of a workspace: `/api/workspaces/<id>/pauses`. */
 export function pauseRoutes(services: Services, door: Door) {
   const { store, pauses, jobs, settings } = services
+  const { answers, linksOf } = services.runs.pauses
   return new Elysia({ prefix: '/api/workspaces/:id/pauses' })
     .get(
       '',
       async ({ request, set, params: { id } }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
-        const { workflowId, limit, cursor } = readQuery(request.url)
-        const scope: CursorScope = { of: id, order: 'asc', filters: JSON.stringify(['pauses', workflowId]) }
+        const { workflowId, kind, limit, cursor } = readQuery(request.url)
+        const scope: CursorScope = { of: id, order: 'asc', filters: JSON.stringify(['pauses', workflowId, kind]) }
         const after = cursor === undefined ? [0] : readCursor(cursor, scope)
         if (!after) throw new AppError('INVALID_CURSOR', 'cursor must be the nextCursor of the previous page.')
-        const page = await store.listPauses({ workspaceId: id, workflowId, after: after[0] ?? 0, limit })
+        const page = await store.listPauses({ workspaceId: id, workflowId, kind, after: after[0] ?? 0, limit })
         const last = page.length === limit ? page.at(-1) : undefined
-        return { data: page.map(listedPause), nextCursor: last ? writeCursor([last.number], scope) : null }
+        return {
+          data: page.map((pause) => listedPause(answers.read(pause), pause.workflowName)),
+          nextCursor: last ? writeCursor([last.number], scope) : null,
+        }
       },
       route({
         name: 'listPauses',
@@ -42,6 +49,7 @@ export function pauseRoutes(services: Services, door: Door) {
         tag: 'Executions',
         query: t.Object({
           workflowId: t.Optional(t.String({ description: 'Only the pauses of this workflow.' })),
+          kind: t.Optional(oneOf(pauseKinds, { description: 'Only the pauses of this kind.' })),
           limit: t.Optional(
             t.Integer({
               minimum: 1,
@@ -54,6 +62,29 @@ export function pauseRoutes(services: Services, door: Door) {
         }),
         responses: { 200: PauseList },
         errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
+    )
+    .get(
+      '/:contextId',
+      async ({ request, set, params: { id, contextId } }) => {
+        const caller = await door.requireKeyOrSession(request, set)
+        assertMay(caller, id, 'read', 'workspace')
+        const asked = answers.read(await pauseOf(store, id, contextId))
+        const { pause, content } = asked
+        if (pause.state !== 'open') throw endedBefore(pause)
+        const [user, workflow] = await Promise.all([store.findUser(caller.userId), store.getWorkflow(pause.workflowId)])
+        const who = { role: roleOf(caller, id), email: user?.email.toLowerCase() ?? '' }
+        const links = pause.kind !== 'wait' && mayAnswer(who, content) ? linksOf(contextId) : undefined
+        return pauseDetail(asked, workflow?.document.name ?? null, links)
+      },
+      route({
+        name: 'getPause',
+        summary: 'Get a pause',
+        description:
+          'An open pause with its question and the answers so far. `url` and `callbackUrl` are for callers who may answer.',
+        tag: 'Executions',
+        responses: { 200: PauseDetail },
+        errors: ['NOT_FOUND', 'ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'],
       }),
     )
     .post(
@@ -104,7 +135,7 @@ export function pauseRoutes(services: Services, door: Door) {
         if (until === null && found.kind === 'wait')
           throw new AppError('INVALID_INPUT', 'A wait must end at some time.')
         const pause = await pauses.extend(contextId, until)
-        return listedPause(pause)
+        return listedPause(answers.read(pause))
       },
       route({
         name: 'extendPause',
@@ -141,6 +172,7 @@ function readQuery(url: string) {
   const parameters = new Parameters(url)
   const query = {
     workflowId: parameters.text('workflowId'),
+    kind: parameters.oneOf('kind', pauseKinds),
     limit: parameters.whole('limit', 1, pageMax) ?? pageDefault,
     cursor: parameters.text('cursor'),
   }

@@ -101,9 +101,9 @@ export async function listRunPauses(sql: Sql, executionId: string): Promise<Stor
 export async function listPauses(sql: Sql, page: PausePage): Promise<ListedPause[]> {
   const rows = await sql.all<SqlPause>(
     `${select} WHERE w.id = $1 AND p.state = 0 AND p.number > $2 AND ($3::text IS NULL OR f.id = $3)
-     ORDER BY p.number LIMIT $4`,
+       AND ($4::smallint IS NULL OR p.kind = $4) ORDER BY p.number LIMIT $5`,
     ...[storable(page.workspaceId), page.after, page.workflowId === undefined ? null : storable(page.workflowId)],
-    page.limit,
+    ...[page.kind === undefined ? null : pauseKinds.indexOf(page.kind), page.limit],
   )
   return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
 }

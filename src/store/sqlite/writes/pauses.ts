@@ -67,10 +67,13 @@ export function listRunPauses(sql: Sql, executionId: string): StoredPause[] {
   return sql.all<SqlPause>(text, executionKey(executionId)).map(pauseOf)
 }
 
-export function listPauses(sql: Sql, { workspaceId, workflowId, after, limit }: PausePage): ListedPause[] {
+export function listPauses(sql: Sql, page: PausePage): ListedPause[] {
+  const { workspaceId, workflowId, kind, after, limit } = page
   const text = `${select} WHERE w.id = ? AND p.state = 0 AND p.number > ? AND (? IS NULL OR f.id = ?)
-    ORDER BY p.number LIMIT ?`
-  const rows = sql.all<SqlPause>(text, workspaceId, after, workflowId ?? null, workflowId ?? null, limit)
+    AND (? IS NULL OR p.kind = ?) ORDER BY p.number LIMIT ?`
+  const ofKind = kind === undefined ? null : pauseKinds.indexOf(kind)
+  const ofWorkflow = workflowId ?? null
+  const rows = sql.all<SqlPause>(text, workspaceId, after, ofWorkflow, ofWorkflow, ofKind, ofKind, limit)
   return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
 }
 

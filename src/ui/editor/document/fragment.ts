@@ -1,4 +1,5 @@
 import { renameReferences } from '../../../domain/edits/rename-references.ts'
+import { isRecord } from '../../../domain/edits/same-value.ts'
 import { syncNodes } from './containers.ts'
 import {
   absolutePosition,
@@ -84,10 +85,6 @@ export function readFragment(text: string): Fragment | undefined {
     parallels: members<Parallel>('parallels'),
     notes: members<Note>('notes'),
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

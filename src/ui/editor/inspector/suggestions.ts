@@ -1,3 +1,4 @@
+import { isRecord } from '../../../domain/edits/same-value.ts'
 import { type Block, type Document, isTrigger, normaliseName } from '../document/document.ts'
 import type { RunValues } from '../values/run-values.ts'
 import { type EarlierBlock, errorLast, pathStep, valueGroups } from '../values/value-groups.ts'
@@ -139,10 +140,6 @@ function namesOf(list: unknown): string[] {
   return list.flatMap((entry: { name?: unknown } | null) =>
     typeof entry?.name === 'string' && entry.name ? [entry.name] : [],
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The incomplete reference before the caret: `<que` or `{{API`. */

@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import type { ValueSchema } from '../../../domain/connector/connector.ts'
+import { isRecord } from '../../../domain/edits/same-value.ts'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { useOperationOutputs } from './operation-outputs.ts'
-import { isRecord, resultRows } from './result-rows.ts'
+import { resultRows } from './result-rows.ts'
 import { ResultTable } from './result-table.tsx'
 
 /** The output of a block. The result of an operation is a table, if its connector describes it. */

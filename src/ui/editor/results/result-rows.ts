@@ -1,4 +1,5 @@
 import type { ValueSchema } from '../../../domain/connector/connector.ts'
+import { isRecord } from '../../../domain/edits/same-value.ts'
 
 /** A member of a result. `schema`: what it is. */
 export type ResultColumn = { name: string; schema: ValueSchema }
@@ -48,7 +49,3 @@ function shortened(text: string): string {
 
 const entriesMax = 10
 const textMax = 300
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

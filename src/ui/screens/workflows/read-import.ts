@@ -1,3 +1,5 @@
+import { isRecord } from '../../../domain/edits/same-value.ts'
+
 /** A pinned output: `block` is the ID of its block. */
 type Mock = { block: string; output: Record<string, unknown> }
 
@@ -16,7 +18,7 @@ export function readImport(text: string): Importable[] {
   if (all.length === 0) throw new Error('The list is empty.')
   return all.map((document, index) => {
     const which = all.length === 1 ? 'This document' : `Document ${index + 1}`
-    if (!isObject(document) || !isObject(document['blocks'])) {
+    if (!isRecord(document) || !isRecord(document['blocks'])) {
       throw new Error(`${which} is not a workflow: it has no blocks.`)
     }
     const { name } = document
@@ -29,9 +31,5 @@ export function readImport(text: string): Importable[] {
 }
 
 function isMock(value: unknown): value is Mock {
-  return isObject(value) && typeof value['block'] === 'string' && isObject(value['output'])
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(value) && typeof value['block'] === 'string' && isRecord(value['output'])
 }

@@ -81,6 +81,26 @@ describe('an approval', () => {
     expect([late.status, late.json.code]).toEqual([409, 'ALREADY_RESUMED'])
   }, 30_000)
 
+  test('shows its question to members until it has ended', async () => {
+    const { id, json, executionId, link, path } = await ask(
+      asking({ message: 'Soon', fields: [{ name: 'why', type: 'string' }] }),
+    )
+    const pauses = `/api/workspaces/${world.workspaceId}/pauses`
+    const contextId = json.paused[0].contextId
+    const listed = await world.call(`${pauses}?workflowId=${id}&kind=approval`)
+    expect(listed.json.data).toMatchObject([{ contextId, title: 'Pay?', access: 'link', executionId }])
+    expect(listed.text).not.toContain(link.url)
+    expect((await world.call(`${pauses}?workflowId=${id}&kind=wait`)).json.data).toEqual([])
+    expect((await world.call(`${pauses}?kind=other`)).status).toBe(400)
+    const shown = await world.call(`${pauses}/${contextId}`)
+    expect(shown.json).toMatchObject({ contextId, message: 'Soon', answers: [], required: 1, mayAnswer: true })
+    expect(shown.json).toMatchObject({ url: link.url, callbackUrl: link.callbackUrl, fields: [{ name: 'why' }] })
+    await world.call(path, { key: null, body: { approved: false } })
+    const late = await world.call(`${pauses}/${contextId}`)
+    expect([late.status, late.json.code]).toEqual([409, 'ALREADY_RESUMED'])
+    expect((await world.call(`${pauses}/unknown`)).status).toBe(404)
+  }, 30_000)
+
   test('does not show its links in the log', async () => {
     const { id, executionId, path, link } = await ask()
     await world.call(path, { key: null, method: 'POST' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { newExecutionId } from '../../../../src/domain/ids.ts'
 import type { NewJob } from '../../../../src/domain/run/job.ts'
-import type { NewPause, PauseWrite } from '../../../../src/domain/run/pause.ts'
+import { type NewPause, type PauseWrite, pauseKinds } from '../../../../src/domain/run/pause.ts'
 import { logWrite } from '../../../../src/domain/run/write.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { type Installed, logRow } from '../installed.ts'
@@ -190,7 +190,7 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
 
     test('is listed while it is open, and can be extended', async () => {
       const { store, home } = here()
-      const pauses = [1, 2, 3].map(() => pauseOf({ kind: 'approval', until: 50_000 }))
+      const pauses = (['approval', 'call', 'approval'] as const).map((kind) => pauseOf({ kind, until: 50_000 }))
       for (const pause of pauses) await paused(pause)
       const { workspaceId, workflowId } = home
       const page = { workspaceId, workflowId, after: 0, limit: 2 }
@@ -200,6 +200,12 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(first[0]).toMatchObject({ state: 'open', workflowId, workflowName: expect.any(String) })
       expect(await store.listPauses({ ...page, workflowId: 'other' })).toEqual([])
       expect(await store.listPauses({ ...page, workspaceId: 'other' })).toEqual([])
+      const ofKind = async (kind: (typeof pauseKinds)[number]) =>
+        (await store.listPauses({ ...page, kind, limit: 10 })).map(({ contextId }) => contextId)
+      for (const kind of pauseKinds) {
+        const wanted = pauses.filter((pause) => pause.kind === kind)
+        expect(await ofKind(kind)).toEqual(wanted.map(({ contextId }) => contextId))
+      }
       const [changed] = pauses
       expect(await store.extendPause(changed!.contextId, 80_000)).toMatchObject({ until: 80_000 })
       expect(await store.endDuePauses(60_000, 10)).toMatchObject({ nextAt: 80_000 })

@@ -1,0 +1,98 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { Loader } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { call } from '../../api/call.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { type OpenRun, type OpenStatus, openRunsQuery, pausesKey, statusLabels } from './pause-queries.ts'
+
+/** The runs of a workspace that have not ended, newest first. */
+export function OpenRuns({
+  workspaceId,
+  workflowId,
+  status,
+  mayWrite,
+}: {
+  workspaceId: string
+  workflowId: string | undefined
+  status: OpenStatus
+  mayWrite: boolean
+}) {
+  const queries = useQueryClient()
+  const toast = useToast()
+  const [cancelling, setCancelling] = useState<OpenRun>()
+  const found = useInfiniteQuery(openRunsQuery(workspaceId, status, workflowId))
+  const rows = found.data?.pages.flatMap(({ data }) => data) ?? []
+  if (found.error && rows.length === 0) return <Failed error={found.error} retry={() => void found.refetch()} />
+  if (found.isPending) return <Loading />
+  if (rows.length === 0) {
+    return (
+      <Empty icon={<Loader size={22} />} title={`No ${statusLabels[status].toLowerCase()} runs`}>
+        Runs appear here until they end. After that, they are in the log.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Table label="Unfinished runs" head={['Workflow', 'Trigger', 'Started', 'Execution ID', '']} wideOnly={[1, 3]}>
+        {rows.map((run) => (
+          <Row key={run.executionId}>
+            <Cell className="max-w-20 truncate max-md:w-full md:max-w-72">
+              <Link href={`/workflows/${run.workflowId}`} className="font-medium hover:underline">
+                {run.workflowName ?? 'Deleted workflow'}
+              </Link>
+            </Cell>
+            <Cell className="text-muted max-md:hidden">{run.trigger}</Cell>
+            <Cell className="whitespace-nowrap text-muted">
+              {run.startedAt === null ? 'Not yet' : <TimeAgo at={run.startedAt} />}
+            </Cell>
+            <Cell className="max-w-40 max-md:hidden">
+              <span className="flex items-center gap-1">
+                <code className="truncate font-mono text-xs">{run.executionId}</code>
+                <CopyButton text={run.executionId} label="Copy execution ID" />
+              </span>
+            </Cell>
+            <Cell className="text-right">
+              {mayWrite && (
+                <Button size="small" look="danger" onClick={() => setCancelling(run)}>
+                  Cancel
+                </Button>
+              )}
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+      {found.hasNextPage && (
+        <Button
+          className="mx-auto mt-3"
+          look="quiet"
+          busy={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+      <Confirm
+        open={cancelling !== undefined}
+        onClose={() => setCancelling(undefined)}
+        title="Cancel this run?"
+        action="Cancel run"
+        onConfirm={async () => {
+          if (!cancelling) return
+          const { workflowId: id, executionId } = cancelling
+          await call('POST /api/workflows/:id/executions/:executionId/cancel', { params: { id, executionId } })
+          toast.show({ text: 'The run was cancelled.' })
+          await queries.invalidateQueries({ queryKey: pausesKey(workspaceId) })
+        }}
+      >
+        The run of “{cancelling?.workflowName}” ends as cancelled.
+      </Confirm>
+    </>
+  )
+}
