@@ -138,6 +138,24 @@ describe('the screen Waiting', () => {
     await page.getByText('No paused runs').waitFor()
   }, 120_000)
 
+  test('is reached from the block on the canvas, by keyboard', async () => {
+    const { page, serving } = visited
+    const { workflowId, contextId } = await pause('Asked on the canvas')
+    await page.goto(`${serving.url}/workflows/${workflowId}`)
+    const mark = page.getByRole('button', { name: '1 waiting at ask' })
+    await mark.waitFor()
+    expect(await faultsInBothThemes(page)).toEqual([])
+    await mark.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Waiting at ask').waitFor()
+    expect(await faultsInBothThemes(page)).toEqual([])
+    await page.getByRole('link', { name: 'Asked on the canvas' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/waiting?workflow=${workflowId}&pause=*`)
+    expect(new URL(page.url()).searchParams.get('pause')).toBe(contextId)
+    await panelOf(page).getByRole('heading', { name: 'Asked on the canvas' }).waitFor()
+  }, 120_000)
+
   test('fits a phone', async () => {
     const { contextId } = await pause('Is this readable on a phone that is only 390 pixels wide?')
     const page = await visited.context.newPage()

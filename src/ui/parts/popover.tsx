@@ -5,6 +5,7 @@ import { classes } from './class-names.ts'
 /** A small popup at the button that opens it. */
 export function Popover({
   trigger,
+  label,
   children,
   align = 'start',
   side = 'bottom',
@@ -13,6 +14,8 @@ export function Popover({
   onOpenChange,
 }: {
   trigger: ReactElement
+  /** The accessible name of the popup. */
+  label?: string
   children: ReactNode
   align?: 'start' | 'center' | 'end'
   side?: 'top' | 'bottom' | 'left' | 'right'
@@ -30,6 +33,7 @@ export function Popover({
       <BasePopover.Portal>
         <BasePopover.Positioner className="z-50" sideOffset={6} align={align} side={side}>
           <BasePopover.Popup
+            aria-label={label}
             className={classes(
               'popup max-h-(--available-height) w-80 max-w-[calc(100vw-24px)] overflow-y-auto',
               className,

@@ -12,6 +12,7 @@ import { OutputPorts, PortHandle } from './port-handle.tsx'
 import { useBlockRun } from './run-mark.tsx'
 import { shortExpression } from './text/short-text.ts'
 import { IsFar } from './view/zoom-level.ts'
+import { WaitingMark } from './waiting-mark.tsx'
 
 /** A block on the canvas: its name, summary, state in the run, and ports. */
 export const BlockCard = memo(function BlockCard({ data: { block, size }, selected }: NodeProps<BlockNode>) {
@@ -50,6 +51,7 @@ function FullCard({ block, selected }: { block: Block; selected: boolean }) {
       )}
       <OutputPorts blockId={id} ports={ports} />
       <BlockVisitors blockId={id} />
+      <WaitingMark block={block} />
     </div>
   )
 }

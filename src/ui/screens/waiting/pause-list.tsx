@@ -64,8 +64,13 @@ export function PauseList({
                 {pause.title || pause.blockName}
               </button>
               <span className="block truncate text-xs text-muted">
-                <span className="md:hidden">{pause.workflowName} · </span>
-                {pause.blockName}
+                <span className="md:hidden">{pause.workflowName}</span>
+                {pause.title && (
+                  <>
+                    <span className="md:hidden"> · </span>
+                    {pause.blockName}
+                  </>
+                )}
               </span>
             </Cell>
             <Cell>

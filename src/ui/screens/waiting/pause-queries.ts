@@ -67,3 +67,18 @@ export function openRunsQuery(workspaceId: string, status: OpenStatus, workflowI
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) > 2 ? false : 5_000),
   })
 }
+
+/** The oldest thousand pauses of a workflow, for its canvas. */
+export function workflowPausesQuery(workspaceId: string, workflowId: string) {
+  return queryOptions({
+    queryKey: [...pausesKey(workspaceId), 'workflow', workflowId],
+    queryFn: ({ signal }) =>
+      call('GET /api/workspaces/:id/pauses', {
+        params: { id: workspaceId },
+        query: { limit: 1_000, workflowId },
+        signal,
+      }),
+    enabled: workflowId !== '',
+    refetchInterval: 15_000,
+  })
+}
