@@ -124,7 +124,7 @@ test('encrypts every kind of value with the first key, so that the old key can b
   expect(await keyCheck(oldKey)).toMatchObject({ state: 'ok' })
   expect(await keyCheck(both)).toMatchObject({
     state: 'warning',
-    message: 'Stored secrets can be decrypted, but an older key encrypted 17 of them.',
+    message: 'Stored secrets can be decrypted, but an older key encrypted 18 of them.',
     advice: expect.stringContaining('millrace env rotate'),
   })
   expect(await rotate(both)).toEqual(counts)
