@@ -217,7 +217,20 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
   const addressed = { at: (address: Address) => addresses.at(address), environmentOf: accounts.environments.of }
   const { receive: receiveFiles, remove: removeFiles } = files
   return {
-    execute: { ...starting, deployments, receiveFiles, accept: (request) => jobs.accept(request) },
+    execute: {
+      ...starting,
+      deployments,
+      receiveFiles,
+      accept: (request) => jobs.accept(request),
+      acceptOnce: (request, claim) => jobs.acceptOnce(request, claim),
+      idempotency: {
+        ...{ clock, inSlices: options.slices.run, underWay: new Set(), ...accounts.jobSeal },
+        findHeldRequest: (workflowId, key, at) => store.findHeldRequest(workflowId, key, at),
+        beginRequest: (request) => store.beginRequest(request),
+        endRequest: (request) => store.endRequest(request),
+        listRunPauses: (executionId) => store.listRunPauses(executionId),
+      },
+    },
     chats: {
       ...starting,
       ...addressed,

@@ -19,6 +19,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
+import type { IdempotencyServices } from './routes/execution/idempotent-execution.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
 /** The services that the execute endpoint uses. Once caches are warm, all of it works from memory. */
@@ -39,6 +40,9 @@ export type ExecuteServices = {
   receiveFiles: ReceiveFiles
   /** Accepts an asynchronous run; resolves when it is on disk. Rejects like `assertAccepting`. */
   accept(request: JobRequest): Promise<{ executionId: string; createdAt: number }>
+  /** The same with a claim. */
+  acceptOnce(request: JobRequest, claim: RequestClaim): Promise<Acceptance>
+  idempotency: IdempotencyServices
   /** The limits of the workspace's owner apply, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: RunSettings

@@ -177,7 +177,7 @@ export type Discarded = {
 
 /** The kinds of values that are stored sealed, apart from secrets in documents. */
 export const sealedKinds = [
-  ...(['chatTurn', 'jobOutput', 'pin', 'jobStep', 'jobInput'] as const),
+  ...(['chatTurn', 'jobOutput', 'heldResponse', 'pin', 'jobStep', 'jobInput'] as const),
   ...(['webhookSecret', 'previousWebhookSecret', 'variable', 'credential', 'credentialToken'] as const),
 ]
 export type SealedKind = (typeof sealedKinds)[number]

@@ -1,4 +1,4 @@
-import type { Refusal } from '../domain/run/claim.ts'
+import type { HeldRequest, Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus, OpenRun, OpenRunPage } from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
 import type { DuePauses, EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../domain/run/pause.ts'
@@ -17,6 +17,8 @@ export interface RunStore {
   append(writes: readonly Write[]): Promise<readonly Refusal[] | undefined>
   /** The run that holds a request's claim at this time. */
   findRequestClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
+  /** The same with what the request left for its repeats. */
+  findHeldRequest(workflowId: string, key: string, at: number): Promise<HeldRequest | undefined>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
   /** One page of a workspace's entries, or the first part of it. */

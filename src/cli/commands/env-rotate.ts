@@ -55,7 +55,7 @@ function resultOf(done: EncryptedAgain) {
     credentials: done.credential + done.credentialToken,
     documents: done.documents,
     jobs: done.jobInput + done.jobStep,
-    outputs: done.jobOutput,
+    outputs: done.jobOutput + done.heldResponse,
     pins: done.pin,
     conversations: done.chatTurn,
     unreadable: done.unreadable,

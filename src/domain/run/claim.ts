@@ -4,7 +4,18 @@ import type { ScheduleStep } from '../schedule/schedule.ts'
 export type Claim = RequestClaim | ScheduleClaim
 
 /** The idempotency key of an inbound request. `key` is a digest of it; the workflow holds it for 24 hours from `at`. */
-export type RequestClaim = { kind: 'request'; key: string; at: number }
+export type RequestClaim = {
+  kind: 'request'
+  key: string
+  at: number
+  /** A digest of what was requested. A repeat must request the same. Such a claim ends when the run fails. */
+  request?: string
+  /** The response for repeats, encrypted; absent for a run that became a job. */
+  response?: Uint8Array
+}
+
+/** The claim of a request with an idempotency key and a digest. */
+export type HeldRequest = { executionId: string; at: number; request: string | null; response: Uint8Array | null }
 
 /** A due time of a schedule. */
 export type ScheduleClaim = { kind: 'schedule'; step: ScheduleStep }

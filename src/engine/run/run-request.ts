@@ -7,6 +7,7 @@ import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { RunFacts } from '../block.ts'
 import type { Plan, PlanNode } from '../compile/plan.ts'
 import type { PartialRun } from './contracts.ts'
+import type { RunEnd } from './run-end.ts'
 import type { StepHistory } from './step-history.ts'
 
 export type RunRequest = {
@@ -36,6 +37,8 @@ export type RunRequest = {
   knownPauses?: readonly StoredPause[]
   /** Written with the log entry, unless the run failed: the sender may then try again. */
   claim?: RequestClaim
+  /** Completes the claim of a run that succeeded. */
+  completeClaim?: (claim: RequestClaim, end: RunEnd) => Promise<RequestClaim>
   observer?: RunObserver
   /** The trigger at which a manual run begins; the one of the kind `trigger` when absent. */
   entry?: PlanNode

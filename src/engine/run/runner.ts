@@ -128,7 +128,10 @@ export class Runner {
         await this.#keepPaused(request, end)
         observer?.lost?.(suspension.cause)
       } else {
-        const written = this.#options.record(record, hasFailed(end) ? undefined : request.claim)
+        const { claim, completeClaim } = request
+        const kept = hasFailed(end) ? undefined : claim
+        const completed = kept && completeClaim ? await completeClaim(kept, end) : kept
+        const written = this.#options.record(record, completed)
         const run = this.#running.get(record.executionId)
         // An observer may still be added while the entry is being written.
         await (run || observer ? reported(written, record, () => run?.observer ?? observer) : written)

@@ -35,6 +35,14 @@ export const errorExamples = {
   ALREADY_RESUMED: of('ALREADY_RESUMED', 'This pause was answered before, and its run has continued.'),
   EXPIRED: of('EXPIRED', 'This pause has expired, and its run has continued without an answer.'),
   CANCELLED: of('CANCELLED', 'The run of this pause has ended.'),
+  IDEMPOTENCY_IN_PROGRESS: of(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'The first request with this Idempotency-Key is still running. Repeat the request in a moment.',
+  ),
+  IDEMPOTENCY_MISMATCH: of(
+    'IDEMPOTENCY_MISMATCH',
+    'This Idempotency-Key belongs to a request with another body or another X-Execution-Mode. Use a new key.',
+  ),
   CONFLICT: of('CONFLICT', 'The workspace already has a workflow named "Weather". Choose another name.'),
   PAYLOAD_TOO_LARGE: of(
     'PAYLOAD_TOO_LARGE',

@@ -106,7 +106,7 @@ export const executeDetail = {
     access: 'external',
     errors: [
       ...(['INVALID_JSON', 'INVALID_INPUT', 'USAGE_LIMIT_EXCEEDED', 'WORKFLOW_NOT_DEPLOYED', 'FORBIDDEN'] as const),
-      'NOT_FOUND',
+      ...(['NOT_FOUND', 'CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'] as const),
       ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],
   }),
@@ -117,6 +117,15 @@ export const executeDetail = {
       required: false,
       description: '`async`: respond with 202 before the run.',
       schema: { type: 'string' as const, enum: ['async', 'sync'] },
+    },
+    {
+      name: 'Idempotency-Key',
+      in: 'header' as const,
+      required: false,
+      description:
+        'Starts one run for all requests with this key, body and mode within 24 hours, unless the run fails. A repeat ' +
+        'gets the stored response with `Idempotent-Replayed: true`. Streams ignore it.',
+      schema: { type: 'string' as const, minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
     },
   ],
   requestBody: { content: jsonContent(Input) },

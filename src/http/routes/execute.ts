@@ -16,11 +16,13 @@ import { parseJsonBody, readBody, readChunks } from '../requests/body.ts'
 import type { BodyLimits } from '../requests/body-limits.ts'
 import { planOf, triggerOf } from '../requests/executable-plan.ts'
 import { type ExecuteBody, readExecuteBody } from '../requests/execute-body.ts'
+import { idempotencyKeyOf, RequestDigest, storedKeyOf } from '../requests/idempotency-key.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
 import { acceptedResponse } from '../responses/accepted-response.ts'
 import { runResponse } from '../responses/run-response.ts'
 import type { ExecuteServices } from '../run-services.ts'
 import { streamRun } from '../streams/run-stream.ts'
+import { type IdempotentExecution, idempotentExecution } from './execution/idempotent-execution.ts'
 
 const executePath = '/api/workflows/:id/execute'
 
@@ -69,19 +71,48 @@ async function respond(call: Call): Promise<Response> {
   const admitted = found instanceof Promise ? await found : found
   if (admitted.trigger.fileFields.length > 0) return await respondToFiles(call, admitted)
   const limits = services.settings.body
-  const parsed = jsonOf(request, await readBody(request, limits), limits)
+  const text = await readBody(request, limits)
+  const digest = digestOf(admitted)
+  digest?.add(text)
+  const parsed = jsonOf(request, text, limits)
   const body = parsed instanceof Promise ? await parsed : parsed
   const account = ownerOf(call, admitted)
   const owner = account instanceof Promise ? await account : account
+  countRequest(call, admitted, owner)
+  const keyed = idempotentExecution(call, admitted, digest, body)
+  const replayed = keyed && (await keyed.replay(call.headers))
+  if (replayed) return replayed
   const { input, stream } = readCall(call, admitted, owner, body)
   assertAccepting(call, admitted)
-  const run = runRequest(call, admitted, input, newExecutionId())
-  if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
-  return responseOf(call, await services.execute(run))
+  const executionId = newExecutionId()
+  const started = () => startRun(call, admitted, runRequest(call, admitted, input, executionId, keyed), stream, keyed)
+  return keyed && admitted.kind === 'sync' ? await keyed.lead(executionId, started, call.headers) : await started()
 }
 
+/** Starts a run and responds to its caller. */
+function startRun(
+  call: Call,
+  admitted: Admitted,
+  run: RunRequest & { executionId: string },
+  stream: ExecuteBody['stream'],
+  keyed: IdempotentExecution | undefined,
+): Promise<Response> {
+  if (admitted.kind === 'async') return accept(call, run, keyed)
+  if (stream) return streamResponse(call, run, stream)
+  return call.services.execute(run).then((end) => responseOf(call, end))
+}
+
+const digestOf = ({ key, kind }: Admitted) => (key === undefined ? undefined : new RequestDigest(kind))
+
 /** A request from a caller that may execute the workflow. */
-type Admitted = { deployment: Deployment; plan: Plan; trigger: PlanTrigger; kind: 'sync' | 'async' }
+type Admitted = {
+  deployment: Deployment
+  plan: Plan
+  trigger: PlanTrigger
+  kind: 'sync' | 'async'
+  /** The idempotency key of the account's request, as it is stored. */
+  key: string | undefined
+}
 
 /** Returns at once when the key and the deployment are in memory. */
 function admit(call: Call): Admitted | Promise<Admitted> {
@@ -103,7 +134,9 @@ function admitTo(call: Call, key: KeyRow, deployment: Deployment | undefined): A
   call.limitedId = deployment.ownerId
   assertMay(key, deployment.workspaceId, 'execute', 'workflow')
   const plan = planOf(deployment)
-  return { deployment, plan, trigger: triggerOf(plan), kind: isAsync(call.request) ? 'async' : 'sync' }
+  const given = idempotencyKeyOf(call.request)
+  const stored = given === undefined ? undefined : storedKeyOf(key.userId, given)
+  return { deployment, plan, trigger: triggerOf(plan), kind: isAsync(call.request) ? 'async' : 'sync', key: stored }
 }
 
 function ownerOf({ services }: Call, { deployment }: Admitted): LimitedAccount | Promise<LimitedAccount> {
@@ -115,12 +148,20 @@ function jsonOf(request: Request, text: string, limits: BodyLimits): unknown {
   return text === '' ? {} : parseJsonBody(request, text, limits)
 }
 
-/** Reads a body's content and counts the run. */
-function readCall(call: Call, { plan, trigger, kind }: Admitted, owner: LimitedAccount, body: unknown): ExecuteBody {
-  const { services, headers } = call
+/** Counts a request in the window. A repeat counts, too. */
+function countRequest({ services, headers }: Call, { kind }: Admitted, owner: LimitedAccount): void {
   const window = services.limits.take(kind, owner)
   showWindow(headers, window)
   assertAllowed(window, services.clock.now())
+}
+
+/** Reads a body's content. */
+function readCall(
+  { services }: Call,
+  { plan, trigger, kind }: Admitted,
+  owner: LimitedAccount,
+  body: unknown,
+): ExecuteBody {
   services.limits.assertWithinUsage(owner)
   return readExecuteBody({ body, trigger, plan, isAsync: kind === 'async' })
 }
@@ -136,19 +177,27 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
   const { bodyWithFiles } = services.settings
   const { bytes, files, budget } = bodyWithFiles
   // A caller with a key may use the whole limit for text, not only for files.
-  const chunks = readChunks(request, bodyWithFiles)
+  const digest = digestOf(admitted)
+  const read = readChunks(request, bodyWithFiles)
+  const chunks = digest ? digest.reading(read) : read
   const upload = await services.receiveFiles(chunks, trigger.fileFields, { text: bytes, files })
   try {
     budget.add(request, upload.text.length)
     const body = await jsonOf(request, upload.text, bodyWithFiles)
-    const { input: given, stream } = readCall(call, admitted, await ownerOf(call, admitted), body)
+    const owner = await ownerOf(call, admitted)
+    countRequest(call, admitted, owner)
+    const keyed = idempotentExecution(call, admitted, digest, body)
+    const replayed = keyed && (await keyed.replay(call.headers))
+    if (replayed) return replayed
+    const { input: given, stream } = readCall(call, admitted, owner, body)
     upload.check(given)
     assertAccepting(call, admitted)
     const executionId = newExecutionId()
-    const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
-    const run = runRequest(call, admitted, input, executionId)
-    if (admitted.kind === 'async' || stream) return await respondEarly(call, admitted, run, stream)
-    return responseOf(call, await services.execute(run))
+    const started = async () => {
+      const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
+      return await startRun(call, admitted, runRequest(call, admitted, input, executionId, keyed), stream, keyed)
+    }
+    return keyed && admitted.kind === 'sync' ? await keyed.lead(executionId, started, call.headers) : await started()
   } catch (error) {
     await upload.takeBack(error)
     throw error
@@ -163,21 +212,12 @@ function responseOf(call: Call, end: RunEnd): Response | Promise<Response> {
   return runResponse(end, call.headers, call.services)
 }
 
-/** Responds before the run has ended. */
-function respondEarly(
-  call: Call,
-  { kind }: Admitted,
-  run: RunRequest & { executionId: string },
-  stream: ExecuteBody['stream'],
-): Promise<Response> {
-  return kind === 'async' ? accept(call, run) : streamResponse(call, run, stream ?? [])
-}
-
 function runRequest(
   call: Call,
   { plan, deployment, kind }: Admitted,
   input: TriggerInput,
   executionId: string,
+  keyed: IdempotentExecution | undefined,
 ): RunRequest & { executionId: string } {
   const { services, request, server, workflowId } = call
   // An asynchronous run exists only once it is on disk.
@@ -193,6 +233,7 @@ function runRequest(
     version: deployment.version ?? 0,
     trigger: 'api',
     input,
+    ...(keyed && { claim: keyed.claim(), completeClaim: (claim, end) => keyed.completed(claim, end) }),
     callerSignal: () => {
       // A run may take longer than the server's idle timeout.
       allowSilence(request, server)
@@ -229,9 +270,17 @@ function isAsync({ headers }: Request): boolean {
 async function accept(
   { services, door, request, headers }: Call,
   run: RunRequest & { executionId: string },
+  keyed: IdempotentExecution | undefined,
 ): Promise<Response> {
-  const { executionId, workflowId, workspaceId, version, input } = run
-  const { createdAt } = await services.accept({ workflowId, workspaceId, version, trigger: 'api', input, executionId })
+  const { executionId, workflowId, workspaceId, version, input, claim } = run
+  const job = { workflowId, workspaceId, version, trigger: 'api' as const, input, executionId }
+  if (keyed && claim) {
+    const { job: accepted } = await services.acceptOnce(job, claim)
+    if (!accepted) return await keyed.refused(headers)
+    door.note(request, { executionId })
+    return acceptedResponse(executionId, claim.at, headers)
+  }
+  const { createdAt } = await services.accept(job)
   door.note(request, { executionId })
   return acceptedResponse(executionId, createdAt, headers)
 }

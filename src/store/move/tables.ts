@@ -234,7 +234,10 @@ const tables = {
   job_steps: { key: ['job', 'number'], columns: { job: 'integer', number: 'integer', content: 'bytes' } },
   request_claims: {
     key: ['workflow', 'key'],
-    columns: { workflow: 'integer', key: 'text', execution_id: 'execution', claimed_at: 'integer' },
+    columns: {
+      ...{ workflow: 'integer', key: 'text', execution_id: 'execution', claimed_at: 'integer' },
+      ...{ request: 'text', response: 'bytes' },
+    },
   },
   // `number` counts from 1 in each conversation.
   chat_turns: {

@@ -165,6 +165,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   append: { kind: 'write', run: append },
   findRequestClaim: { kind: 'read', run: claims.findRequestClaim },
+  findHeldRequest: { kind: 'read', run: claims.findHeldRequest },
   lastSequence: { kind: 'read', run: logs.lastSequence },
   queryLogs: { kind: 'read', run: queryLogs },
   countLogs: { kind: 'read', run: countLogs },

@@ -73,7 +73,10 @@ describe('the OpenAPI document of one workflow', () => {
     const id = await world.deploy(workflowWith(everyField))
     const { json } = await world.call(`/api/workflows/${id}/openapi.json`)
     const operation = (json as Parsed).paths[`/api/workflows/${id}/execute`].post
-    expect(operation.parameters).toMatchObject([{ name: 'X-Execution-Mode', in: 'header', required: false }])
+    expect(operation.parameters).toMatchObject([
+      { name: 'X-Execution-Mode', in: 'header', required: false },
+      { name: 'Idempotency-Key', in: 'header', required: false },
+    ])
     expect(Object.keys(operation.responses)).toEqual([
       '200',
       '202',
@@ -82,7 +85,9 @@ describe('the OpenAPI document of one workflow', () => {
       '402',
       '403',
       '404',
+      '409',
       '413',
+      '422',
       '429',
       '500',
       '503',

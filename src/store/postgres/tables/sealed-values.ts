@@ -78,6 +78,12 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     owner: ['(SELECT j.execution_id FROM millrace.jobs j WHERE j.number = t.job)'],
   },
   jobOutput: { table: 'job_outputs', column: 'content', key: { sequence: 'bigint' }, owner: ['t.execution_id'] },
+  heldResponse: {
+    table: 'request_claims',
+    column: 'response',
+    key: { workflow: 'integer', key: 'text' },
+    owner: ['t.execution_id'],
+  },
   chatTurn: {
     table: 'chat_turns',
     column: 'content',

@@ -3,7 +3,7 @@ import type { LogRow } from '../../../domain/run/log.ts'
 import type { LogWrite, Write } from '../../../domain/run/write.ts'
 import { rowsOf, type Sql } from '../connection.ts'
 import { keepTurns } from './chats.ts'
-import { makeClaims } from './claims.ts'
+import { makeClaims, releaseRequests } from './claims.ts'
 import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed } from './jobs.ts'
 import { appendLogs, appendNewLogs } from './logs.ts'
 import { pauseJobs } from './pauses.ts'
@@ -34,6 +34,11 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
   const lostAt = new Set(lost.map(({ index }) => index))
   const kept = lost.length === 0 ? logs : ofKind(writes, 'log', lostAt)
   await insertOutputs(sql, kept.filter(isOfJob))
+  const failed = kept.filter((log) => isOfJob(log) && log.row.level === 'error')
+  await releaseRequests(
+    sql,
+    failed.map(({ row }) => row.executionId),
+  )
   await keepTurns(sql, ofKind(writes, 'chat'))
   await appendLogs(sql, kept)
   return refusals.length > 0 ? refusals.sort(byIndex) : undefined

@@ -1,7 +1,7 @@
-import { type Refusal, requestClaimMs } from '../../../domain/run/claim.ts'
+import { type HeldRequest, type Refusal, type RequestClaim, requestClaimMs } from '../../../domain/run/claim.ts'
 import type { Write } from '../../../domain/run/write.ts'
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
-import { rowsOf, type Sql, storable } from '../connection.ts'
+import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 
 /** Makes the claims of a group. Returns those that another run holds, in the order of the group. */
 export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Refusal[]> {
@@ -12,11 +12,18 @@ export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Re
     else if (write.kind === 'log' || write.kind === 'job') {
       const { claim, row } = write
       if (claim?.kind === 'request') {
-        requests.push({ index, isRefusable: write.kind === 'job', ...row, key: claim.key, at: claim.at })
+        requests.push({
+          index,
+          isRefusable: write.kind === 'job',
+          executionId: row.executionId,
+          workflowId: row.workflowId,
+          claim,
+        })
       } else if (claim) steps.push({ index, step: claim.step })
     } else if (write.kind === 'job-pause') {
       const { row, claim } = write.accepts ?? {}
-      if (row && claim) requests.push({ index, isRefusable: false, ...row, key: claim.key, at: claim.at })
+      if (row && claim)
+        requests.push({ index, isRefusable: false, executionId: row.executionId, workflowId: row.workflowId, claim })
     }
   }
   const refusals = [...(await claimRequests(sql, requests)), ...(await takeSteps(sql, steps))]
@@ -29,29 +36,30 @@ type RequestClaimOfGroup = {
   isRefusable: boolean
   workflowId: string
   executionId: string
-  key: string
-  at: number
+  claim: RequestClaim
 }
 type StepOfGroup = { index: number; step: ScheduleStep }
 
 async function claimRequests(sql: Sql, claims: readonly RequestClaimOfGroup[]): Promise<Refusal[]> {
   if (claims.length === 0) return []
   const nameOf = ({ workflowId, key }: { workflowId: string; key: string }) => `${workflowId} ${key}`
+  const nameOfClaim = ({ workflowId, claim }: RequestClaimOfGroup) => nameOf({ workflowId, key: claim.key })
   const firsts = new Map<string, RequestClaimOfGroup>()
-  for (const claim of claims) if (!firsts.has(nameOf(claim))) firsts.set(nameOf(claim), claim)
+  for (const one of claims) if (!firsts.has(nameOfClaim(one))) firsts.set(nameOfClaim(one), one)
   const wanted = [...firsts.values()]
   const taken = await sql.all<{ workflowId: string; key: string }>(insertClaims, claimRows(wanted), requestClaimMs)
-  const oldest = Math.min(...wanted.map(({ at }) => at))
+  const oldest = Math.min(...wanted.map(({ claim }) => claim.at))
   // Each new claim deletes up to two expired ones, so that no other cleanup is needed.
   await sql.run(deleteExpired, oldest - requestClaimMs, 2 * wanted.length)
   const holders = new Map(taken.map((claim) => [nameOf(claim), firsts.get(nameOf(claim))?.executionId]))
   if (taken.length < wanted.length) {
-    const others = wanted.filter((claim) => !holders.has(nameOf(claim)))
+    const others = wanted.filter((claim) => !holders.has(nameOfClaim(claim)))
     const held = await sql.all<Holder>(selectHolders, claimRows(others))
     for (const claim of held) holders.set(nameOf(claim), claim.executionId)
   }
-  return claims.flatMap(({ index, isRefusable, executionId, ...claim }) => {
-    const holder = holders.get(nameOf(claim))
+  return claims.flatMap((one) => {
+    const { index, isRefusable, executionId } = one
+    const holder = holders.get(nameOfClaim(one))
     return !isRefusable || holder === undefined || holder === executionId ? [] : [{ index, executionId: holder }]
   })
 }
@@ -59,17 +67,23 @@ async function claimRequests(sql: Sql, claims: readonly RequestClaimOfGroup[]): 
 type Holder = { workflowId: string; key: string; executionId: string }
 
 const claimRows = (claims: readonly RequestClaimOfGroup[]) =>
-  rowsOf(claims.map(({ workflowId, key, executionId, at }) => ({ workflowId, key, executionId, at })))
+  rowsOf(
+    claims.map(({ workflowId, executionId, claim: { key, at, request = null, response = null } }) => {
+      return { workflowId, key, executionId, at, request, response }
+    }),
+  )
 
 const fromClaims = `
-  FROM json_to_recordset($1::text::json) AS r ("workflowId" text, key text, "executionId" text, at bigint)
+  FROM json_to_recordset($1::text::json) AS r ("workflowId" text, key text, "executionId" text, at bigint,
+      request text, response text)
     JOIN millrace.workflows f ON f.id = r."workflowId"`
 
 // Sorted, so that two groups with the same keys wait for each other in one direction only.
 const insertClaims = `
-  INSERT INTO millrace.request_claims AS c (workflow, key, execution_id, claimed_at)
-  SELECT f.number, r.key, r."executionId", r.at ${fromClaims} ORDER BY f.number, r.key
-  ON CONFLICT (workflow, key) DO UPDATE SET execution_id = excluded.execution_id, claimed_at = excluded.claimed_at
+  INSERT INTO millrace.request_claims AS c (workflow, key, execution_id, claimed_at, request, response)
+  SELECT f.number, r.key, r."executionId", r.at, r.request, decode(r.response, 'base64') ${fromClaims} ORDER BY f.number, r.key
+  ON CONFLICT (workflow, key) DO UPDATE SET execution_id = excluded.execution_id, claimed_at = excluded.claimed_at,
+    request = excluded.request, response = excluded.response
     WHERE c.claimed_at <= excluded.claimed_at - $2::bigint OR c.execution_id = excluded.execution_id
   RETURNING (SELECT f.id FROM millrace.workflows f WHERE f.number = c.workflow) AS "workflowId", key`
 
@@ -98,6 +112,29 @@ export async function findRequestClaim(
     at - requestClaimMs,
   )
   return held?.executionId
+}
+
+export function findHeldRequest(
+  sql: Sql,
+  workflowId: string,
+  key: string,
+  at: number,
+): Promise<HeldRequest | undefined> {
+  return sql.get<HeldRequest>(
+    `SELECT c.execution_id AS "executionId", c.claimed_at AS at, c.request, c.response
+     FROM millrace.request_claims c JOIN millrace.workflows f ON f.number = c.workflow
+     WHERE f.id = $1 AND c.key = $2 AND c.claimed_at > $3::bigint`,
+    storable(workflowId),
+    key,
+    at - requestClaimMs,
+  )
+}
+
+/** Frees the keys of runs that failed, unless the claims are those of webhook triggers. */
+export async function releaseRequests(sql: Sql, executionIds: readonly string[]): Promise<void> {
+  if (executionIds.length === 0) return
+  const text = 'DELETE FROM millrace.request_claims WHERE execution_id = ANY($1::text[]) AND request IS NOT NULL'
+  await sql.run(text, listOf(executionIds))
 }
 
 /** Refuses the steps of schedules that are not in the state `from`. Steps of one schedule follow each other. */

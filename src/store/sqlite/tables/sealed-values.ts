@@ -85,6 +85,7 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     owner: ['(SELECT j.execution_id FROM jobs j WHERE j.number = t.job)'],
   },
   jobOutput: { table: 'job_outputs', column: 'content', key: ['execution_id'], owner: ['execution_id'] },
+  heldResponse: { table: 'request_claims', column: 'response', key: ['workflow', 'key'], owner: ['execution_id'] },
   chatTurn: {
     table: 'chat_turns',
     column: 'content',

@@ -167,6 +167,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   append: { writes: true, run: append },
   findRequestClaim: { writes: false, run: claims.findRequestClaim },
+  findHeldRequest: { writes: false, run: claims.findHeldRequest },
   lastSequence: { writes: false, run: logs.lastSequence },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },

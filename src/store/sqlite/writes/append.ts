@@ -3,7 +3,7 @@ import type { LogRow } from '../../../domain/run/log.ts'
 import type { Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { keepTurn } from './chats.ts'
-import { claimOf, claimRequest, takeStep } from './claims.ts'
+import { claimOf, claimRequest, releaseRequest, takeStep } from './claims.ts'
 import { endJob, insertJob, insertStep, startJob, suspendJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 import { pauseJob } from './pauses.ts'
@@ -16,7 +16,10 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
   for (const [index, write] of writes.entries()) {
     if (write.kind === 'log') {
       rows.push(write.row)
-      if (write.row.createdAt !== null) endJob(sql, write.row.executionId, write.output, write.row.endedAt)
+      if (write.row.createdAt !== null) {
+        endJob(sql, write.row.executionId, write.output, write.row.endedAt)
+        if (write.row.level === 'error') releaseRequest(sql, write.row.executionId)
+      }
       if (write.claim) claimRequest(sql, write.row, write.claim)
     } else if (write.kind === 'job') {
       const refused = write.claim && claimOf(sql, write.row, write.claim)

@@ -1,4 +1,10 @@
-import { type Claim, type Refusal, type RequestClaim, requestClaimMs } from '../../../domain/run/claim.ts'
+import {
+  type Claim,
+  type HeldRequest,
+  type Refusal,
+  type RequestClaim,
+  requestClaimMs,
+} from '../../../domain/run/claim.ts'
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
@@ -12,16 +18,23 @@ export function claimOf(sql: Sql, claimant: Claimant, claim: Claim): Held | unde
   return takeStep(sql, claim.step) ? undefined : { executionId: null }
 }
 
-export function claimRequest(sql: Sql, claimant: Claimant, { key, at }: RequestClaim): Held | undefined {
+export function claimRequest(
+  sql: Sql,
+  claimant: Claimant,
+  { key, at, request, response }: RequestClaim,
+): Held | undefined {
   const { workflowId } = claimant
   const claimedBy = findRequestClaim(sql, workflowId, key, at)
-  if (claimedBy !== undefined) return { executionId: claimedBy }
+  // A paused run that ends while its caller waits replaces its own claim, to add the response.
+  if (claimedBy !== undefined && claimedBy !== claimant.executionId) return { executionId: claimedBy }
   sql.run(
-    `INSERT OR REPLACE INTO request_claims (workflow, key, execution_id, claimed_at)
-     SELECT number, ?, ?, ? FROM workflows WHERE id = ?`,
+    `INSERT OR REPLACE INTO request_claims (workflow, key, execution_id, claimed_at, request, response)
+     SELECT number, ?, ?, ?, ?, ? FROM workflows WHERE id = ?`,
     key,
     executionKey(claimant.executionId),
     at,
+    request ?? null,
+    response ?? null,
     workflowId,
   )
   // Each new claim deletes up to two expired ones, so that no other cleanup is needed.
@@ -42,6 +55,22 @@ export function findRequestClaim(sql: Sql, workflowId: string, key: string, at: 
     at - requestClaimMs,
   )
   return held && executionIdOf(held.execution_id)
+}
+
+export function findHeldRequest(sql: Sql, workflowId: string, key: string, at: number): HeldRequest | undefined {
+  const held = sql.get<Omit<HeldRequest, 'executionId'> & { executionId: string | Uint8Array }>(
+    `SELECT execution_id AS executionId, claimed_at AS at, request, response FROM request_claims
+     WHERE workflow = (SELECT number FROM workflows WHERE id = ?) AND key = ? AND claimed_at > ?`,
+    workflowId,
+    key,
+    at - requestClaimMs,
+  )
+  return held && { ...held, executionId: executionIdOf(held.executionId) }
+}
+
+/** Frees the key of a run that failed, unless the claim is that of a webhook trigger. */
+export function releaseRequest(sql: Sql, executionId: string): void {
+  sql.run('DELETE FROM request_claims WHERE execution_id = ? AND request IS NOT NULL', executionKey(executionId))
 }
 
 /** False, and nothing changed, when the schedule is not in the state `from`. */

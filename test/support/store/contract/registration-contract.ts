@@ -205,6 +205,38 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(refusals).toEqual([{ index: 0, executionId: row.executionId }])
     })
 
+    test('leaves its digest and its response for repeats, and a later end of its run may add the response', async () => {
+      const { store, home } = here()
+      const job = jobOf(home)
+      const claim = { ...claimAt(1_000), request: 'digest' }
+      await store.append([{ kind: 'job', row: job, claim }])
+      const held = { executionId: job.executionId, at: 1_000, request: 'digest' }
+      expect(await store.findHeldRequest(home.workflowId, 'k', 2_000)).toEqual({ ...held, response: null })
+      const response = new Uint8Array([1, 2, 3])
+      const row = { ...logRow(home, 1), executionId: job.executionId, createdAt: 1_000 }
+      await store.append([logWrite(row, null, { claim: { ...claim, response } })])
+      expect(await store.findHeldRequest(home.workflowId, 'k', 2_000)).toEqual({ ...held, response })
+      expect(await store.findHeldRequest(home.workflowId, 'k', day + 1_000)).toBeUndefined()
+    })
+
+    test('is free again in the commit that writes that its job failed, unless it came from a webhook', async () => {
+      const { store, home } = here()
+      const [keyed, hook, good] = [jobOf(home), jobOf(home), jobOf(home)]
+      await store.append([
+        { kind: 'job', row: keyed, claim: { ...claimAt(1, 'keyed'), request: 'digest' } },
+        { kind: 'job', row: hook, claim: claimAt(1, 'hook') },
+        { kind: 'job', row: good, claim: { ...claimAt(1, 'good'), request: 'digest' } },
+      ])
+      const ended = [keyed, hook, good].map(({ executionId }, index) => {
+        const level = executionId === good.executionId ? ('info' as const) : ('error' as const)
+        return logWrite({ ...logRow(home, index + 1), executionId, createdAt: 1, level })
+      })
+      await store.append(ended)
+      expect(await store.findHeldRequest(home.workflowId, 'keyed', 2)).toBeUndefined()
+      expect(await store.findHeldRequest(home.workflowId, 'hook', 2)).toMatchObject({ executionId: hook.executionId })
+      expect(await store.findHeldRequest(home.workflowId, 'good', 2)).toMatchObject({ executionId: good.executionId })
+    })
+
     test('is deleted after it has expired, when later requests arrive', async () => {
       const { store, home } = here()
       for (let index = 0; index < 10; index += 1) {

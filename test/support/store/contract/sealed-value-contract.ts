@@ -29,7 +29,9 @@ export async function storeSealedValues(store: Store, home: Installed, sealed: S
     await store.append([{ kind: 'job-step', executionId, number, content }])
   }
   const row = logRow(home, 1, { executionId: 'own-name', createdAt: 5 })
-  await store.append([{ kind: 'log', row, output: sealed('jobOutput', ['own-name']) }])
+  const response = sealed('heldResponse', ['own-name'])
+  const claim = { kind: 'request', key: 'k', at: 5, request: 'digest', response } as const
+  await store.append([{ kind: 'log', row, output: sealed('jobOutput', ['own-name']), claim }])
   for (const [conversationId, at] of [
     ['c1', 1],
     ['c2', 2],
@@ -64,6 +66,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
         ['chatTurn', workflowId, 'c2'],
         ['chatTurn', workflowId, 'c1'],
         ['jobOutput', 'own-name'],
+        ['heldResponse', 'own-name'],
         ['pin', workspaceId, 'start'],
         ['jobStep', executionId],
         ['jobStep', executionId],
@@ -88,7 +91,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
       const all = await places()
       expect(await store.replaceSealed(all.map((place) => ({ place, before: head, after: renewed })))).toBe(0)
       const changes = all.map((place) => ({ place, before: old, after: renewed }))
-      expect(await store.replaceSealed(changes)).toBe(14)
+      expect(await store.replaceSealed(changes)).toBe(15)
       expect(await places()).toEqual([])
       expect(await store.sealHeads(3)).toEqual([renewed])
       expect(await Promise.all(all.map((place) => store.readSealed(place)))).toEqual(all.map(() => renewed))

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { init, serve } from '../../support/running-service.ts'
+
+test('a key whose run was lost in a crash is free again, and one whose log entry is on disk replays', async () => {
+  using folder = temporaryFolder()
+  const { apiKey } = await init(folder.path)
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+  const send = (url: string, path: string, body: unknown, more: Record<string, string> = {}) =>
+    fetch(`${url}${path}`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
+  const slow = document({
+    blocks: [block('start', 'api_trigger', { inputFormat: [] }), block('w', 'wait', { ms: 1_000 })],
+    edges: ['start > w'],
+  })
+
+  const first = await serve(folder.path)
+  const { id } = (await (await send(first.url, '/api/workflows', slow)).json()) as { id: string }
+  expect((await send(first.url, `/api/workflows/${id}/deploy`, {})).status).toBe(200)
+  const execute = (url: string) => send(url, `/api/workflows/${id}/execute`, {}, { 'idempotency-key': 'k' })
+  const lost = execute(first.url).catch(() => undefined)
+  while ((await execute(first.url)).status !== 409) await Bun.sleep(5)
+  await first.kill('SIGKILL')
+  await lost
+
+  const second = await serve(folder.path)
+  const run = await execute(second.url)
+  const body = await run.text()
+  expect([run.status, run.headers.get('idempotent-replayed')]).toEqual([200, null])
+  await second.kill('SIGKILL')
+
+  const third = await serve(folder.path)
+  const repeat = await execute(third.url)
+  expect([repeat.status, repeat.headers.get('idempotent-replayed'), await repeat.text()]).toEqual([200, 'true', body])
+  await third.kill('SIGKILL')
+}, 60_000)
