@@ -4,7 +4,7 @@ import foundation from './001-foundation.sql' with { type: 'text' }
 import credentials from './002-credentials.sql' with { type: 'text' }
 import connectors from './003-connectors.sql' with { type: 'text' }
 import pauses from './004-pauses.sql' with { type: 'text' }
-import idempotentResponses from './006-idempotent-responses.sql' with { type: 'text' }
+import idempotentResponses from './005-idempotent-responses.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While

@@ -8,7 +8,7 @@ import jobWaits from './006-job-waits.sql' with { type: 'text' }
 import credentials from './007-credentials.sql' with { type: 'text' }
 import connectors from './008-connectors.sql' with { type: 'text' }
 import pauses from './009-pauses.sql' with { type: 'text' }
-import idempotentResponses from './011-idempotent-responses.sql' with { type: 'text' }
+import idempotentResponses from './010-idempotent-responses.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
