@@ -27,6 +27,7 @@ export function putAfterTurn(
   active: ReadonlyMap<string, ActiveJob>,
 ): void {
   const turn = active.get(job.executionId)
-  if (turn) void turn.ended.promise.then(() => queue.putFirst(job))
+  // It may have got its next turn by then. Two turns at once would run it twice.
+  if (turn) void turn.ended.promise.then(() => putAfterTurn(job, queue, active))
   else queue.putFirst(job)
 }

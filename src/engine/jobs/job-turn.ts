@@ -97,6 +97,8 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const stored = await store.getJob(executionId)
   if (!stored) return 'done'
   const { input: sealed, ...job } = stored
+  // It continued in an earlier turn, and waits for something else now.
+  if (job.state === 'paused') return 'done'
   const texts = await stepsOf(turn, job)
   const at = clock.now()
   const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))

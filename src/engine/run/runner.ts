@@ -120,9 +120,11 @@ export class Runner {
   async #execute(request: RunRequest, hasSlot: boolean): Promise<RunEnd> {
     this.#count += 1
     let end: RunEnd | undefined
+    let own: Run | undefined
     try {
       const walked = this.run(request)
       end = walked instanceof Promise ? await walked : walked
+      own = this.#running.get(end.record.executionId)
       const { record, suspension, observer } = end
       if (suspension) {
         await this.#keepPaused(request, end)
@@ -139,7 +141,8 @@ export class Runner {
       return end
     } finally {
       // Only now: between its last block and its log entry, a run must still be found here.
-      if (end) {
+      // A paused run may have continued already, as a job.
+      if (end && this.#running.get(end.record.executionId) === own) {
         this.#running.delete(end.record.executionId)
         this.memory.release(end.record)
       }
