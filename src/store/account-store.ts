@@ -178,6 +178,7 @@ export type Discarded = {
 /** The kinds of values that are stored sealed, apart from secrets in documents. */
 export const sealedKinds = [
   ...(['chatTurn', 'jobOutput', 'heldResponse', 'pin', 'jobStep', 'jobInput'] as const),
+  ...(['pauseContent', 'pauseAnswer'] as const),
   ...(['webhookSecret', 'previousWebhookSecret', 'variable', 'credential', 'credentialToken'] as const),
 ]
 export type SealedKind = (typeof sealedKinds)[number]

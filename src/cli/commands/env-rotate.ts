@@ -54,7 +54,7 @@ function resultOf(done: EncryptedAgain) {
     webhookSecrets: done.webhookSecret + done.previousWebhookSecret,
     credentials: done.credential + done.credentialToken,
     documents: done.documents,
-    jobs: done.jobInput + done.jobStep,
+    jobs: done.jobInput + done.jobStep + done.pauseContent + done.pauseAnswer,
     outputs: done.jobOutput + done.heldResponse,
     pins: done.pin,
     conversations: done.chatTurn,

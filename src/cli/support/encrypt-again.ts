@@ -150,6 +150,8 @@ const contexts: Readonly<Record<SealedKind, (owner: readonly string[]) => string
   jobInput: ([executionId = '']) => jobContext(executionId),
   jobStep: ([executionId = '']) => jobContext(executionId),
   jobOutput: ([executionId = '']) => jobContext(executionId),
+  pauseContent: ([executionId = '']) => jobContext(executionId),
+  pauseAnswer: ([executionId = '']) => jobContext(executionId),
   heldResponse: ([executionId = '']) => jobContext(executionId),
   chatTurn: ([workflowId = '', conversationId = '']) => conversationContext(workflowId, conversationId),
   pin: ([workspaceId = '', blockId = '']) => pinContext(workspaceId, blockId),

@@ -126,7 +126,9 @@ test('values of another key are listed in portions that begin where the last one
   const sql = new ExplainingSql(table.connection)
   const head = new Uint8Array(5)
   for (const kind of sealedKinds) {
-    const key = { chatTurn: [1, 1, 'c', 1], jobStep: [1, 1], variable: [1, 'A'] }[kind as string] ?? [1]
+    const key = { chatTurn: [1, 1, 'c', 1], jobStep: [1, 1], variable: [1, 'A'], heldResponse: [1, 'k'] }[
+      kind as string
+    ] ?? [1]
     listSealed(sql, kind, head, 10, { kind, key, owner: [] })
   }
   table.connection.close()

@@ -78,6 +78,8 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     owner: ['(SELECT j.execution_id FROM millrace.jobs j WHERE j.number = t.job)'],
   },
   jobOutput: { table: 'job_outputs', column: 'content', key: { sequence: 'bigint' }, owner: ['t.execution_id'] },
+  pauseContent: { table: 'pauses', column: 'content', key: { number: 'bigint' }, owner: ['t.execution_id'] },
+  pauseAnswer: { table: 'pauses', column: 'answer', key: { number: 'bigint' }, owner: ['t.execution_id'] },
   heldResponse: {
     table: 'request_claims',
     column: 'response',

@@ -85,6 +85,8 @@ const sources: Readonly<Record<SealedKind, Source>> = {
     owner: ['(SELECT j.execution_id FROM jobs j WHERE j.number = t.job)'],
   },
   jobOutput: { table: 'job_outputs', column: 'content', key: ['execution_id'], owner: ['execution_id'] },
+  pauseContent: { table: 'pauses', column: 'content', key: ['number'], owner: ['execution_id'] },
+  pauseAnswer: { table: 'pauses', column: 'answer', key: ['number'], owner: ['execution_id'] },
   heldResponse: { table: 'request_claims', column: 'response', key: ['workflow', 'key'], owner: ['execution_id'] },
   chatTurn: {
     table: 'chat_turns',

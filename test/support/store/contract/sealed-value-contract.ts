@@ -28,6 +28,14 @@ export async function storeSealedValues(store: Store, home: Installed, sealed: S
     const content = sealed('jobStep', [executionId])
     await store.append([{ kind: 'job-step', executionId, number, content }])
   }
+  await store.append([{ kind: 'job-start', executionId, at: 6 }])
+  const pause = {
+    ...({ contextId: 'context', place: 'b1', blockId: 'b1', blockName: 'Ask', kind: 'approval' } as const),
+    ...{ since: 6, until: null, content: sealed('pauseContent', [executionId]) },
+  }
+  await store.append([{ kind: 'job-pause', executionId, at: 6, pauses: [pause], goesOn: true }])
+  const answer = sealed('pauseAnswer', [executionId])
+  await store.endPause({ contextId: 'context', state: 'answered', at: 7, answer })
   const row = logRow(home, 1, { executionId: 'own-name', createdAt: 5 })
   const response = sealed('heldResponse', ['own-name'])
   const claim = { kind: 'request', key: 'k', at: 5, request: 'digest', response } as const
@@ -71,6 +79,8 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
         ['jobStep', executionId],
         ['jobStep', executionId],
         ['jobInput', executionId],
+        ['pauseContent', executionId],
+        ['pauseAnswer', executionId],
         ['webhookSecret', workspaceId, 'hook'],
         ['previousWebhookSecret', workspaceId, 'hook'],
         ['variable', workspaceId, 'B'],
@@ -91,7 +101,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
       const all = await places()
       expect(await store.replaceSealed(all.map((place) => ({ place, before: head, after: renewed })))).toBe(0)
       const changes = all.map((place) => ({ place, before: old, after: renewed }))
-      expect(await store.replaceSealed(changes)).toBe(15)
+      expect(await store.replaceSealed(changes)).toBe(17)
       expect(await places()).toEqual([])
       expect(await store.sealHeads(3)).toEqual([renewed])
       expect(await Promise.all(all.map((place) => store.readSealed(place)))).toEqual(all.map(() => renewed))
