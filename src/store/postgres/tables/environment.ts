@@ -61,6 +61,10 @@ export async function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Pro
       `DELETE FROM millrace.job_steps
        WHERE job IN (SELECT number FROM millrace.jobs WHERE substr(input, 1, $1) = $2)`,
     )
+    await remove(
+      `DELETE FROM millrace.pauses
+       WHERE execution_id IN (SELECT execution_id FROM millrace.jobs WHERE substr(input, 1, $1) = $2)`,
+    )
     gone.jobs += await remove('DELETE FROM millrace.jobs WHERE substr(input, 1, $1) = $2')
     gone.outputs += await remove('DELETE FROM millrace.job_outputs WHERE substr(content, 1, $1) = $2')
     await remove('DELETE FROM millrace.chat_turns WHERE substr(content, 1, $1) = $2')

@@ -51,6 +51,8 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     const { length } = head
     gone.variables += sql.run('DELETE FROM environment WHERE substr(sealed, 1, ?) = ?', length, head)
     sql.run('DELETE FROM job_steps WHERE job IN (SELECT number FROM jobs WHERE substr(input, 1, ?) = ?)', length, head)
+    const lost = 'SELECT execution_id FROM jobs WHERE substr(input, 1, ?) = ?'
+    sql.run(`DELETE FROM pauses WHERE execution_id IN (${lost})`, length, head)
     gone.jobs += sql.run('DELETE FROM jobs WHERE substr(input, 1, ?) = ?', length, head)
     gone.outputs += sql.run('DELETE FROM job_outputs WHERE substr(content, 1, ?) = ?', length, head)
     sql.run('DELETE FROM chat_turns WHERE substr(content, 1, ?) = ?', length, head)

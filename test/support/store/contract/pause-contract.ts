@@ -72,6 +72,14 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.findJob(executionId)).toMatchObject({ state: 'paused', interruptions: 0 })
     })
 
+    test('goes with a job that is discarded because its key is lost', async () => {
+      const { store } = here()
+      const pause = pauseOf({ kind: 'approval' })
+      await paused(pause)
+      expect(await store.discardSealed([Uint8Array.of(1)])).toMatchObject({ jobs: 1 })
+      expect(await store.getPause(pause.contextId)).toBeUndefined()
+    })
+
     test('is known for 30 days after its end', async () => {
       const { store } = here()
       const [old, recent, open] = [
