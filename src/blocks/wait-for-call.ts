@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import type { OpenPause, PauseContent } from '../domain/run/pause.ts'
+import { nothingAsked, type OpenPause, type PauseContent } from '../domain/run/pause.ts'
 import { authenticationMembers, WebhookAuthentication } from '../domain/webhook/webhook-trigger.ts'
 import { defineBlock } from '../engine/block.ts'
 import { waitMsMax } from '../language/wait-time.ts'
@@ -31,7 +31,6 @@ export const waitForCall = defineBlock({
   async run({ expiresAfterMs, authentication }, context) {
     const none = { data: null, headers: {}, query: {}, at: null, timedOut: false }
     const until = expiresAfterMs === undefined ? null : context.clock.now() + expiresAfterMs
-    const nothingAsked = { title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 } as const
     const content: PauseContent = authentication.type === 'none' ? nothingAsked : { ...nothingAsked, authentication }
     const known = ({ id, callbackUrl }: OpenPause) => ({ id, callbackUrl })
     const opened = (pause: OpenPause) => context.lead('notify', { ...none, ...known(pause) })

@@ -48,6 +48,11 @@ export type PauseContent = {
   authentication?: WebhookAuthentication
 }
 
+/** The content of a pause that asks people for nothing. */
+export const nothingAsked: PauseContent = {
+  ...{ title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 },
+}
+
 /** A field of the form of an approval. `options`: the values to choose from. */
 export type PauseField = InputField & { label?: string; options?: readonly string[]; required?: boolean }
 

@@ -1,13 +1,14 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, problemsError } from '../../domain/errors.ts'
 import { readInput } from '../../domain/run/input.ts'
-import type {
-  EndedPause,
-  PauseAnswer,
-  PauseContent,
-  PauseEnd,
-  PauseField,
-  StoredPause,
+import {
+  type EndedPause,
+  nothingAsked,
+  type PauseAnswer,
+  type PauseContent,
+  type PauseEnd,
+  type PauseField,
+  type StoredPause,
 } from '../../domain/run/pause.ts'
 import { endedBefore } from './pause-commands.ts'
 
@@ -87,8 +88,6 @@ export class PauseAnswers {
     return { pause, content, answers: (parse(pause.answer) ?? []) as PauseAnswer[] }
   }
 }
-
-const nothingAsked: PauseContent = { title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 }
 
 /** The values of the form. A rejection need not fill it in. */
 function fieldsOf(format: readonly PauseField[], { approved, fields }: GivenAnswer): Record<string, unknown> {

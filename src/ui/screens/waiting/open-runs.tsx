@@ -6,6 +6,7 @@ import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
@@ -68,16 +69,7 @@ export function OpenRuns({
           </Row>
         ))}
       </Table>
-      {found.hasNextPage && (
-        <Button
-          className="mx-auto mt-3"
-          look="quiet"
-          busy={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore of={found} />
       <Confirm
         open={cancelling !== undefined}
         onClose={() => setCancelling(undefined)}

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Hourglass } from 'lucide-react'
 import { Badge } from '../../parts/badge.tsx'
-import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { DocsLink, docs } from '../../parts/docs-link.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
@@ -89,16 +89,7 @@ export function PauseList({
           </Row>
         ))}
       </Table>
-      {found.hasNextPage && (
-        <Button
-          className="mx-auto mt-3"
-          look="quiet"
-          busy={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <ShowMore of={found} />
     </>
   )
 }

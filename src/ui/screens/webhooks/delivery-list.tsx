@@ -9,6 +9,7 @@ import { classes } from '../../parts/class-names.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
+import { ShowMore } from '../../parts/show-more.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
@@ -100,16 +101,7 @@ export function DeliveryList({
           ))}
         </Table>
       )}
-      {found.hasNextPage && (
-        <Button
-          className="mx-auto mt-3"
-          look="quiet"
-          busy={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          Show older deliveries
-        </Button>
-      )}
+      <ShowMore of={found}>Show older deliveries</ShowMore>
       {isResending && <ResendFailed workflowId={workflowId} onClose={() => setIsResending(false)} />}
     </>
   )
