@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { block, document } from '../support/make.ts'
 import { httpPeer } from '../support/outbound/peers.ts'
 import { call } from '../support/running-service.ts'
+import { approveByKeyboard } from '../support/ui/approve.ts'
 import { type Visit, visit } from '../support/ui/browser.ts'
 import { until } from '../support/ui/editor-page.ts'
 import { accessibilityFaults } from './accessibility.ts'
@@ -82,13 +83,7 @@ describe('the page of an approval', () => {
     await page.getByRole('button', { name: 'Approve' }).focus()
     await page.keyboard.press('Enter')
     expect(await page.evaluate(() => globalThis.document.activeElement?.getAttribute('name'))).toBe('reason')
-    await page.keyboard.type('Within the budget')
-    await page.keyboard.press('Tab')
-    await page.keyboard.type('Office')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Space')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
+    await approveByKeyboard(page)
     await page.getByText('Approved. You can close this page.').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await outputOf(executionId)).toEqual({

@@ -4,6 +4,7 @@ import '../support/built.ts'
 import { millrace } from '../support/executable.ts'
 import { block, document } from '../support/make.ts'
 import { call } from '../support/running-service.ts'
+import { approveByKeyboard } from '../support/ui/approve.ts'
 import { type Visit, visit } from '../support/ui/browser.ts'
 import { until } from '../support/ui/editor-page.ts'
 import { faultsInBothThemes } from './accessibility.ts'
@@ -75,13 +76,7 @@ describe('the screen Waiting', () => {
     await panel.getByText('Invoice 4711').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
     await panel.getByLabel('Reason').focus()
-    await page.keyboard.type('Within the budget')
-    await page.keyboard.press('Tab')
-    await page.keyboard.type('Office')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Space')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
+    await approveByKeyboard(page)
     await page.getByText('Approved. The run continues.').waitFor()
     expect((await jobUntil(executionId, 'completed')).output?.result).toEqual({
       ...{ reason: 'Within the budget', account: 'Office', urgent: true },
