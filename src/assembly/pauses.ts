@@ -31,7 +31,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
     resume: (jobs) => parts().jobs.resume(jobs),
     onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
   })
-  /** A run that is not paused is in memory here or elsewhere, or it pauses at the moment. */
+  /** Continues the run if it is paused. Otherwise it is in memory, here or elsewhere, or is about to pause. */
   const goOn = ({ job, pause }: EndedPause) => {
     if (job) parts().jobs.resume([job])
     else parts().runner.answered(pause)

@@ -5,7 +5,7 @@ import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 import { AskedField } from './asked-field.ts'
 
-/** A tool of a model. Operations and persons have a name by default. */
+/** A tool of a model. A tool for an operation or a person has a name by default. */
 export const Tool = t.Object({
   type: oneOf(['workflow', 'api', 'operation', 'human'], {
     labels: { workflow: 'Workflow', api: 'API request', operation: 'Operation of a service', human: 'Person' },

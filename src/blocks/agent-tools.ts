@@ -55,7 +55,7 @@ export class AgentTools {
   }
 
   /**
-   * Calls the tools of one response, and asks persons one after the other when all other tools have ended. The model
+   * Calls the tools of one response, and asks people one after the other when all other tools have ended. The model
    * receives errors as results, so this throws only when the run cannot pause.
    */
   async callAll(turn: ToolTurn): Promise<ToolOutcome[]> {

@@ -59,7 +59,7 @@ const Parameters = t.Object({
       maxItems: 100,
       title: 'Tools',
       description:
-        'Workflows of this workspace, operations of services, HTTP requests and persons that the model may call.',
+        'Workflows of this workspace, operations of services, HTTP requests and people that the model may call.',
     }),
   ),
   maxSteps: t.Integer({

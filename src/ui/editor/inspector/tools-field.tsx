@@ -38,7 +38,7 @@ const icons = {
 
 /**
  * The tools of a model: workflows, operations of services, API requests whose parameters may contain `<args.name>`, and
- * persons.
+ * people.
  */
 export function ToolsField({ value, onChange, readOnly, errorOf }: ToolsProps) {
   const tools = (Array.isArray(value) ? value : []) as Tool[]
