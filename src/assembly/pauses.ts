@@ -29,6 +29,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   const due = new DuePauses({
     ...{ store, clock, lookEveryMs: storeKindOf(config) === 'sqlite' ? undefined : lookEveryMs },
     resume: (jobs) => parts().jobs.resume(jobs),
+    waiting: () => parts().jobs.waitingToResume,
     onFailure: (cause) => logger.warn('due pauses could not be ended', { cause }),
   })
   /** Continues the run if it is paused. Otherwise it is in memory, here or elsewhere, or is about to pause. */

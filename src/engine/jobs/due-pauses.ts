@@ -9,12 +9,14 @@ export type DuePausesOptions = {
   lookEveryMs: number | undefined
   /** Continues the runs of pauses that have ended. */
   resume(jobs: readonly JobFacts[]): void
+  /** How many runs wait to continue. */
+  waiting(): number
   onFailure(cause: unknown): void
 }
 
 /**
  * Ends pauses when their time comes. Only the next time is in memory: the store finds the pauses, however many there
- * are.
+ * are. After a long stop, a million may be due at once; then they end as their runs get their turns.
  */
 export class DuePauses {
   readonly #options: DuePausesOptions
@@ -58,8 +60,12 @@ export class DuePauses {
   }
 
   async #end(): Promise<void> {
-    const { store, clock, resume, lookEveryMs } = this.#options
+    const { store, clock, resume, waiting, lookEveryMs } = this.#options
     while (!this.#stopped) {
+      if (waiting() >= waitingMax) {
+        this.note(clock.now() + againMs)
+        break
+      }
       const { jobs, nextAt } = await store.endDuePauses(clock.now(), limit)
       resume(jobs)
       const isDue = nextAt !== null && nextAt <= clock.now()
@@ -74,6 +80,8 @@ export class DuePauses {
 
 /** Pauses that end in one transaction. */
 const limit = 500
+/** Runs that wait to continue at most, before further pauses end: all of them are in memory. */
+const waitingMax = 5_000
 const retryMs = 1_000
 const againMs = 50
 /** Timers cannot be longer; then this looks again. */

@@ -59,6 +59,11 @@ export class JobQueue {
     return this.#first.size + this.#remembered.size + this.#announced.size + this.#onDisk
   }
 
+  /** Jobs that have started before. All of them are in memory. */
+  get startedBefore(): number {
+    return this.#first.size
+  }
+
   /** Whether `refill` would find more. */
   get hasMore(): boolean {
     return this.#onDisk > 0

@@ -37,6 +37,7 @@ export class Jobs {
   #stopped = false
   #pause: Timer | undefined
   #idle: (() => void) | undefined
+  readonly #takeInterrupted = () => takeInterrupted({ ...this.#options, queue: this.#queue, active: this.#active })
 
   constructor(options: JobsOptions) {
     this.#options = options
@@ -55,6 +56,9 @@ export class Jobs {
 
   get queued(): number {
     return this.#queue.size
+  }
+  get waitingToResume(): number {
+    return this.#queue.startedBefore
   }
   get running(): number {
     return this.#running
@@ -85,10 +89,6 @@ export class Jobs {
     if (unclaimed.interruptedJobs) await this.#takeInterrupted()
     if (unclaimed.queuedJobs) this.#queue.expectMore()
     this.#dispatch()
-  }
-
-  #takeInterrupted(): Promise<void> {
-    return takeInterrupted({ ...this.#options, queue: this.#queue, active: this.#active })
   }
 
   /** Continues jobs whose pauses have ended. */

@@ -9,6 +9,7 @@ function world(times: readonly number[], lookEveryMs?: number) {
   const open = [...times]
   const resumed: number[] = []
   let failures = 0
+  let waiting = 0
   const due = new DuePauses({
     clock,
     lookEveryMs,
@@ -25,6 +26,7 @@ function world(times: readonly number[], lookEveryMs?: number) {
       },
     },
     resume: (jobs) => void resumed.push(...jobs.map(({ createdAt }) => createdAt)),
+    waiting: () => waiting,
     onFailure: () => undefined,
   })
   const settle = async () => {
@@ -36,6 +38,9 @@ function world(times: readonly number[], lookEveryMs?: number) {
     open,
     resumed,
     settle,
+    wait: (runs: number) => {
+      waiting = runs
+    },
     fail: (times_: number) => {
       failures = times_
     },
@@ -116,4 +121,15 @@ test('nothing ends after it was closed', async () => {
   it.due.note(50)
   await it.advance(1_000)
   expect(it.resumed).toEqual([])
+})
+
+test('pauses do not end while thousands of runs wait to continue', async () => {
+  const it = world([100, 200])
+  it.due.look()
+  it.wait(5_000)
+  await it.advance(1_000)
+  expect(it.resumed).toEqual([])
+  it.wait(4_999)
+  await it.advance(50)
+  expect(it.resumed).toEqual([100, 200])
 })

@@ -10,7 +10,10 @@ import { createInstallation } from '../../../src/store/sqlite/tables/installatio
 import { listSealedDocuments, sampleSealedDocuments } from '../../../src/store/sqlite/tables/sealed-documents.ts'
 import { listSealed } from '../../../src/store/sqlite/tables/sealed-values.ts'
 import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
+import { claimInterruptedJobs, parkJobs } from '../../../src/store/sqlite/writes/jobs.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
+import { listOpenRuns } from '../../../src/store/sqlite/writes/open-runs.ts'
+import { endDuePauses, listPauses } from '../../../src/store/sqlite/writes/pauses.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { type Installed, logRow, newKey } from '../../support/store/installed.ts'
 import { logFilter, logQuery } from '../../support/store/log-model.ts'
@@ -133,4 +136,38 @@ test('values of another key are listed in portions that begin where the last one
   }
   table.connection.close()
   expect(sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))).toEqual([])
+})
+
+test('lists beside many paused runs read neither a whole table nor the paused runs of others', () => {
+  using folder = temporaryFolder()
+  const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
+  const sql = new ExplainingSql(connection)
+  const page = { workspaceId: 'workspace', limit: 10 }
+  for (const workflowId of [undefined, 'workflow']) {
+    for (const kind of [undefined, 'approval'] as const) listPauses(sql, { ...page, workflowId, kind, after: 0 })
+    listOpenRuns(sql, { ...page, workflowId, states: ['queued', 'paused'], before: 9 })
+  }
+  endDuePauses(sql, 1, 10)
+  parkJobs(sql, true)
+  claimInterruptedJobs(sql, 10)
+  connection.close()
+  const slow = sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN (?!json_each)/.test(detail))
+  // This index has the queued jobs only.
+  expect(slow).toEqual(['SCAN jobs USING COVERING INDEX jobs_queued'])
+  const uses = (alias: string) =>
+    sql.plans.flatMap((detail) => new RegExp(`SEARCH ${alias} USING.* INDEX (.*)`).exec(detail)?.[1] ?? [])
+  expect(new Set(uses('p'))).toEqual(
+    new Set([
+      'pauses_by_kind (workspace=? AND kind=? AND number>?)',
+      'pauses_by_workflow (workflow=? AND kind=? AND number>?)',
+    ]),
+  )
+  expect(new Set(uses('j'))).toEqual(
+    new Set([
+      'jobs_not_paused (workspace=? AND number<?)',
+      'jobs_paused (workspace=? AND number<?)',
+      'jobs_paused_by_workflow (workflow=? AND number<?)',
+      'jobs_started (state=?)',
+    ]),
+  )
 })

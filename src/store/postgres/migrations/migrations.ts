@@ -5,13 +5,21 @@ import credentials from './002-credentials.sql' with { type: 'text' }
 import connectors from './003-connectors.sql' with { type: 'text' }
 import pauses from './004-pauses.sql' with { type: 'text' }
 import idempotentResponses from './005-idempotent-responses.sql' with { type: 'text' }
+import pauseIndexes from './006-pause-indexes.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
  * processes of two versions run, both use the schema of the newer one: a migration only adds, and a later version
  * removes what no process reads.
  */
-export const migrations: readonly string[] = [foundation, credentials, connectors, pauses, idempotentResponses]
+export const migrations: readonly string[] = [
+  foundation,
+  credentials,
+  connectors,
+  pauses,
+  idempotentResponses,
+  pauseIndexes,
+]
 
 /**
  * Applies the missing migrations, all or none. Processes that start together wait for each other. Throws `CONFLICT`

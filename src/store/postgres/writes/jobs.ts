@@ -222,8 +222,8 @@ export async function parkJobs(sql: Sql, crashed: boolean): Promise<{ queued: nu
     sql.owner,
   )
   const counts = await sql.get<{ queued: number; interrupted: number }>(
-    `SELECT count(*) FILTER (WHERE state = 0) AS queued, count(*) FILTER (WHERE state = 2) AS interrupted
-     FROM millrace.jobs WHERE owner = 0`,
+    `SELECT (SELECT count(*) FROM millrace.jobs WHERE state = 0 AND owner = 0) AS queued,
+       (SELECT count(*) FROM millrace.jobs WHERE state = 2 AND owner = 0) AS interrupted`,
   )
   return counts!
 }

@@ -98,12 +98,15 @@ export async function listRunPauses(sql: Sql, executionId: string): Promise<Stor
   return rows.map(pauseOf)
 }
 
-export async function listPauses(sql: Sql, page: PausePage): Promise<ListedPause[]> {
+export async function listPauses(
+  sql: Sql,
+  { workspaceId, workflowId, kind, after, limit }: PausePage,
+): Promise<ListedPause[]> {
+  const kinds = kind === undefined ? pauseKinds : [kind]
+  const ids = workflowId === undefined ? [workspaceId] : [workspaceId, workflowId]
   const rows = await sql.all<SqlPause>(
-    `${select} WHERE w.id = $1 AND p.state = 0 AND p.number > $2 AND ($3::text IS NULL OR f.id = $3)
-       AND ($4::smallint IS NULL OR p.kind = $4) ORDER BY p.number LIMIT $5`,
-    ...[storable(page.workspaceId), page.after, page.workflowId === undefined ? null : storable(page.workflowId)],
-    ...[page.kind === undefined ? null : pauseKinds.indexOf(page.kind), page.limit],
+    workflowId === undefined ? listOfWorkspace : listOfWorkflow,
+    ...[listOf(kinds.map((each) => pauseKinds.indexOf(each))), after, limit, ...ids.map(storable)],
   )
   return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
 }
@@ -207,3 +210,18 @@ const select = `
     p.until, p.ended_at AS "endedAt", p.content, p.answer, f.name AS "workflowName"
   FROM millrace.pauses p JOIN millrace.workflows f ON f.number = p.workflow
     JOIN millrace.workspaces w ON w.number = p.workspace`
+
+const ofWorkspace = 'workspace = (SELECT number FROM millrace.workspaces WHERE id = $4)'
+const ofWorkflow = `workflow = (
+  SELECT own.number FROM millrace.workflows own JOIN millrace.workspaces home ON home.number = own.workspace
+  WHERE own.id = $5 AND home.id = $4)`
+
+// A search for each kind, because the indexes have the kind before the number.
+const listOfScope = (scope: string) => `${select} WHERE p.number IN (
+    SELECT found.number FROM unnest($1::smallint[]) AS wanted (kind) CROSS JOIN LATERAL (
+      SELECT number FROM millrace.pauses
+      WHERE ${scope} AND kind = wanted.kind AND state = 0 AND number > $2 ORDER BY number LIMIT $3
+    ) AS found
+  ) ORDER BY p.number LIMIT $3`
+const listOfWorkspace = listOfScope(ofWorkspace)
+const listOfWorkflow = listOfScope(ofWorkflow)

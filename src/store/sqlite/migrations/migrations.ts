@@ -9,6 +9,7 @@ import credentials from './007-credentials.sql' with { type: 'text' }
 import connectors from './008-connectors.sql' with { type: 'text' }
 import pauses from './009-pauses.sql' with { type: 'text' }
 import idempotentResponses from './010-idempotent-responses.sql' with { type: 'text' }
+import pauseIndexes from './011-pause-indexes.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -23,6 +24,7 @@ export const migrations: readonly string[] = [
   connectors,
   pauses,
   idempotentResponses,
+  pauseIndexes,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

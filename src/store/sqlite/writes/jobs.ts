@@ -123,7 +123,7 @@ export function claimQueuedJobs(sql: Sql, { perWorkflow, workflowsMax, after }: 
 
 /** Interrupted jobs, oldest first. */
 export function claimInterruptedJobs(sql: Sql, limit: number): JobFacts[] {
-  const text = `${selectWaiting} ${fromJobs} WHERE j.state = 2 ORDER BY j.number LIMIT ?`
+  const text = `${selectWaiting} ${fromJobs} WHERE j.state > 0 AND j.state = 2 ORDER BY j.number LIMIT ?`
   return sql.all<SqlJobFacts>(text, limit).map(factsOf)
 }
 
@@ -145,10 +145,10 @@ export function listScheduledJobs(sql: Sql): Pick<JobFacts, 'executionId' | 'wor
 
 /** Marks running jobs as interrupted, and counts a crash for each if `crashed`. Returns how many jobs are left. */
 export function parkJobs(sql: Sql, crashed: boolean): { queued: number; interrupted: number } {
-  sql.run('UPDATE jobs SET state = 2, cuts = cuts + ? WHERE state = 1', crashed ? 1 : 0)
-  // Literals instead of parameters: only then does SQLite use the partial indexes.
+  // SQLite uses a partial index only if its condition is repeated, with literals instead of parameters.
+  sql.run('UPDATE jobs SET state = 2, cuts = cuts + ? WHERE state > 0 AND state = 1', crashed ? 1 : 0)
   const queued = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 0')
-  const interrupted = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state = 2')
+  const interrupted = sql.get<{ count: number }>('SELECT count(*) AS count FROM jobs WHERE state > 0 AND state = 2')
   return { queued: queued?.count ?? 0, interrupted: interrupted?.count ?? 0 }
 }
 

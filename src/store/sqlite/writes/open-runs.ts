@@ -4,17 +4,36 @@ import type { Sql } from '../connection.ts'
 import { executionIdOf } from '../tables/rows.ts'
 import { fromJobs, type SqlJobFacts, selectFacts } from './jobs.ts'
 
-/** Jobs of a workspace, newest first. */
+type Row = SqlJobFacts & { number: number; state: number; trigger: number; workflowName: string }
+
+/** Jobs of a workspace, newest first. Paused ones may be very many, so no list of others reads them. */
 export function listOpenRuns(sql: Sql, { workspaceId, workflowId, states, before, limit }: OpenRunPage): OpenRun[] {
-  const rows = sql.all<SqlJobFacts & { number: number; state: number; trigger: number; workflowName: string }>(
-    `${selectFacts}, j.number, j.state, j.trigger, f.name AS workflowName ${fromJobs}
-     WHERE j.workspace = (SELECT number FROM workspaces WHERE id = ?) AND j.number < ? AND (? IS NULL OR f.id = ?)
-       AND j.state IN (SELECT value FROM json_each(?)) ORDER BY j.number DESC LIMIT ?`,
-    ...[workspaceId, before, workflowId ?? null, workflowId ?? null],
-    ...[JSON.stringify(states.map((state) => jobStates.indexOf(state))), limit],
-  )
-  return rows.map((row) => ({
+  const others = states.filter((state) => state !== 'paused').map((state) => jobStates.indexOf(state))
+  const rows: Row[] = []
+  if (others.length > 0) {
+    const ofWorkflow = workflowId ?? null
+    rows.push(...sql.all<Row>(notPaused, JSON.stringify(others), ofWorkflow, ofWorkflow, workspaceId, before, limit))
+  }
+  if (states.includes('paused')) {
+    if (workflowId === undefined) rows.push(...sql.all<Row>(paused, workspaceId, before, limit))
+    else rows.push(...sql.all<Row>(pausedOfWorkflow, workflowId, workspaceId, before, limit))
+  }
+  const first = rows.toSorted((a, b) => b.number - a.number).slice(0, limit)
+  return first.map((row) => ({
     ...row,
     ...{ executionId: executionIdOf(row.executionId), state: jobStates[row.state]!, trigger: triggers[row.trigger]! },
   }))
 }
+
+const select = `${selectFacts}, j.number, j.state, j.trigger, f.name AS workflowName ${fromJobs}`
+const ofWorkspace = 'j.workspace = (SELECT number FROM workspaces WHERE id = ?)'
+const ofWorkflow = `j.workflow = (
+  SELECT own.number FROM workflows own JOIN workspaces home ON home.number = own.workspace
+  WHERE own.id = ? AND home.id = ?)`
+const page = 'j.number < ? ORDER BY j.number DESC LIMIT ?'
+
+// Literals instead of parameters: only then does SQLite use the partial indexes.
+const notPaused = `${select} WHERE j.state < 3 AND j.state IN (SELECT value FROM json_each(?))
+  AND (? IS NULL OR f.id = ?) AND ${ofWorkspace} AND ${page}`
+const paused = `${select} WHERE j.state = 3 AND ${ofWorkspace} AND ${page}`
+const pausedOfWorkflow = `${select} WHERE j.state = 3 AND ${ofWorkflow} AND ${page}`

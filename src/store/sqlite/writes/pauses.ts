@@ -67,15 +67,21 @@ export function listRunPauses(sql: Sql, executionId: string): StoredPause[] {
   return sql.all<SqlPause>(text, executionKey(executionId)).map(pauseOf)
 }
 
-export function listPauses(sql: Sql, page: PausePage): ListedPause[] {
-  const { workspaceId, workflowId, kind, after, limit } = page
-  const text = `${select} WHERE w.id = ? AND p.state = 0 AND p.number > ? AND (? IS NULL OR f.id = ?)
-    AND (? IS NULL OR p.kind = ?) ORDER BY p.number LIMIT ?`
-  const ofKind = kind === undefined ? null : pauseKinds.indexOf(kind)
-  const ofWorkflow = workflowId ?? null
-  const rows = sql.all<SqlPause>(text, workspaceId, after, ofWorkflow, ofWorkflow, ofKind, ofKind, limit)
-  return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
+export function listPauses(sql: Sql, { workspaceId, workflowId, kind, after, limit }: PausePage): ListedPause[] {
+  const scope = workflowId === undefined ? ofWorkspace : ofWorkflow
+  const ids = workflowId === undefined ? [workspaceId] : [workflowId, workspaceId]
+  const text = `${select} WHERE ${scope} AND p.kind = ? AND p.state = 0 AND p.number > ? ORDER BY p.number LIMIT ?`
+  // A query for each kind, because the indexes have the kind before the number.
+  const kinds = kind === undefined ? pauseKinds : [kind]
+  const rows = kinds.flatMap((each) => sql.all<SqlPause>(text, ...ids, pauseKinds.indexOf(each), after, limit))
+  const first = rows.toSorted((a, b) => a.number - b.number).slice(0, limit)
+  return first.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
 }
+
+const ofWorkspace = 'p.workspace = (SELECT number FROM workspaces WHERE id = ?)'
+const ofWorkflow = `p.workflow = (
+  SELECT own.number FROM workflows own JOIN workspaces home ON home.number = own.workspace
+  WHERE own.id = ? AND home.id = ?)`
 
 export function getPause(sql: Sql, contextId: string): StoredPause | undefined {
   const row = sql.get<SqlPause>(`${select} WHERE p.context_id = ?`, contextId)

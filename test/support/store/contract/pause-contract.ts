@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { newExecutionId } from '../../../../src/domain/ids.ts'
-import type { NewJob } from '../../../../src/domain/run/job.ts'
+import type { JobState, NewJob, OpenRunPage } from '../../../../src/domain/run/job.ts'
 import { type NewPause, type PauseWrite, pauseKinds } from '../../../../src/domain/run/pause.ts'
 import { logWrite } from '../../../../src/domain/run/write.ts'
 import type { Store } from '../../../../src/store/store.ts'
@@ -194,6 +194,52 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
         { contextId: ask.contextId, state: 'cancelled', endedAt: 12_000 },
       ])
       expect(await store.endDuePauses(99_000, 10)).toEqual({ jobs: [], nextAt: null })
+    })
+
+    test('is listed with its workflow and kind in the order in which it began, in any workspace only its own', async () => {
+      const { store, home } = here()
+      const kinds = ['call', 'wait', 'approval', 'wait', 'call'] as const
+      const pauses = kinds.map((kind) => pauseOf({ kind, until: null }))
+      for (const pause of pauses) await paused(pause)
+      const { workspaceId, workflowId } = home
+      for (const kind of [undefined, ...pauseKinds]) {
+        const wanted = pauses.filter((pause) => kind === undefined || pause.kind === kind)
+        for (const ofWorkflow of [undefined, workflowId]) {
+          const listed: string[] = []
+          for (let after = 0; ; ) {
+            const page = await store.listPauses({ workspaceId, workflowId: ofWorkflow, kind, after, limit: 2 })
+            listed.push(...page.map(({ contextId }) => contextId))
+            if (page.length < 2) break
+            after = page.at(-1)!.number
+          }
+          expect(listed).toEqual(wanted.map(({ contextId }) => contextId))
+        }
+        expect(await store.listPauses({ workspaceId: 'other', workflowId, kind, after: 0, limit: 9 })).toEqual([])
+      }
+    })
+
+    test('of a run is listed among the other runs of its workspace', async () => {
+      const { store, home } = here()
+      const first = await paused(pauseOf())
+      const queued = jobOf({ startedAt: null })
+      await store.append([{ kind: 'job', row: queued }])
+      const last = await paused(pauseOf())
+      const { workspaceId, workflowId } = home
+      const listed = async (states: readonly JobState[], more: Partial<OpenRunPage> = {}) => {
+        const page = { workspaceId, workflowId: undefined, states, before: Number.MAX_SAFE_INTEGER, limit: 10, ...more }
+        return await store.listOpenRuns(page)
+      }
+      for (const ofWorkflow of [undefined, workflowId]) {
+        const more = { workflowId: ofWorkflow }
+        const all = await listed(['queued', 'paused'], more)
+        expect(idsOf(all)).toEqual([last, queued.executionId, first])
+        expect(all.map(({ state }) => state)).toEqual(['paused', 'queued', 'paused'])
+        expect(idsOf(await listed(['queued', 'paused'], { ...more, before: all[1]!.number }))).toEqual([first])
+        expect(idsOf(await listed(['queued', 'paused'], { ...more, limit: 2 }))).toEqual([last, queued.executionId])
+        expect(idsOf(await listed(['paused'], more))).toEqual([last, first])
+        expect(idsOf(await listed(['queued', 'running'], more))).toEqual([queued.executionId])
+        expect(await listed(['queued', 'paused'], { ...more, workspaceId: 'other' })).toEqual([])
+      }
     })
 
     test('is listed while it is open, and can be extended', async () => {
