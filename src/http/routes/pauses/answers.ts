@@ -52,7 +52,9 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
           return { success: true, outcome } as const
         }
         const body = await readJsonBody(request, services.body, '{}')
-        const { approved = true, fields = {} } = isObject(body) ? body : {}
+        // Anything else must not approve by accident.
+        if (!isObject(body)) throw new AppError('INVALID_INPUT', 'The body must be an object: { "approved": true }.')
+        const { approved = true, fields = {} } = body
         if (typeof approved !== 'boolean') throw new AppError('INVALID_INPUT', 'approved must be true or false.')
         const outcome = await services.answers.answer(asked, { approved, fields, by: by?.email ?? null })
         return { success: true, outcome } as const

@@ -40,11 +40,16 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
           : 'The run has no such pause.'
       throw new AppError('NOT_FOUND', message)
     }
-    const input = isObject(body) && isObject(body['input']) ? body['input'] : {}
+    const input = isObject(body) ? (body['input'] ?? {}) : body
+    // Anything else must not approve by accident.
+    if (!isObject(input)) throw new AppError('INVALID_INPUT', 'The body must be an object, and so must its input.')
     const asked = await answers.find(wanted.contextId)
     if (!asked) await pauses.resume(wanted.contextId)
     else {
       const { approved = true, ...fields } = input
+      if (asked.pause.kind === 'approval' && typeof approved !== 'boolean') {
+        throw new AppError('INVALID_INPUT', 'input.approved must be true or false.')
+      }
       const by = (await store.findUser(caller.userId))?.email.toLowerCase() ?? null
       const call = asked.pause.kind === 'call' ? { call: { data: input, headers: {}, query: {} } } : {}
       await answers.answer(asked, { approved: approved !== false, fields, by, ...call })

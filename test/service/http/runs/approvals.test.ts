@@ -121,6 +121,20 @@ describe('an approval', () => {
     expect(output.result.ask.approved).toBe(bodies[responses.indexOf(winners[0]!)]!.approved)
   }, 30_000)
 
+  test('is not approved by a body that says something else', async () => {
+    const { id, executionId, link, path } = await ask()
+    for (const body of ['no', [], 7, [false], { approved: 'no' }, { approved: null }]) {
+      const { status, json } = await world.call(path, { key: null, body })
+      expect([body, status, json.code]).toEqual([body, 400, 'INVALID_INPUT'])
+    }
+    for (const body of ['no', [], { input: [] }, { input: 'no' }, { input: { approved: 'no' } }]) {
+      const { status, json } = await world.call(`/api/resume/${id}/${executionId}/${link.id}`, { body })
+      expect([body, status, json.code]).toEqual([body, 400, 'INVALID_INPUT'])
+    }
+    expect((await world.call(path, { key: null, body: { approved: false } })).status).toBe(200)
+    expect((await jobUntil(executionId, 'completed')).output.result.ask.approved).toBe(false)
+  }, 30_000)
+
   test('has a form whose values must fit', async () => {
     const fields = [
       { name: 'reason', type: 'string', label: 'Reason', required: true },
