@@ -103,7 +103,13 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const at = clock.now()
   const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))
   const started = { ...job, startedAt: job.startedAt ?? at, waitedMs }
-  if (isStuck(texts, job.interruptions)) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+  if (isStuck(texts, job.interruptions)) {
+    const pauses = job.hasPauses ? await store.listRunPauses(executionId) : []
+    const open = pauses.filter(({ state }) => state === 'open')
+    if (open.length === 0) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
+    // It may only have been waiting. It tries again when its pause has ended.
+    return (await write({ kind: 'job-start', executionId, at })) ? 'done' : await pauseJob(turn, executionId, open)
+  }
   const mark = crashMark(texts, job.interruptions)
   const writes: JobWrite[] = [{ kind: 'job-start', executionId, at }]
   if (mark !== undefined) {

@@ -315,3 +315,34 @@ test('a job that this process lost and claimed again has one turn at a time', as
   expect(it.steps).toEqual(['f', 'g'])
   expect(it.bugs).toEqual([])
 })
+
+test('a job with an open pause is not given up after three crashes: it waits, and then continues', async () => {
+  await it.entry(await it.accept('first'))
+  const { workflowId, workspaceId } = it.home
+  const executionId = newExecutionId()
+  const at = it.clock.now()
+  const input = new TextEncoder().encode('{"input":{"value":"second"},"fields":{}}')
+  const facts = {
+    executionId,
+    workflowId,
+    workspaceId,
+    version: 1,
+    trigger: 'api' as const,
+    createdAt: at,
+    startedAt: at,
+  }
+  const pause = { contextId: 'c', place: 'p', blockId: 'ask', blockName: 'Ask', since: at, until: null, content: null }
+  const pauses = [{ ...pause, kind: 'approval' as const }]
+  await it.store.append([{ kind: 'job', row: { ...facts, input } }])
+  await it.store.append([{ kind: 'job-pause', executionId, at, pauses, goesOn: true }])
+  for (let crash = 1; crash <= 2; crash += 1) {
+    await it.store.parkJobs(true)
+    await it.store.append([{ kind: 'job-start', executionId, at }])
+  }
+  await it.jobs.open()
+  while ((await it.store.findJob(executionId))?.state !== 'paused') await Bun.sleep(1)
+  expect(await it.store.findJob(executionId)).toMatchObject({ interruptions: 0 })
+  const ended = await it.store.endPause({ contextId: 'c', state: 'answered', at, answer: null })
+  it.jobs.resume([ended!.job!])
+  expect((await it.entry(executionId)).level).toBe('info')
+})

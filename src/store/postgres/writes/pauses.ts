@@ -175,9 +175,16 @@ const endDue = `
   )
   SELECT execution_id AS "executionId" FROM ended`
 
-/** Lets paused jobs continue in this process. Those that are running find out by themselves when they pause. */
+/**
+ * Lets paused jobs continue in this process. Those that are running find out by themselves when they pause. The end of
+ * a pause is progress, so the crashes before do not count against the run any more; a paused job has none.
+ */
 async function wake(sql: Sql, executionIds: readonly string[]): Promise<JobFacts[]> {
   if (executionIds.length === 0) return []
+  await sql.run(
+    'UPDATE millrace.jobs SET cuts = 0 WHERE execution_id = ANY($1::text[]) AND cuts > 0',
+    listOf(executionIds),
+  )
   const woken = await sql.all<{ number: number }>(
     `UPDATE millrace.jobs SET state = 2, owner = $2 WHERE execution_id = ANY($1::text[]) AND state = 3
      RETURNING number`,

@@ -119,10 +119,15 @@ export function endDuePauses(sql: Sql, at: number, limit: number): DuePauses {
   return { jobs, nextAt: next?.until ?? null }
 }
 
-/** Lets paused jobs continue. Those that are still running find out by themselves when they pause. */
+/**
+ * Lets paused jobs continue. Those that are still running find out by themselves when they pause. The end of a pause is
+ * progress, so the crashes before do not count against the run any more; a paused job has none.
+ */
 function wake(sql: Sql, executionIds: readonly string[]): JobFacts[] {
   return executionIds.flatMap((executionId) => {
-    const changed = sql.run('UPDATE jobs SET state = 2 WHERE execution_id = ? AND state = 3', executionKey(executionId))
+    const key = executionKey(executionId)
+    const changed = sql.run('UPDATE jobs SET state = 2 WHERE execution_id = ? AND state = 3', key)
+    if (changed === 0) sql.run('UPDATE jobs SET cuts = 0 WHERE execution_id = ? AND cuts > 0', key)
     const job = changed > 0 ? interruptedJob(sql, executionId) : undefined
     return job ? [job] : []
   })

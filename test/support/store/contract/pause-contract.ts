@@ -80,6 +80,26 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.getPause(pause.contextId)).toBeUndefined()
     })
 
+    test('shows with its end, too, that its run did not cause the crashes before', async () => {
+      const { store } = here()
+      for (const isDue of [true, false]) {
+        const row = jobOf()
+        const { executionId } = row
+        const pause = pauseOf({ kind: 'approval' })
+        await store.append([{ kind: 'job', row }])
+        await store.append([{ ...pausing(executionId, [pause]), goesOn: true }])
+        for (const at of [6_000, 7_000]) {
+          await store.append([{ kind: 'job-start', executionId, at }])
+          await store.parkJobs(true)
+          await store.claimInterruptedJobs(10)
+        }
+        expect(await store.findJob(executionId)).toMatchObject({ state: 'interrupted', interruptions: 2 })
+        if (isDue) expect((await store.endDuePauses(9_000, 10)).jobs).toEqual([])
+        else await store.endPause({ contextId: pause.contextId, state: 'answered', at: 8_000, answer: null })
+        expect(await store.findJob(executionId)).toMatchObject({ state: 'interrupted', interruptions: 0 })
+      }
+    })
+
     test('is known for 30 days after its end', async () => {
       const { store } = here()
       const [old, recent, open] = [
