@@ -21,11 +21,13 @@ import {
   residentMb,
   serveMillrace,
 } from './support/service.ts'
+import { get, post, succeeded, unfinished, until } from './support/service-calls.ts'
 
 /**
- * What do paused runs cost, how late do they continue, and how fast do runs pause and continue? `bun bench/pauses.ts
- * [paused 1000000] [seconds 20] [rounds 3] [sqlite|postgres]` copies one run that the service has paused, with IDs and
- * encryption of its own for each copy, and continues some of the copies. It alternates starts with and without them.
+ * How much do paused runs cost, how late do they continue, and how fast do runs pause and continue? `bun
+ * bench/pauses.ts [paused 1000000] [seconds 20] [rounds 3] [sqlite|postgres]` copies one run that the service has
+ * paused, with IDs and encryption of its own for each copy, and continues some of the copies. It alternates starts with
+ * and without them.
  */
 const [paused = 1_000_000, seconds = 20, rounds = 3] = process.argv.slice(2, 5).map(Number)
 const isPostgres = process.argv[5] === 'postgres'
@@ -287,44 +289,4 @@ async function endsSince(
 type Entry = {
   finalOutput: { data: { until: string } }
   traceSpans: { children: { blockId: string; startTime: string }[] }[]
-}
-
-/** Runs that have succeeded since the start of the service. */
-async function succeeded(service: Millrace): Promise<number> {
-  return await metric(service, /^millrace_runs_total\{.*outcome="success".*\} (\d+)$/gm)
-}
-
-/** Asynchronous runs that are queued or running. */
-async function unfinished(service: Millrace): Promise<number> {
-  return await metric(service, /^millrace_jobs\{.*\} (\d+)$/gm)
-}
-
-async function metric({ url, apiKey }: Millrace, line: RegExp): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': apiKey } })).text()
-  return [...text.matchAll(line)].reduce((sum, [, value]) => sum + Number(value), 0)
-}
-
-async function get<Result>({ url, apiKey }: Millrace, path: string): Promise<Result> {
-  const response = await fetch(url + path, { headers: { 'x-api-key': apiKey } })
-  return (await response.json()) as Result
-}
-
-async function post<Result>(
-  { url, apiKey }: Millrace,
-  path: string,
-  body: object = {},
-  mode = 'sync',
-): Promise<Result> {
-  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'x-execution-mode': mode }
-  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as Result
-}
-
-async function until(isTrue: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs
-  while (!(await isTrue().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error('The service did not get there in time')
-    await Bun.sleep(20)
-  }
 }

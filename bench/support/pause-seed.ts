@@ -13,7 +13,7 @@ import type { Installation } from './service.ts'
 /** Where an installation keeps its data: the settings of its service. */
 export type Place = Installation & { environment: Record<string, string> }
 
-/** What the store has of one paused run, decrypted. */
+/** One paused run as the store has it, decrypted. */
 export type Template = { row: NewJob; input: string; steps: string[]; pause: NewPause; content: string | null }
 
 export const secretKey = 'the key of a benchmark that protects nothing'

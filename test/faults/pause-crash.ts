@@ -11,7 +11,10 @@ export type PauseCrashReport = {
   wrong: string[]
 }
 
-type Continuation = { approved: boolean; timedOut: boolean; key: string | null }
+type Continuation = { approved: boolean; timedOut: boolean; key: string | null; at: number }
+
+/** From before a kill until the process serves again. */
+type Kill = { from: number; to: number }
 
 /** Everything that is known about one run. */
 type Seen = {
@@ -33,6 +36,7 @@ export async function crashPauses(
   using receiver = new Receiver(seen)
   const first = target.processes[0]!
   const { pathname: path } = new URL(await deploy(first.url, target.apiKey, workflowFor(receiver.url)))
+  const kills: Kill[] = []
   let count = 0
   for (let round = 1; round <= rounds; round += 1) {
     const working: Promise<unknown>[] = []
@@ -45,7 +49,9 @@ export async function crashPauses(
     }
     // A run that is killed three times before a block of it ends is given up, so there is time for a block.
     await Bun.sleep(100 + random() * 400)
+    const from = performance.now()
     await target.restart(Math.floor(random() * target.processes.length))
+    kills.push({ from, to: performance.now() })
     await Promise.all(working)
     progress?.(round, [...seen.values()].filter(({ continuations }) => continuations.length > 0).length)
   }
@@ -55,8 +61,9 @@ export async function crashPauses(
     const deadline = performance.now() + 60_000
     while (run.continuations.length === 0 && performance.now() < deadline) await Bun.sleep(20)
     if (run.continuations.length === 0) wrong.add(`run ${n} asked, and never continued`)
-    for (const problem of problemsOf(run)) wrong.add(`run ${n} ${problem}`)
+    for (const problem of problemsOf(run, kills)) wrong.add(`run ${n} ${problem}`)
   }
+  for (const problem of await leftBehind(target)) wrong.add(problem)
   const ended = asked.map(([, { continuations }]) => continuations[0]).filter((each) => each !== undefined)
   const expired = ended.filter(({ timedOut }) => timedOut).length
   return { rounds, runs: asked.length, answered: ended.length - expired, expired, wrong: [...wrong] }
@@ -70,16 +77,47 @@ type CrashOptions = {
 }
 
 /** A block that was in progress during a kill runs again, but always with the same outcome and the same key. */
-function problemsOf({ taken, continuations }: Seen): string[] {
+function problemsOf({ taken, continuations }: Seen, kills: readonly Kill[]): string[] {
   const [first, ...others] = continuations
   if (!first) return []
   const problems: string[] = []
-  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) problems.push('continued in two ways')
+  const outcomeOf = ({ at: _, ...outcome }: Continuation) => JSON.stringify(outcome)
+  if (others.some((other) => outcomeOf(other) !== outcomeOf(first))) problems.push('continued in two ways')
+  const isTwice = others.some((other, before) => {
+    const previous = continuations[before]!
+    return !kills.some(({ from, to }) => from <= other.at && to >= previous.at)
+  })
+  if (isTwice) problems.push('continued twice without a kill in between')
   if (taken.length > 1) problems.push(`accepted ${taken.length} answers`)
   if (taken.length === 1 && first.timedOut) problems.push('accepted an answer, and expired')
   if (taken.length === 1 && !first.timedOut && taken[0] !== first.approved)
     problems.push('continued with another answer')
   return problems
+}
+
+/** Pauses that are open and runs that have not ended, after a while, and runs that failed. */
+async function leftBehind(target: Target): Promise<string[]> {
+  const { url } = target.processes[0]!
+  const read = async (path: string) => {
+    const response = await fetch(url + path, { headers: { 'x-api-key': target.apiKey } })
+    return ((await response.json()) as { data: { executionId: string; status: string; finalOutput: unknown }[] }).data
+  }
+  const base = `/api/workspaces/${target.workspaceId}`
+  const unfinished = async () => [
+    ...(await read(`${base}/pauses`)),
+    ...(await read(`${base}/runs?limit=100`)).filter(({ status }) => /^(queued|processing|paused)$/.test(status)),
+  ]
+  const deadline = performance.now() + 30_000
+  let left = await unfinished()
+  while (left.length > 0 && performance.now() < deadline) {
+    await Bun.sleep(100)
+    left = await unfinished()
+  }
+  const failed = await read(`/api/v1/logs?workspaceId=${target.workspaceId}&level=error&includeFinalOutput=true`)
+  return [
+    ...left.map(({ executionId }) => `${executionId} did not end`),
+    ...failed.map(({ executionId, finalOutput }) => `${executionId} failed: ${JSON.stringify(finalOutput)}`),
+  ]
 }
 
 function workflowFor(url: string) {
@@ -136,7 +174,8 @@ class Receiver {
         if (run && body.link !== undefined) run.link = body.link
         else {
           const { approved = false, timedOut = false } = body
-          run?.continuations.push({ approved, timedOut, key: request.headers.get('idempotency-key') })
+          const key = request.headers.get('idempotency-key')
+          run?.continuations.push({ approved, timedOut, key, at: performance.now() })
         }
         return Response.json({ ok: true })
       },
