@@ -5,8 +5,9 @@ import { storeSettings } from './store/test-store.ts'
 export type Installation = { userId: string; workspaceId: string; apiKey: string }
 
 /** Creates an installation in a folder. */
-export async function init(data: string): Promise<Installation> {
-  const { code, out, words } = await millrace(['init', '--json'], { environment: { MILLRACE_DATA: data } })
+export async function init(data: string, settings: Record<string, string> = {}): Promise<Installation> {
+  const environment = { MILLRACE_DATA: data, ...settings }
+  const { code, out, words } = await millrace(['init', '--json'], { environment })
   if (code !== 0) throw new Error(`init exited with ${code}: ${words}`)
   return JSON.parse(out) as Installation
 }
