@@ -16,11 +16,13 @@ test('hostile requests neither stop the service nor make it send or keep much', 
     },
   })
   expect(reports.length).toBeGreaterThan(50)
-  const faults = reports.filter(({ statuses, largestResponse, healthMs, noiseMs, memoryMb }) => {
+  const faults = reports.filter(({ name, statuses, largestResponse, healthMs, noiseMs, memoryMb }) => {
     const codes = Object.keys(statuses).map(Number)
     const isRefused = codes.every((status) => status >= 400)
     return (
       codes.includes(0) ||
+      // Elsewhere, 500 is the status of a run that failed.
+      (name.startsWith('pause') && codes.includes(500)) ||
       // These attacks took between two seconds and forever. The bound is wide, because this is no benchmark.
       healthMs - noiseMs > 2_000 ||
       (isRefused && largestResponse > 64_000) ||

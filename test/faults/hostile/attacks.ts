@@ -2,6 +2,7 @@ import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valu
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
 import { largeValueAttacks } from './large-values.ts'
+import { pauseAttacks } from './pauses.ts'
 import { storedValueAttacks } from './stored-values.ts'
 import type { Target } from './target.ts'
 
@@ -17,8 +18,8 @@ export type AttackRequest = {
   then?(response: string): Pick<AttackRequest, 'url' | 'method'>
 }
 
-/** Requests that are sent at once, `times` times in a row. */
-export type Attack = { name: string; requests: readonly AttackRequest[]; times?: number }
+/** Requests that are sent at once, or `atOnce` of them, `times` times in a row. */
+export type Attack = { name: string; requests: readonly AttackRequest[]; times?: number; atOnce?: number }
 
 /** Every attack. `isShort` leaves out most combinations of a body and a compression. */
 export function attacksOn(target: Target, isShort: boolean): Attack[] {
@@ -33,6 +34,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...storedValueAttacks(target),
     ...largeValueAttacks(target),
     ...connectorAttacks(target),
+    ...pauseAttacks(target, isShort),
   ]
 }
 

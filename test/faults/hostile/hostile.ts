@@ -97,7 +97,7 @@ type Attacked = { p99: number; sentBytes: number; responses: AttackResponse[] }
 /** Repeats an attack while the ordinary callers run. */
 async function underAttack(
   target: Target,
-  { requests, times = 1 }: Attack,
+  { requests, times = 1, atOnce = requests.length }: Attack,
   { callers, attackMs }: Measuring,
 ): Promise<Attacked> {
   const startMs = callers > 0 ? 300 : 0
@@ -106,10 +106,13 @@ async function underAttack(
   await Bun.sleep(startMs)
   const endAt = performance.now() + attackMs
   const responses: AttackResponse[] = []
-  const attack = async (request: AttackRequest) => {
-    for (let time = 0; time < times || performance.now() < endAt; time += 1) responses.push(await send(request))
+  const attack = async (own: readonly AttackRequest[]) => {
+    for (let time = 0; time < times || performance.now() < endAt; time += 1) {
+      for (const request of own) responses.push(await send(request))
+    }
   }
-  await Promise.all(requests.map(attack))
+  const attackers = Map.groupBy(requests.keys(), (at) => at % atOnce)
+  await Promise.all([...attackers.values()].map((places) => attack(places.map((at) => requests[at]!))))
   const sizeOf = new Map(requests.map((request) => [request.url, request.bytes?.length ?? 0]))
   const sentBytes = responses.reduce((sum, { url }) => sum + (sizeOf.get(url) ?? 0), 0)
   return { p99: (await ordinary)?.p99 ?? 0, sentBytes, responses }

@@ -1,6 +1,7 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
 import { deployLargeValues } from './large-values.ts'
+import { type PausedRuns, startPausedRuns } from './pauses.ts'
 import { type StoredValues, storeLargeValues } from './stored-values.ts'
 
 /** A running service with the workflows that the attacks use. */
@@ -30,6 +31,7 @@ export type Target = {
   expressions: Readonly<Record<string, string>>
   /** Endpoints whose runs have large values, by name. */
   large: Readonly<Record<string, string>>
+  paused: PausedRuns
   /** Large values that were stored before. */
   stored: StoredValues
 }
@@ -107,9 +109,10 @@ export async function startTarget(
   }
   const stored = await storeLargeValues({ url, apiKey, cookie, workspaceId })
   const large = await deployLargeValues(make, upstream.replace(/\/$/, ''))
+  const paused = await startPausedRuns(make, { url, apiKey, workspaceId })
   return {
     ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
-    ...{ repeating, stored },
+    ...{ repeating, stored, paused },
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,
