@@ -1,3 +1,5 @@
+// Long because it lists every setting.
+
 import { secretKeyCharsMin } from './domain/account/environment.ts'
 import { tierNames, tierSettings } from './domain/account/tiers.ts'
 import { defaultLimits } from './domain/limits.ts'
@@ -105,6 +107,12 @@ export const settingSchemas = {
     1,
     1_000_000_000,
     'Asynchronous runs that may wait in the queue. Beyond that, callers get 503.',
+  ),
+  pausesMax: whole(
+    2_000_000,
+    1,
+    1_000_000_000,
+    'Paused blocks of one workspace. Beyond that, a block that would pause fails.',
   ),
   blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Maximum number of block executions in a run.'),
   loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Maximum number of iterations of a loop.'),

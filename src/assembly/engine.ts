@@ -124,12 +124,14 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     clock.setTimer(warmAfterMs, () => sandbox.warm())
     void jobs.open()
     pauses.due.look()
+    pauses.ofDeleted.look()
   }
   const stop = (graceMs: number) =>
     stopAll(logger, [
       ['re-runs', () => reruns.stop()],
       ['asynchronous runs', () => jobs.close()],
       ['pauses', () => pauses.due.close()],
+      ['runs of deleted workflows', () => pauses.ofDeleted.close()],
       ['runs', () => runner.stop(graceMs)],
       ['asynchronous runs', () => jobs.stop()],
       ['live events', () => bus.close()],

@@ -98,6 +98,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     runner,
     jobs,
     pauses: engine.pauses.commands,
+    runsOfDeleted: engine.pauses.ofDeleted,
     editors: engine.editors,
     manual: manualServicesOf(options),
     pins: engine.pins,

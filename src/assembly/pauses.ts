@@ -1,9 +1,11 @@
 import { storeKindOf } from '../config.ts'
 import type { EndedPause } from '../domain/run/pause.ts'
 import type { JobWrite } from '../domain/run/write.ts'
+import { DeletedWorkflowRuns } from '../engine/jobs/deleted-workflow-runs.ts'
 import { DuePauses } from '../engine/jobs/due-pauses.ts'
 import type { Jobs } from '../engine/jobs/jobs.ts'
 import { PauseAnswers } from '../engine/jobs/pause-answers.ts'
+import { PauseBudget } from '../engine/jobs/pause-budget.ts'
 import { PauseCommands } from '../engine/jobs/pause-commands.ts'
 import { PauseTokens } from '../engine/jobs/pause-links.ts'
 import { openPause, pauseRun } from '../engine/jobs/pause-run.ts'
@@ -39,9 +41,12 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   }
   const commands = new PauseCommands({
     ...{ store, clock, goOn, noted: (until) => due.note(until) },
-    cancel: (executionId) => parts().jobs.cancel(executionId),
-    onFailure: (cause) => logger.warn('the paused runs of a deleted workflow could not be cancelled', { cause }),
   })
+  const ofDeleted = new DeletedWorkflowRuns({
+    ...{ store, clock, cancel: (executionId) => parts().jobs.cancel(executionId) },
+    onFailure: (cause) => logger.warn('paused runs of deleted workflows could not be cancelled', { cause }),
+  })
+  const budget = new PauseBudget({ store, clock, max: config.pausesMax })
   const answers = new PauseAnswers({ store, clock, seal: jobSeal.seal, open: jobSeal.open, goOn })
   const writing = {
     ...{ seal: jobSeal.seal, inSlices: slices.run },
@@ -50,7 +55,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   const note = (pauses: readonly { until: number | null }[]) => {
     for (const { until } of pauses) due.note(until)
   }
-  const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'sealPauses'> = {
+  const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'admitPause' | 'sealPauses'> = {
     async pause(run) {
       await pauseRun(run, writing)
       note(run.pauses)
@@ -58,6 +63,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
       const job = run.history ? undefined : await store.findJob(run.record.executionId)
       if (job?.state === 'interrupted') parts().jobs.resume([job])
     },
+    admitPause: (workspaceId) => budget.take(workspaceId),
     async openPause(opening) {
       const write = await openPause(opening, writing)
       note([opening.pause])
@@ -69,7 +75,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
       open: (sealed) => jobSeal.open(sealed, executionId),
     }),
   }
-  return { tokens, due, commands, answers, ofRunner, onPaused: note }
+  return { tokens, due, ofDeleted, commands, answers, ofRunner, onPaused: note }
 }
 
 /** How often a process looks for pauses that others have written. */

@@ -18,6 +18,7 @@ import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Compilation } from '../engine/compile/plan.ts'
 import type { DocumentSecrets } from '../engine/document-secrets.ts'
+import type { DeletedWorkflowRuns } from '../engine/jobs/deleted-workflow-runs.ts'
 import type { PauseCommands } from '../engine/jobs/pause-commands.ts'
 import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
@@ -83,7 +84,9 @@ export type Services = {
      */
     cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
-  pauses: Pick<PauseCommands, 'resume' | 'extend' | 'cancelRunsOf'>
+  pauses: Pick<PauseCommands, 'resume' | 'extend'>
+  /** Cancels the paused runs of deleted workflows. */
+  runsOfDeleted: Pick<DeletedWorkflowRuns, 'look'>
   manual: ManualServices
   /** The other processes of the installation. */
   peers: Peers

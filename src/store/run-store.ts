@@ -54,6 +54,10 @@ export interface RunStore {
   /** The pauses of a run, oldest first. */
   listRunPauses(executionId: string): Promise<StoredPause[]>
   listPauses(page: PausePage): Promise<ListedPause[]>
+  /** Counts the open pauses of a workspace. Stops counting at `limit`. */
+  countPauses(workspaceId: string, limit: number): Promise<number>
+  /** Deleted workflows that still have open pauses, at most `limit`. */
+  listDeletedWithPauses(limit: number): Promise<{ workspaceId: string; workflowId: string }[]>
   getPause(contextId: string): Promise<StoredPause | undefined>
   /** Ends an open pause. Undefined when there is no such pause. */
   endPause(end: PauseEnd): Promise<EndedPause | undefined>

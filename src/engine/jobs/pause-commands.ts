@@ -1,20 +1,16 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../../domain/run/pause.ts'
+import type { EndedPause, PauseEnd, StoredPause } from '../../domain/run/pause.ts'
 
 export type PauseCommandsOptions = {
   store: {
     endPause(end: PauseEnd): Promise<EndedPause | undefined>
     extendPause(contextId: string, until: number | null): Promise<StoredPause | undefined>
     getPause(contextId: string): Promise<StoredPause | undefined>
-    listPauses(page: PausePage): Promise<ListedPause[]>
   }
   clock: Clock
   /** Continues the run of a pause that has ended. */
   goOn(ended: EndedPause): void
-  /** Cancels a run. */
-  cancel(executionId: string): Promise<unknown>
-  onFailure(cause: unknown): void
   /** Called with the new time of a pause. */
   noted(until: number | null): void
 }
@@ -37,22 +33,6 @@ export class PauseCommands {
     return ended.pause
   }
 
-  /** Cancels all paused runs of a workflow. Never rejects. */
-  async cancelRunsOf(workflow: { workspaceId: string; workflowId: string }): Promise<void> {
-    const { store, cancel, onFailure } = this.#options
-    try {
-      let after = 0
-      for (;;) {
-        const page = await store.listPauses({ ...workflow, after, limit: pageMax })
-        for (const executionId of new Set(page.map((pause) => pause.executionId))) await cancel(executionId)
-        if (page.length < pageMax) return
-        after = page.at(-1)?.number ?? 0
-      }
-    } catch (cause) {
-      onFailure(cause)
-    }
-  }
-
   /** Changes when a pause ends by itself; null: never. Throws like `resume`. */
   async extend(contextId: string, until: number | null): Promise<StoredPause> {
     const { store, noted } = this.#options
@@ -65,8 +45,6 @@ export class PauseCommands {
     throw found ? endedBefore(found) : unknownPause(contextId)
   }
 }
-
-const pageMax = 200
 
 export function unknownPause(contextId: string): AppError {
   return new AppError('NOT_FOUND', `There is no pause "${contextId.slice(0, 100)}".`)

@@ -28,6 +28,8 @@ export type RunPausesOptions = {
   callerWaitsUntil: number | undefined
   /** Suspends the run. */
   suspend(cause: Paused): void
+  /** To be called before a new pause. Rejects when the workspace may not have a further one. */
+  admit(): Promise<void>
   /** Writes a pause that the run does not wait for yet. Undefined where no pause can be answered. */
   open: ((pause: NewPause) => Promise<void>) | undefined
   links: PauseSeal | undefined
@@ -83,6 +85,7 @@ export class RunPauses {
       await sleepUntil(clock, until, signal)
       return now
     }
+    if (!known) await this.#options.admit()
     const pause = known ?? {
       ...at,
       ...({ contextId: newId(), kind: 'wait', since: now, until, content: null } as const),
@@ -106,6 +109,7 @@ export class RunPauses {
     const known = this.#known.get(at.place)
     let pause: NewPause | undefined = known
     if (!pause) {
+      await this.#options.admit()
       const sealed = links.seal(JSON.stringify(content))
       pause = { ...at, contextId: newId(), kind, since: clock.now(), until, content: sealed }
       const opening = this.#opening.then(() => open(pause!))

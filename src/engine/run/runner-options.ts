@@ -28,6 +28,8 @@ export type RunnerOptions = {
    * are the steps that it has recorded. Returns how further steps are written.
    */
   openPause?(opening: OpeningPause): Promise<StepWriter>
+  /** Rejects with the block's error when the workspace may not have a further pause. */
+  admitPause?(workspaceId: string): Promise<void>
   sealPauses?(executionId: string): PauseSeal
   /** The observer that waits for an asynchronous run to begin. */
   awaiting?(executionId: string): RunObserver | undefined

@@ -271,6 +271,7 @@ export class Runner {
       known: request.knownPauses ?? [],
       callerWaitsUntil: request.history ? undefined : clock.now() + this.#timeLeft(request),
       suspend: (cause) => run.suspend(cause),
+      admit: async () => await this.#options.admitPause?.(run.facts.workspaceId),
       open: this.#options.openPause && ((pause) => this.#openPause(run, request, pause)),
       links: this.#options.sealPauses?.(run.facts.executionId),
     })

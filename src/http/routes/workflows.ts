@@ -159,10 +159,9 @@ export function workflowRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        const { workspaceId } = await findWorkflow(services, key, id, 'write')
+        await findWorkflow(services, key, id, 'write')
         await store.deleteWorkflow(id, clock.now())
-        // There may be very many.
-        void services.pauses.cancelRunsOf({ workspaceId, workflowId: id })
+        services.runsOfDeleted.look()
         services.deployments.forget(id)
         set.status = 204
       },

@@ -184,6 +184,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listRunPauses: { kind: 'read', run: pauses.listRunPauses },
   listPauses: { kind: 'read', run: pauses.listPauses },
+  countPauses: { kind: 'read', run: pauses.countPauses },
+  listDeletedWithPauses: { kind: 'read', run: pauses.listDeletedWithPauses },
   getPause: { kind: 'read', run: pauses.getPause },
   endPause: { kind: 'write', run: pauses.endPause },
   extendPause: { kind: 'write', run: pauses.extendPause },

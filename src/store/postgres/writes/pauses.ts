@@ -111,6 +111,30 @@ export async function listPauses(
   return rows.map((row) => ({ ...pauseOf(row), number: row.number, workflowName: row.workflowName }))
 }
 
+export async function countPauses(sql: Sql, workspaceId: string, limit: number): Promise<number> {
+  const row = await sql.get<{ count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT FROM millrace.pauses
+       WHERE workspace = (SELECT number FROM millrace.workspaces WHERE id = $1) AND state = 0 LIMIT $2
+     ) AS found`,
+    ...[storable(workspaceId), limit],
+  )
+  return row?.count ?? 0
+}
+
+export async function listDeletedWithPauses(
+  sql: Sql,
+  limit: number,
+): Promise<{ workspaceId: string; workflowId: string }[]> {
+  return await sql.all(
+    `SELECT f.id AS "workflowId", w.id AS "workspaceId"
+     FROM millrace.workflows f JOIN millrace.workspaces w ON w.number = f.workspace
+     WHERE f.deleted_at IS NOT NULL
+       AND EXISTS (SELECT FROM millrace.pauses p WHERE p.workflow = f.number AND p.state = 0) LIMIT $1`,
+    limit,
+  )
+}
+
 export async function getPause(sql: Sql, contextId: string): Promise<StoredPause | undefined> {
   const row = await sql.get<SqlPause>(`${select} WHERE p.context_id = $1`, storable(contextId))
   return row && pauseOf(row)

@@ -186,6 +186,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   listRunPauses: { writes: false, run: pauses.listRunPauses },
   listPauses: { writes: false, run: pauses.listPauses },
+  countPauses: { writes: false, run: pauses.countPauses },
+  listDeletedWithPauses: { writes: false, run: pauses.listDeletedWithPauses },
   getPause: { writes: false, run: pauses.getPause },
   endPause: { writes: true, run: pauses.endPause },
   extendPause: { writes: true, run: pauses.extendPause },

@@ -83,6 +83,20 @@ const ofWorkflow = `p.workflow = (
   SELECT own.number FROM workflows own JOIN workspaces home ON home.number = own.workspace
   WHERE own.id = ? AND home.id = ?)`
 
+export function countPauses(sql: Sql, workspaceId: string, limit: number): number {
+  const text = `SELECT count(*) AS count FROM (SELECT 1 FROM pauses p WHERE ${ofWorkspace} AND p.state = 0 LIMIT ?)`
+  return sql.get<{ count: number }>(text, workspaceId, limit)?.count ?? 0
+}
+
+export function listDeletedWithPauses(sql: Sql, limit: number): { workspaceId: string; workflowId: string }[] {
+  return sql.all(
+    `SELECT f.id AS workflowId, w.id AS workspaceId FROM workflows f JOIN workspaces w ON w.number = f.workspace
+     WHERE f.deleted_at IS NOT NULL
+       AND EXISTS (SELECT 1 FROM pauses p WHERE p.workflow = f.number AND p.state = 0) LIMIT ?`,
+    limit,
+  )
+}
+
 export function getPause(sql: Sql, contextId: string): StoredPause | undefined {
   const row = sql.get<SqlPause>(`${select} WHERE p.context_id = ?`, contextId)
   return row && pauseOf(row)

@@ -1,3 +1,5 @@
+// Long because everything that a store promises about pauses is one contract.
+
 import { describe, expect, test } from 'bun:test'
 import { newExecutionId } from '../../../../src/domain/ids.ts'
 import type { JobState, NewJob, OpenRunPage } from '../../../../src/domain/run/job.ts'
@@ -56,6 +58,22 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       await store.append([{ kind: 'job-start', executionId, at: 9_500 }])
       const running = { state: 'running', waitedMs: 3_500, waitingSince: null, hasPauses: true }
       expect(await store.findJob(executionId)).toMatchObject(running)
+    })
+
+    test('counts while it is open, and is found after its workflow was deleted', async () => {
+      const { store, home } = here()
+      const { workspaceId, workflowId } = home
+      await paused(pauseOf(), pauseOf({ kind: 'call' }))
+      await paused(pauseOf())
+      expect(await store.countPauses(workspaceId, 10)).toBe(3)
+      expect(await store.countPauses(workspaceId, 2)).toBe(2)
+      expect(await store.countPauses('unknown', 10)).toBe(0)
+      expect(await store.listDeletedWithPauses(10)).toEqual([])
+      await store.deleteWorkflow(workflowId, 8_000)
+      expect(await store.listDeletedWithPauses(10)).toEqual([{ workspaceId, workflowId }])
+      await store.endDuePauses(9_000, 10)
+      expect(await store.listDeletedWithPauses(10)).toEqual([])
+      expect(await store.countPauses(workspaceId, 10)).toBe(0)
     })
 
     test('shows that its run did not cause the crashes before', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { JobFacts } from '../../../src/domain/run/job.ts'
-import { DuePauses } from '../../../src/engine/jobs/due-pauses.ts'
-import { ManualClock } from '../../support/clock.ts'
+import type { JobFacts } from '../../../../src/domain/run/job.ts'
+import { DuePauses } from '../../../../src/engine/jobs/due-pauses.ts'
+import { ManualClock } from '../../../support/clock.ts'
 
 /** Pauses in memory, by the time at which they end. */
 function world(times: readonly number[], lookEveryMs?: number) {

@@ -1,0 +1,75 @@
+import type { Clock } from '../../domain/clock.ts'
+import { BlockError } from '../block.ts'
+
+export type PauseBudgetOptions = {
+  store: {
+    /** Counts the open pauses of a workspace. Stops counting at `limit`. */
+    countPauses(workspaceId: string, limit: number): Promise<number>
+  }
+  /** Open pauses of one workspace at most. */
+  max: number
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * `left`: pauses that may open before the store counts again. `fullUntil`: no pause may open before this time, in epoch
+ * milliseconds.
+ */
+type Count = { left: number; fullUntil: number }
+
+/**
+ * Bounds the open pauses of a workspace, because each takes space on the disk for up to 400 days. The store counts them
+ * again when half of the free ones are used, so that blocks rarely wait for it. Processes that open pauses at the same
+ * time may exceed the limit a little.
+ */
+export class PauseBudget {
+  readonly #options: PauseBudgetOptions
+  readonly #counts = new Map<string, Count>()
+  readonly #counting = new Map<string, Promise<void>>()
+
+  constructor(options: PauseBudgetOptions) {
+    this.#options = options
+  }
+
+  /** To be called before a block pauses. Throws `TOO_MANY_PAUSES`. */
+  async take(workspaceId: string): Promise<void> {
+    const { clock, max } = this.#options
+    for (;;) {
+      const known = this.#counts.get(workspaceId)
+      if (known && known.left > 0) {
+        known.left -= 1
+        return
+      }
+      if (known && clock.now() < known.fullUntil) throw new BlockError('TOO_MANY_PAUSES', tooMany(max))
+      await this.#count(workspaceId)
+    }
+  }
+
+  /** Once for all blocks that wait for it. */
+  async #count(workspaceId: string): Promise<void> {
+    const counting = this.#counting.get(workspaceId) ?? this.#read(workspaceId)
+    this.#counting.set(workspaceId, counting)
+    try {
+      await counting
+    } finally {
+      this.#counting.delete(workspaceId)
+    }
+  }
+
+  async #read(workspaceId: string): Promise<void> {
+    const { store, max, clock } = this.#options
+    const free = max - (await store.countPauses(workspaceId, max))
+    this.#counts.set(workspaceId, { left: Math.ceil(free / 2), fullUntil: free > 0 ? 0 : clock.now() + recountMs })
+  }
+}
+
+/** How long a full workspace waits before it is counted again. */
+const recountMs = 1_000
+
+function tooMany(max: number): string {
+  const most = max.toLocaleString('en-US')
+  return (
+    `The block cannot pause: ${most} blocks of this workspace are paused, the most that MILLRACE_PAUSES_MAX allows. ` +
+    'Answer or cancel some of them.'
+  )
+}
