@@ -13,15 +13,16 @@ import { buildDocs } from './docs/build-docs.ts'
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
-  const [scripts, chat, pause, docs, theme, css] = await Promise.all([
+  const [scripts, chat, form, pause, docs, theme, css] = await Promise.all([
     bundle('main.tsx'),
     bundle('chat/chat.ts'),
+    bundle('form/form.ts'),
     bundle('pause/pause.ts'),
     bundle('docs/docs.ts'),
     bundle('theme-start.ts'),
     styles(),
   ])
-  const assets: Asset[] = [...scripts, ...chat, ...pause, ...docs, ...theme]
+  const assets: Asset[] = [...scripts, ...chat, ...form, ...pause, ...docs, ...theme]
   const add = (name: string, type: string, body: Uint8Array) => {
     const dot = name.lastIndexOf('.')
     const asset = { path: `/assets/${name.slice(0, dot)}-${hashOf(body)}${name.slice(dot)}`, type, body }
@@ -32,7 +33,7 @@ export async function buildInterface(folder: string): Promise<string> {
   const font = add('inter.woff2', 'font/woff2', await read(resolve(root, 'node_modules', fontFile)))
   const style = add('main.css', typeOf('.css'), bytesOf(css.replaceAll('/inter.woff2', font)))
   const chatStyle = add('chat.css', typeOf('.css'), bytesOf(minified(await text('chat/chat.css'))))
-  const pauseStyle = add('pause.css', typeOf('.css'), bytesOf(minified(await text('pause/pause.css'))))
+  const formStyle = add('form.css', typeOf('.css'), bytesOf(minified(await text('form/form.css'))))
   const docsStyle = add('docs.css', typeOf('.css'), bytesOf(minified(await text('docs/docs.css'))))
   const frame = { icon, font, style, docsStyle, theme: entryOf(theme).path, script: entryOf(docs).path }
   const docPages = buildDocs(frame, add).map(({ path, html }) => htmlFile(path, html))
@@ -43,17 +44,19 @@ export async function buildInterface(folder: string): Promise<string> {
       .replace('/inter.woff2', font)
       .replace('/main.css', style)
       .replace('/chat.css', chatStyle)
-      .replace('/pause.css', pauseStyle)
+      .replace('/form.css', formStyle)
       .replace('/docs-search.json', docsSearch)
       .replace('/theme-start.js', entryOf(theme).path)
       .replace('/main.js', entryOf(scripts).path)
       .replace('/chat.js', entryOf(chat).path)
+      .replace('/form.js', entryOf(form).path)
       .replace('/pause.js', entryOf(pause).path)
     return htmlFile(path, body)
   }
   const pages = [
     page('/', await text('shell.html')),
     page('/chat', await text('chat/chat.html')),
+    page('/form', await text('form/form.html')),
     page('/pause', await text('pause/pause.html')),
     ...docPages,
   ]

@@ -184,6 +184,12 @@ export const settingSchemas = {
     4 * GB,
     'Maximum size of a body with files from a visitor without a key or signature.',
   ),
+  formBytesMaxFiles: bytes(
+    32 * MB,
+    KB,
+    4 * GB,
+    'Maximum size of a form that declares files, or of the answer to an approval that does.',
+  ),
   anonymousBodyValuesMax: whole(
     20_000,
     100,
@@ -245,6 +251,12 @@ export const settingSchemas = {
     1,
     1_000_000_000,
     'Requests per minute that one address may send to one webhook trigger without authentication.',
+  ),
+  formVisitorPerMinute: whole(
+    30,
+    1,
+    1_000_000_000,
+    'How often per minute one address may send one form that is public or has a password.',
   ),
   publicChatUsdPerDay: plainNumber({
     default: 10,

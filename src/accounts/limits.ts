@@ -32,8 +32,8 @@ export type AccountLimitsOptions = {
   clock: Clock
 }
 
-/** Requests per minute from one network: to one chat, and to one webhook trigger without authentication. */
-export type VisitorLimits = { chatPerMinute: number; webhookPerMinute: number }
+/** Requests a minute from one network: to one chat, to one form, and to one webhook trigger without authentication. */
+export type VisitorLimits = { chatPerMinute: number; webhookPerMinute: number; formPerMinute: number }
 
 export type RateState = { limit: number; remaining: number; resetAt: number }
 
@@ -45,7 +45,7 @@ export type LimitsReport = {
 
 /** Requests per minute without a valid key from one address. */
 const refusedPerMinute = 60
-/** Wrong passwords a minute that one address may send to one chat. */
+/** Wrong passwords a minute that one address may send to one chat or form. */
 const wrongPasswordsPerMinute = 20
 
 /** Unknown e-mail addresses an hour that one account may try to add to its workspaces. */
@@ -60,6 +60,7 @@ export class AccountLimits {
   readonly #wrongPasswords: RateLimiter
   readonly #unknownEmails: RateLimiter
   readonly #chatVisitors: RateLimiter
+  readonly #formVisitors: RateLimiter
   readonly #webhookVisitors: RateLimiter
   readonly #visitors: VisitorLimits
   readonly #onRefused: AccountLimitsOptions['onRefused']
@@ -80,6 +81,7 @@ export class AccountLimits {
     this.#wrongPasswords = new RateLimiter({ clock })
     this.#unknownEmails = new RateLimiter({ clock, windowMs: 3_600_000 })
     this.#chatVisitors = new RateLimiter({ clock })
+    this.#formVisitors = new RateLimiter({ clock })
     this.#webhookVisitors = new RateLimiter({ clock })
     this.#visitors = visitors
     for (const { kind, userId, ...window } of windows) this.#limiters[kind].restore(userId, window)
@@ -114,7 +116,7 @@ export class AccountLimits {
     return this.#refused.peek(networkOf(address), refusedPerMinute)
   }
 
-  /** Counts a wrong password. `who`: the chat and the address it came from. */
+  /** Counts a wrong password. `who`: the chat or form and the address it came from. */
   takeWrongPassword(who: string): RateWindow {
     return this.#wrongPasswords.take(who, wrongPasswordsPerMinute)
   }
@@ -141,6 +143,11 @@ export class AccountLimits {
   takeWebhookVisitor(workflowId: string, network: string): RateWindow {
     const window = this.#webhookVisitors.take(`${workflowId} ${network}`, this.#visitors.webhookPerMinute)
     return this.#reported('visitor', window)
+  }
+
+  /** Counts a form from a visitor. */
+  takeFormVisitor(workflowId: string, network: string): RateWindow {
+    return this.#reported('visitor', this.#formVisitors.take(`${workflowId} ${network}`, this.#visitors.formPerMinute))
   }
 
   /** Loads accounts that are needed soon. A failure is ignored: the account is loaded again when it is needed. */

@@ -47,7 +47,11 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
     usage,
     windowPersistence,
     windows,
-    visitors: { chatPerMinute: config.chatVisitorPerMinute, webhookPerMinute: config.webhookVisitorPerMinute },
+    visitors: {
+      chatPerMinute: config.chatVisitorPerMinute,
+      webhookPerMinute: config.webhookVisitorPerMinute,
+      formPerMinute: config.formVisitorPerMinute,
+    },
     onRefused: (kind) => metrics.refused(kind),
     clock,
   })

@@ -14,6 +14,8 @@ export type Bodies = {
   documentBody: BodyLimits
   anonymousBody: BodyLimits
   anonymousBodyWithFiles: BodyLimits
+  /** A form that declares files, from every sender. Its texts have the limits of `anonymousBody`. */
+  formWithFiles: BodyLimits
   largest: Limit
 }
 
@@ -52,6 +54,7 @@ export function bodiesOf(config: Config, clock: Clock, garbage: Garbage): Bodies
     },
     anonymousBody: { ...anonymous, bytes: anonymousBytes },
     anonymousBodyWithFiles: { ...anonymous, bytes: anonymousBytesFiles },
+    formWithFiles: { ...anonymous, bytes: lower(bodyWithFiles.bytes, limitOf(config, 'formBytesMaxFiles')) },
     largest: body.bytes.max > bodyWithFiles.bytes.max ? body.bytes : bodyWithFiles.bytes,
   }
 }

@@ -17,6 +17,7 @@ import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { OpenFiles } from '../files/open.ts'
 import { type HeldThing, Peers } from '../http/peers/peers.ts'
 import type { InterfaceFiles } from '../http/responses/interface-files.ts'
+import type { PauseServices } from '../http/run-services.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import { UnsentResponses } from '../http/streams/unsent-responses.ts'
 import type { Accounts } from './accounts.ts'
@@ -216,7 +217,14 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
     },
   }
   const addressed = { at: (address: Address) => addresses.at(address), environmentOf: accounts.environments.of }
-  const { receive: receiveFiles, remove: removeFiles } = files
+  const { receive: receiveFiles, receiveForm, remove: removeFiles } = files
+  const pauses: PauseServices = {
+    ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock, body: bodies.anonymousBody },
+    ...{ environmentOf: accounts.environments.of, logger, receiveFiles, receiveForm, settings: bodies },
+    deploymentOf: (workflowId, version) => deployments.loadVersion(workflowId, version),
+    readToken: (token) => engine.pauses.tokens.read(token),
+    linksOf: (contextId) => engine.pauses.tokens.linksOf(contextId),
+  }
   return {
     execute: {
       ...starting,
@@ -249,11 +257,12 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
       storeFile: files.power.store,
       removeFiles,
     },
-    pauses: {
-      ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock, body: bodies.anonymousBody },
-      ...{ environmentOf: accounts.environments.of, logger },
-      readToken: (token) => engine.pauses.tokens.read(token),
-      linksOf: (contextId) => engine.pauses.tokens.linksOf(contextId),
+    forms: {
+      ...starting,
+      ...addressed,
+      ...{ receiveFiles, receiveForm, pauses },
+      accept: (request: JobRequest) => jobs.accept(request),
     },
+    pauses,
   }
 }

@@ -8,7 +8,13 @@ const shown: ReadonlySet<keyof Config> = new Set([
   ...(['runsMax', 'shareFactor', 'jobsConcurrency', 'outboundConcurrency', 'outboundHostConcurrency'] as const),
   ...(['watchersMax', 'bodyBytesMax', 'bodyBytesMaxFiles', 'bodyValuesMax', 'formFieldsMax'] as const),
   ...(['requestFilesMax', 'bodyRatioMax', 'bodiesBytesMax', 'anonymousBodyBytesMax'] as const),
-  ...(['anonymousBodyBytesMaxFiles', 'anonymousBodyValuesMax', 'anonymousFormFieldsMax', 'anonymousFilesMax'] as const),
+  ...([
+    'anonymousBodyBytesMaxFiles',
+    'anonymousBodyValuesMax',
+    'anonymousFormFieldsMax',
+    'anonymousFilesMax',
+    'formBytesMaxFiles',
+  ] as const),
   ...([
     'workspaceFilesMax',
     'workspaceFileBytes',
@@ -21,7 +27,7 @@ const shown: ReadonlySet<keyof Config> = new Set([
     'expressionCharsMax',
   ] as const),
   ...(['runBytesMax', 'runsBytesMax', 'blockBytesMax', 'expressionWorkMax', 'webhookHostConcurrency'] as const),
-  ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'publicChatUsdPerDay'] as const),
+  ...(['chatVisitorPerMinute', 'webhookVisitorPerMinute', 'formVisitorPerMinute', 'publicChatUsdPerDay'] as const),
 ])
 
 /** In the order of the settings. */

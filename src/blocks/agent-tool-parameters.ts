@@ -1,9 +1,10 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
 import { recordOf } from '../domain/record-of.ts'
+import { FormFields } from '../domain/workflow/form.ts'
 import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import type { ParameterFinding } from '../engine/block.ts'
-import { AskedField } from './asked-field.ts'
+import { checkFields } from './form-fields.ts'
 
 /** A tool of a model. A tool for an operation or a person has a name by default. */
 export const Tool = t.Object({
@@ -19,7 +20,7 @@ export const Tool = t.Object({
   parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
   params: t.Optional(recordOf(t.Unknown())),
   title: t.Optional(t.String({ maxLength: 200 })),
-  fields: t.Optional(t.Array(AskedField, { maxItems: 50 })),
+  fields: t.Optional(FormFields),
 })
 export type Tool = Static<typeof Tool>
 
@@ -59,6 +60,10 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
       else if (!operation) error('MISSING_PARAMETER', 'operation', 'A tool has no operation. Choose one.')
       break
     case 'human':
+      findings.push(...checkFields(tool.fields, { path: `${path}.fields` }))
+      if (tool.fields?.some((field) => field.type === 'files')) {
+        error('INVALID_FIELD', 'fields', `The tool "${name}" cannot ask for files. Ask with an approval block.`)
+      }
       break
   }
   const needsName = type === 'workflow' || type === 'api'

@@ -1,15 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../domain/one-of.ts'
-import {
-  type OpenPause,
-  type PauseAnswer,
-  type PauseContent,
-  type PauseField,
-  pauseAccesses,
-} from '../domain/run/pause.ts'
+import { type OpenPause, type PauseAnswer, type PauseContent, pauseAccesses } from '../domain/run/pause.ts'
+import { FormFields } from '../domain/workflow/form.ts'
 import { defineBlock, type Outputs, type ParameterFinding } from '../engine/block.ts'
 import { waitMsMax } from '../language/wait-time.ts'
-import { AskedField } from './asked-field.ts'
+import { checkFields } from './form-fields.ts'
+import { restoreFiles } from './restore-files.ts'
 
 export const approval = defineBlock({
   type: 'approval',
@@ -19,7 +15,7 @@ export const approval = defineBlock({
   parameters: t.Object({
     title: t.String({ title: 'Title', minLength: 1, maxLength: 200 }),
     message: t.Optional(t.String({ title: 'Message', description: 'Shown on the page, as text.' })),
-    fields: t.Optional(t.Array(AskedField, { title: 'Fields', description: 'What people fill in.', maxItems: 50 })),
+    fields: t.Optional(FormFields),
     access: oneOf(pauseAccesses, {
       title: 'Who may answer',
       default: 'link',
@@ -33,16 +29,18 @@ export const approval = defineBlock({
   ports: { ahead: 'notify', others: ['expired'] },
   mayFail: true,
   mayPause: () => true,
-  check: problemsOf,
+  check: (params) => [...problemsOf(params), ...checkFields(params['fields'])],
+  restore: ({ answers }, context) => restoreFiles(answers, context),
   async run(params, context) {
     const { title, message = '', fields = [], access, accounts = [], required, expiresAfterMs } = params
     const content: PauseContent = {
       ...{ title, message, access, required, accounts: accounts.map((each) => each.trim().toLowerCase()) },
-      fields: fields as unknown as PauseField[],
+      fields,
     }
     const until = expiresAfterMs === undefined ? null : context.clock.now() + expiresAfterMs
     const opened = (pause: OpenPause) => context.lead('notify', { ...unanswered, ...pause })
     const outcome = await context.pause({ kind: 'approval', until, content, opened })
+    restoreFiles(outcome.answers, context)
     const outputs = { ...outcome.pause, ...outputsOf(outcome.answers, outcome.isExpired, outcome.endedAt) }
     return outcome.isExpired ? { outputs, port: 'expired' } : { outputs }
   },

@@ -1,5 +1,5 @@
 import type { ModelTool } from '../domain/run/model-call.ts'
-import type { PauseField } from '../domain/run/pause.ts'
+import type { FormField } from '../domain/workflow/form.ts'
 import type { BlockContext } from '../engine/block.ts'
 import { toolName } from './agent-tool-parameters.ts'
 
@@ -9,7 +9,7 @@ export type PersonTool = {
   name?: string
   description?: string
   title?: string
-  fields?: readonly PauseField[]
+  fields?: readonly FormField[]
 }
 
 export function describePerson(tool: PersonTool): ModelTool {
@@ -44,4 +44,4 @@ export async function askPerson({ tool, question, within }: Question, context: B
   return { approved, by: answer?.by ?? null, fields: answer?.fields ?? {}, timedOut: isExpired }
 }
 
-const answerField: PauseField = { name: 'answer', type: 'string', label: 'Answer', required: true }
+const answerField: FormField = { name: 'answer', type: 'string', label: 'Answer', required: true }

@@ -5,6 +5,7 @@ import { apiTrigger } from './api-trigger.ts'
 import { approval } from './approval.ts'
 import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
+import { formTrigger } from './form-trigger.ts'
 import { functionBlock } from './function.ts'
 import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
@@ -22,7 +23,7 @@ import { workflow } from './workflow.ts'
 /** All block types. To add one, write its file and list it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, manualTrigger],
+    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
     ...[api, operation, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
     ...[approval, waitForCall],
   ].map((definition) => [definition.type, definition]),

@@ -14,7 +14,7 @@ import type { RunProgram } from '../domain/run/program.ts'
 import type { ScheduleRule } from '../domain/schedule/schedule.ts'
 import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
-import type { InputField, TriggerKind } from '../domain/workflow/workflow.ts'
+import type { InputField, StartKind, TriggerKind } from '../domain/workflow/workflow.ts'
 import type { ParameterMode } from './filled-parameters.ts'
 
 export type {
@@ -61,7 +61,7 @@ export type BlockDefinition<Parameters extends TObject = TObject> = {
   /** The output that the block streams with `context.chunk` while generating it. */
   streams?: string
   /** For a trigger: the kind of run it starts. */
-  starts?: TriggerKind
+  starts?: StartKind
   /** For a trigger: what its version registers when it becomes active. `params` fit the schema, with defaults. */
   registers?(params: Static<Parameters>): Registration
   /** For a trigger: whether its caller gets a response before the run, so that a `response` block sends nothing. */

@@ -7,7 +7,7 @@ import type { FileQuota } from './file-quota.ts'
 import { freshenFiles } from './freshen.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 import type { FileStorage } from './storage.ts'
-import { type ReceiveFiles, Upload } from './upload.ts'
+import { type ReceiveFiles, type ReceiveForm, Upload } from './upload.ts'
 
 export type FilesOptions = {
   storage: FileStorage
@@ -26,10 +26,15 @@ export class Files {
     this.#options = options
   }
 
-  receive: ReceiveFiles = (chunks, fields, limits) => {
+  receive: ReceiveFiles = (chunks, fields, limits, within) =>
+    Upload.receive({ chunks, fields, within, limits, ...this.#uploads })
+
+  receiveForm: ReceiveForm = (entries, fields, limits) => Upload.ofForm({ entries, fields, limits, ...this.#uploads })
+
+  get #uploads() {
     const { spool } = this.#options
-    const store = (owner: FileOwner, items: readonly FileItem[]) => this.#storeItems(owner, items)
-    return Upload.receive({ chunks, fields, limits, spool, store, remove: this.remove })
+    const store = (owner: FileOwner, item: FileItem) => this.#storeItem(owner, item)
+    return { spool, store, remove: this.remove, removeEach: this.removeEach }
   }
 
   /** Replaces the file URLs in JSON text with new ones. */
@@ -60,19 +65,22 @@ export class Files {
     this.#options.quota.deleted(owner)
   }
 
+  /** Deletes some files of a run whose log entry is not written yet. */
+  removeEach = async (owner: FileOwner, files: readonly RunFile[]): Promise<void> => {
+    for (const { key, file } of files) {
+      if (key === null) continue
+      // Each file has a folder of its own.
+      await this.#options.storage.removeFolder(key.slice(0, key.lastIndexOf('/')))
+      this.#options.quota.failed(owner, file.size)
+    }
+  }
+
   read = (key: string): Promise<Blob | undefined> => this.#options.storage.read(key)
 
-  async #storeItems(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
-    const files: RunFile[] = []
-    for (const item of items) {
-      const { name, type } = item
-      files.push(
-        'url' in item
-          ? { key: null, file: { url: item.url, name, size: 0, type } }
-          : await this.#store(owner, item.content, { name, type }),
-      )
-    }
-    return files
+  async #storeItem(owner: FileOwner, item: FileItem): Promise<RunFile> {
+    const { name, type } = item
+    if ('url' in item) return { key: null, file: { url: item.url, name, size: 0, type } }
+    return await this.#store(owner, item.content, { name, type })
   }
 
   async #store(

@@ -5,6 +5,8 @@ import { tooManyFiles } from '../domain/run/file.ts'
 export type JsonCutterOptions = {
   /** The names of the fields that contain file items. */
   fields: ReadonlySet<string>
+  /** The member that may contain the fields, unless they are at the top; `input` when absent. */
+  within?: string | undefined
   /** The maximum number of file items. */
   files: Limit
   /** The text that replaces string number `index`, without quotes. */
@@ -20,7 +22,7 @@ export type CutString = { push(text: string): void; end(): void }
 
 /**
  * Reads JSON in portions of any size and cuts out the `data` strings of file items: at `<field>.data`,
- * `<field>[n].data`, and the same below `input`, unless that is a field itself. Everything else stays text, and is
+ * `<field>[n].data`, and the same below `within`, unless that is a field itself. Everything else stays text, and is
  * checked when that text is parsed. Throws `INVALID_JSON` for errors inside a string that is cut out.
  *
  * It tracks its position down to the maximum depth of items; below that it only counts brackets. Inside strings it
@@ -28,6 +30,7 @@ export type CutString = { push(text: string): void; end(): void }
  */
 export class JsonCutter {
   readonly #options: JsonCutterOptions
+  readonly #within: string
   readonly #kept: Uint8Array[] = []
   /** The open brackets, outermost first: whether each is an object, and its current member. */
   readonly #levels: Level[] = []
@@ -44,7 +47,8 @@ export class JsonCutter {
 
   constructor(options: JsonCutterOptions) {
     this.#options = options
-    this.#nameBytes = new Set(['data', 'input', ...options.fields].map((name) => Buffer.byteLength(name)))
+    this.#within = options.within ?? 'input'
+    this.#nameBytes = new Set(['data', this.#within, ...options.fields].map((name) => Buffer.byteLength(name)))
   }
 
   push(portion: Uint8Array): void {
@@ -172,7 +176,7 @@ export class JsonCutter {
       return rest === 2 || (rest === 3 && levels[start + 1]?.isObject === false)
     }
     if (isBelow(0)) return true
-    return levels[0]?.isObject === true && levels[0].name === 'input' && !fields.has('input') && isBelow(1)
+    return levels[0]?.isObject === true && levels[0].name === this.#within && !fields.has(this.#within) && isBelow(1)
   }
 
   #openCut(): void {

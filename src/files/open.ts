@@ -67,6 +67,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, isLeader, log
   const served = { verify: (parts: SignedParts) => signer.verify(parts, clock.now()), read: storage.read }
   return {
     receive: files.receive,
+    receiveForm: files.receiveForm,
     remove: files.remove,
     /** The log entry of a run is on disk. */
     recorded(run: RunRecord): void {

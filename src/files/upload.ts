@@ -1,12 +1,22 @@
 import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
-import type { Limit } from '../domain/limits.ts'
-import { type FileObject, type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
+import {
+  cleanName,
+  type FileObject,
+  type FileOwner,
+  fileBytesMax,
+  mediaTypeOf,
+  type RunFile,
+  tooManyFiles,
+  unknownMediaType,
+} from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
+import { membersOf } from '../domain/run/members-of.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
 import { JsonCutter } from './json-cutter.ts'
-import type { Spool, SpoolFile } from './spool.ts'
+import type { SpoolFile } from './spool.ts'
+import type { FormEntries, FormUploadOptions, FormValues, UploadLimits, UploadOptions } from './upload-options.ts'
 
 /**
  * A request body with file items, read while it arrives. File content goes to the spool; the rest is text. Always call
@@ -23,6 +33,8 @@ export class Upload {
   #items: ReadonlyMap<string, readonly FileItem[]> = new Map()
   /** The run that the files were stored for. */
   #owner: FileOwner | undefined
+  /** The files that were stored for it. */
+  readonly #stored: RunFile[] = []
 
   private constructor(options: Omit<UploadOptions, 'chunks'>) {
     this.#options = options
@@ -37,6 +49,29 @@ export class Upload {
     try {
       await upload.#read(chunks)
       return upload
+    } catch (error) {
+      await upload.discard()
+      throw error
+    }
+  }
+
+  /**
+   * Reads the entries of a form. `values`: its texts and file items, by name; several of one name are a list. Files of
+   * other fields are ignored. Rejects like `receive`.
+   */
+  static async ofForm({ entries, ...options }: FormUploadOptions): Promise<{ upload: Upload; values: FormValues }> {
+    const upload = new Upload(options)
+    const files = new Set(options.fields)
+    const values: [string, unknown][] = []
+    try {
+      for (const [name, entry] of entries) {
+        if (typeof entry === 'string') {
+          upload.#countText(entry.length)
+          // Browsers send every line break of a form as CR and LF.
+          values.push([name, entry.replaceAll('\r\n', '\n')])
+        } else if (entry !== null && files.has(name)) values.push([name, await upload.#hold(entry)])
+      }
+      return { upload, values: membersOf(values) }
     } catch (error) {
       await upload.discard()
       throw error
@@ -81,14 +116,33 @@ export class Upload {
     }
   }
 
-  /** Returns the input with file objects in place of the checked items. Rejects with `STORAGE_UNAVAILABLE`. */
+  /**
+   * Returns the input with file objects in place of the checked items. Rejects with `STORAGE_UNAVAILABLE`, or
+   * `PAYLOAD_TOO_LARGE` when the workspace has too many files. `owner`: a new run, all of whose files these are.
+   */
   async store(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
+    const remove = () => this.#options.remove(owner)
+    return await this.#storeItems(input, owner, remove)
+  }
+
+  /** The same for a run that has files already. */
+  async addTo(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
+    return await this.#storeItems(input, owner, () => this.withdraw())
+  }
+
+  /** Deletes the stored files, and no others of their run. */
+  async withdraw(): Promise<void> {
+    const stored = this.#stored.splice(0)
+    if (this.#owner) await this.#options.removeEach(this.#owner, stored).catch(() => undefined)
+  }
+
+  async #storeItems(input: TriggerInput, owner: FileOwner, undo: () => Promise<void>): Promise<TriggerInput> {
     const whole = { ...input.input }
     const fields = { ...input.fields }
     const files: RunFile[] = []
     for (const [name, items] of this.#items) {
       if (items.some((item) => 'content' in item)) this.#owner = owner
-      const stored = await this.#stored(owner, items)
+      const stored = await this.#storeEach(owner, items, undo)
       const objects = stored.map(({ file }) => file)
       files.push(...stored)
       setMember(fields, name, objects)
@@ -102,21 +156,36 @@ export class Upload {
    * the run.
    */
   async takeBack(error: unknown): Promise<void> {
-    if (isRefusedForNow(error)) await this.#removeStored()
+    if (isRefusedForNow(error) && this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
   }
 
-  async #stored(owner: FileOwner, items: readonly FileItem[]): Promise<RunFile[]> {
+  /** Files that cannot be deleted now are removed like those left by a crash. */
+  async #storeEach(owner: FileOwner, items: readonly FileItem[], undo: () => Promise<void>): Promise<RunFile[]> {
+    const files: RunFile[] = []
     try {
-      return await this.#options.store(owner, items)
+      for (const item of items) {
+        const file = await this.#options.store(owner, item)
+        this.#stored.push(file)
+        files.push(file)
+      }
+      return files
     } catch (error) {
-      await this.#removeStored()
+      await undo().catch(() => undefined)
       throw error
     }
   }
 
-  /** Files that cannot be deleted now are removed like those left by a crash. */
-  async #removeStored(): Promise<void> {
-    if (this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
+  /** Holds a file of a form in the spool. Returns its file item. */
+  async #hold(entry: File): Promise<Record<string, string>> {
+    const type = mediaTypeOf(entry.type) ?? unknownMediaType
+    const name = cleanName(entry.name ?? '') || 'file'
+    const index = this.#cuts.length
+    if (entry.size > fileBytesMax) this.#cuts.push({ value: { kind: 'large' }, file: this.#options.spool.create() })
+    else {
+      const file = await this.#options.spool.hold(await entry.bytes())
+      this.#cuts.push({ value: { kind: 'content', mime: type, size: entry.size }, file })
+    }
+    return { type: 'file', name, mime: type, data: `${this.#token}:${index}` }
   }
 
   async discard(): Promise<void> {
@@ -128,6 +197,7 @@ export class Upload {
     const open: SpoolFile[] = []
     const cutter = new JsonCutter({
       fields: new Set(this.#options.fields),
+      within: this.#options.within,
       files: this.#options.limits.files,
       placeholder: (index) => `${this.#token}:${index}`,
       keeping: (bytes) => this.#countText(bytes),
@@ -188,12 +258,6 @@ function textBytesOf(value: DataValue): number {
   return value.kind === 'content' ? value.mime.length : 0
 }
 
-/** Stores the content of items and returns their file objects. */
-export type StoreFiles = (owner: FileOwner, items: readonly FileItem[]) => Promise<RunFile[]>
-
-/** Deletes all files of a run. */
-export type RemoveFiles = (owner: FileOwner) => Promise<void>
-
 /**
  * Reads a body with file items. Options besides `chunks` are described in `UploadOptions`. Rejects like
  * `Upload.receive`.
@@ -202,19 +266,14 @@ export type ReceiveFiles = (
   chunks: AsyncIterable<Uint8Array>,
   fields: readonly string[],
   limits: UploadLimits,
+  within?: string,
 ) => Promise<Upload>
 
-/** `text`: the bytes of the body without the content of its files. `files`: the number of file items. */
-export type UploadLimits = Readonly<{ text: Limit; files: Limit }>
-
-export type UploadOptions = {
-  chunks: AsyncIterable<Uint8Array>
-  /** The fields that contain file items. */
-  fields: readonly string[]
-  limits: UploadLimits
-  spool: Spool
-  store: StoreFiles
-  remove: RemoveFiles
-}
+/** The same for the entries of a form. */
+export type ReceiveForm = (
+  entries: FormEntries,
+  fields: readonly string[],
+  limits: UploadLimits,
+) => Promise<{ upload: Upload; values: FormValues }>
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

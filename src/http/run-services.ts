@@ -13,12 +13,13 @@ import type { JobRequest } from '../engine/jobs/jobs-options.ts'
 import type { PauseAnswers } from '../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
-import type { ReceiveFiles } from '../files/upload.ts'
+import type { ReceiveFiles, ReceiveForm } from '../files/upload.ts'
 import type { RequestUnderWay } from '../store/process-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
+import type { FormBodyServices } from './requests/form-body.ts'
 import type { IdempotencyServices } from './routes/execution/idempotent-execution.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
@@ -133,6 +134,32 @@ export type RunSettings = {
   streamBufferBytes: number
 }
 
+/** The services that the form routes use. */
+export type FormServices = Pick<
+  WebhookServices,
+  'clock' | 'at' | 'environmentOf' | 'execute' | 'inSlices' | 'unsent' | 'assertAccepting' | 'assertAcceptingJobs'
+> & {
+  /** Accepts an asynchronous run; resolves when it is on disk. */
+  accept(request: JobRequest): Promise<unknown>
+  receiveFiles: ReceiveFiles
+  receiveForm: ReceiveForm
+  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  limits: Pick<
+    AccountLimits,
+    | 'account'
+    | 'take'
+    | 'assertWithinUsage'
+    | 'takeRefused'
+    | 'takeWrongPassword'
+    | 'peekWrongPassword'
+    | 'takeFormVisitor'
+  >
+  /** The pages of a run's approvals. */
+  pauses: PauseServices
+  settings: FormBodyServices['settings']
+  logger: Pick<Logger, 'error'>
+}
+
 /** The services that answering a pause needs. */
 export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'logger'> & {
   answers: Pick<PauseAnswers, 'find' | 'read' | 'answer'>
@@ -140,7 +167,12 @@ export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'l
   /** The ID of a pause in a token; undefined for any other text. */
   readToken(token: string): string | undefined
   limits: Pick<AccountLimits, 'takeRefused'>
-  store: Pick<Store, 'findUser'>
+  store: Pick<Store, 'findUser' | 'findJob' | 'listRunPauses'>
+  /** A version of a workflow, compiled; also of a deleted workflow. */
+  deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
+  receiveFiles: ReceiveFiles
+  receiveForm: ReceiveForm
   /** The limits of a body without a credential. */
   body: BodyLimits
+  settings: FormBodyServices['settings']
 }

@@ -12,6 +12,8 @@ import type { EditorApi } from './routes/editor.ts'
 import { executeRoutes } from './routes/execute.ts'
 import { executionRoutes } from './routes/executions.ts'
 import { fileRoutes } from './routes/files.ts'
+import { formRoutes } from './routes/forms/forms.ts'
+import { formPageRoutes } from './routes/forms/page.ts'
 import { healthRoutes } from './routes/health.ts'
 import { webhookRoutes } from './routes/inbound-webhooks.ts'
 import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
@@ -64,11 +66,13 @@ export function createServer(services: Services): HttpServer {
     .use(testWebhookRoutes(services, door))
     .use(testChatRoutes(services, door))
     .use(chatRoutes(services.runs.chats, door))
+    .use(formRoutes(services.runs.forms, door))
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
+    .use(formPageRoutes(services, door))
     .use(pausedExecutionRoutes(services, door))
     .use(pausePageRoutes(services, services.runs.pauses, door))
     .use(docsRoutes(services, door))

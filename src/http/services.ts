@@ -41,7 +41,7 @@ import type { Peers } from './peers/peers.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { TakenRequest } from './requests/taken-request.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
-import type { ChatServices, ExecuteServices, PauseServices, WebhookServices } from './run-services.ts'
+import type { ChatServices, ExecuteServices, FormServices, PauseServices, WebhookServices } from './run-services.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
 /** Everything that the HTTP interface uses; `assembly/http-services.ts` puts it together. */
@@ -98,7 +98,13 @@ export type Services = {
   /** Open editors. A route that saves a draft calls `saved`, so that everyone who has it open gets it. */
   editors: Pick<EditorRooms, 'join' | 'has' | 'place' | 'saved'>
   /** The routes that start runs. */
-  runs: { execute: ExecuteServices; webhooks: WebhookServices; chats: ChatServices; pauses: PauseServices }
+  runs: {
+    execute: ExecuteServices
+    webhooks: WebhookServices
+    chats: ChatServices
+    forms: FormServices
+    pauses: PauseServices
+  }
   /** Large responses, and reading from the log. */
   unsent: UnsentResponses
   /** The output of an asynchronous run as JSON text, when its log entry shows the output redacted or shortened. */

@@ -2,7 +2,7 @@ import type { Role } from '../domain/account/role.ts'
 import type { JobState } from '../domain/run/job.ts'
 import type { Level } from '../domain/run/log.ts'
 import type { DeliveryState } from '../domain/webhook/delivery.ts'
-import type { TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
+import type { StartKind, TriggerKind, WorkflowDocument } from '../domain/workflow/workflow.ts'
 
 // Values that every store writes in the same way.
 
@@ -22,6 +22,7 @@ export function documentOf(id: string, text: string): WorkflowDocument {
 // A store keeps the index of a level, trigger, status or state: only ever append.
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
+export const jobTriggers: readonly StartKind[] = [...triggers, 'form']
 export const jobStates: readonly JobState[] = ['queued', 'running', 'interrupted', 'paused']
 
 /** The numbers of a delivery's states: never change them. */

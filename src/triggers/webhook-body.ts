@@ -8,7 +8,7 @@ import {
   tooManyFiles,
   unknownMediaType,
 } from '../domain/run/file.ts'
-import { setMember } from '../domain/run/input.ts'
+import { membersOf } from '../domain/run/members-of.ts'
 import { readJson } from '../domain/text/json.ts'
 import { charsetOf, contentTypeOf, decodeText, jsonType, textType } from '../domain/text/text-content.ts'
 
@@ -98,15 +98,6 @@ export function holdsFiles(content: WebhookContent): boolean {
   if (content.kind === 'entries')
     return content.entries.some(([, entry]) => entry !== null && typeof entry !== 'string')
   return content.kind === 'file'
-}
-
-/** An object from entries; a name that occurs several times gets a list. */
-export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
-  const members: Record<string, unknown> = {}
-  for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {
-    setMember(members, name, values.length === 1 ? values[0]?.[1] : values.map(([, value]) => value))
-  }
-  return members
 }
 
 function valued(value: unknown): WebhookContent {

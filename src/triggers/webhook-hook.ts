@@ -1,9 +1,10 @@
 import type { RunFile } from '../domain/run/file.ts'
 import { isObject, type TriggerInput } from '../domain/run/input.ts'
+import { membersOf } from '../domain/run/members-of.ts'
 import type { WebhookIdempotency, WebhookParameters } from '../domain/webhook/webhook-trigger.ts'
 import { parsePath, readPath } from '../domain/workflow/reference.ts'
 import { standardIdOf } from './signatures.ts'
-import { membersOf, type WebhookContent } from './webhook-body.ts'
+import type { WebhookContent } from './webhook-body.ts'
 import { type SenderCheck, senderCheckOf } from './webhook-sender.ts'
 
 /** `signed-id`: the id that the `standard` scheme signs, so that a recorded request cannot be sent again. */

@@ -6,11 +6,13 @@ export function entryPointLines({
   schedule,
   webhookUrl,
   chatUrl,
-}: Pick<Static<typeof DeployResponse>, 'schedule' | 'webhookUrl' | 'chatUrl'>): string[] {
+  formUrl,
+}: Pick<Static<typeof DeployResponse>, 'schedule' | 'webhookUrl' | 'chatUrl' | 'formUrl'>): string[] {
   const [next] = schedule?.next ?? []
   return [
     ...(schedule ? [next === undefined ? 'Its schedule has no further runs.' : `Its next run is at ${next}.`] : []),
     ...(webhookUrl === undefined ? [] : [`It receives webhooks at ${webhookUrl}`]),
     ...(chatUrl === undefined ? [] : [`Its chat is at ${chatUrl}`]),
+    ...(formUrl === undefined ? [] : [`Its form is at ${formUrl}`]),
   ]
 }

@@ -1,4 +1,4 @@
-import type { TriggerKind } from '../workflow/workflow.ts'
+import type { StartKind } from '../workflow/workflow.ts'
 
 /** An asynchronous run that the service accepted, as the store writes it. Times are in epoch milliseconds. */
 export type NewJob = {
@@ -8,7 +8,8 @@ export type NewJob = {
   workspaceId: string
   /** The version that was active when the job was accepted. The job runs this version. */
   version: number
-  trigger: TriggerKind
+  /** The kind of trigger where it starts. */
+  trigger: StartKind
   createdAt: number
   /** Set when the job starts immediately, null when it has to wait. */
   startedAt: number | null

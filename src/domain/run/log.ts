@@ -1,5 +1,5 @@
 import type { Redactor } from '../redaction/redactor.ts'
-import type { TriggerKind } from '../workflow/workflow.ts'
+import type { StartKind, TriggerKind } from '../workflow/workflow.ts'
 import type { Cost, ModelUsage } from './cost.ts'
 import type { RunFile } from './file.ts'
 
@@ -8,8 +8,14 @@ export type Level = 'info' | 'error'
 export const runStatuses = ['success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
 /** The reason for a run, when its trigger does not say enough. */
-export const runSources = ['rerun'] as const
+export const runSources = ['rerun', 'form'] as const
 export type RunSource = (typeof runSources)[number]
+
+/** The source of a run that starts at this kind of trigger. */
+export function sourceOf(start: StartKind): RunSource | undefined {
+  return start === 'form' ? 'form' : undefined
+}
+
 export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
 
 /** One attempt of a block that retries: an API block's request or a model call. */

@@ -1,5 +1,5 @@
 import type { WebhookAuthentication } from '../webhook/webhook-trigger.ts'
-import type { InputField } from '../workflow/workflow.ts'
+import type { FormField } from '../workflow/form.ts'
 import type { RequestClaim } from './claim.ts'
 import type { JobFacts, NewJob } from './job.ts'
 
@@ -38,7 +38,7 @@ export type PauseAccess = (typeof pauseAccesses)[number]
 export type PauseContent = {
   title: string
   message: string
-  fields: readonly PauseField[]
+  fields: readonly FormField[]
   access: PauseAccess
   /** E-mail addresses, for `accounts`. */
   accounts: readonly string[]
@@ -52,9 +52,6 @@ export type PauseContent = {
 export const nothingAsked: PauseContent = {
   ...{ title: '', message: '', fields: [], access: 'link', accounts: [], required: 1 },
 }
-
-/** A field of the form of an approval. `options`: the values to choose from. */
-export type PauseField = InputField & { label?: string; options?: readonly string[]; required?: boolean }
 
 /** An answer of a person or a program. `by`: an account's e-mail, or null for someone with the link. */
 export type PauseAnswer = {

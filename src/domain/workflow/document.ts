@@ -42,6 +42,7 @@ const responseMembers = new Set([
   'schedule',
   'webhookUrl',
   'chatUrl',
+  'formUrl',
 ])
 
 function fill(value: Record<string, unknown>): Record<string, unknown> {

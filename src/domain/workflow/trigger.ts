@@ -3,7 +3,7 @@ import type { NewSchedule } from '../schedule/schedule.ts'
 /**
  * Another way to reach a deployment than the workflow's ID: a name that is unique among its kind in the installation.
  */
-export const addressKinds = ['webhook', 'chat'] as const
+export const addressKinds = ['webhook', 'chat', 'form'] as const
 export type AddressKind = (typeof addressKinds)[number]
 export type Address = { kind: AddressKind; name: string }
 

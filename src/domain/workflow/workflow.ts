@@ -149,6 +149,14 @@ export type Finding = {
 export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
+/** The kinds of triggers at which a run can start. The log counts a form as a webhook; its source says more. */
+export const startKinds = [...triggerKinds, 'form'] as const
+export type StartKind = (typeof startKinds)[number]
+
+export function triggerOf(start: StartKind): TriggerKind {
+  return start === 'form' ? 'webhook' : start
+}
+
 export function stateOf(document: WorkflowDocument): WorkflowState {
   return {
     blocks: document.blocks,

@@ -4,7 +4,7 @@ import { coerce } from '../../domain/run/input.ts'
 import { type PriceOf, pricesWith } from '../../domain/run/model-prices.ts'
 import { finish, type Slices } from '../../domain/slices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
-import type { Finding, InputField, TriggerKind, Variable, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { Finding, InputField, StartKind, Variable, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { BlockDefinition, Evaluate, Outputs, Registration } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import { arrange } from './arrange.ts'
@@ -23,7 +23,7 @@ import { writtenParameters } from './written-parameters.ts'
 export type Plan = {
   document: WorkflowDocument
   root: PlanScope
-  triggers: ReadonlyMap<TriggerKind, PlanTrigger>
+  triggers: ReadonlyMap<StartKind, PlanTrigger>
   variables: ReadonlyMap<string, unknown>
   /** Whether a block may pause a run. */
   mayPause: boolean
@@ -197,13 +197,13 @@ class Compiler {
     }
   }
 
-  triggers({ nodes }: PlanScope, wrong: ReadonlySet<string | null>): Map<TriggerKind, PlanTrigger> {
-    const triggers = new Map<TriggerKind, PlanTrigger>()
+  triggers({ nodes }: PlanScope, wrong: ReadonlySet<string | null>): Map<StartKind, PlanTrigger> {
+    const triggers = new Map<StartKind, PlanTrigger>()
     for (const node of nodes) {
       const { starts, registers } = node.definition
       if (!starts || !node.enabled || wrong.has(node.id)) continue
       const params = writtenParameters(node.definition, this.#document.blocks[node.id]?.params ?? {})
-      const format = readPath(params, ['inputFormat'])
+      const format = readPath(params, [starts === 'form' ? 'fields' : 'inputFormat'])
       const fields = Array.isArray(format) ? (format as InputField[]) : []
       const fileFields = fields.filter(({ type }) => type === 'files').map(({ name }) => name)
       triggers.set(starts, { node, params, registration: registers?.(params) ?? {}, format: fields, fileFields })

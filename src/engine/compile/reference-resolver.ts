@@ -1,6 +1,6 @@
 import { limitSettings } from '../../domain/limits.ts'
 import { type PathStep, readPath, type Segment } from '../../domain/workflow/reference.ts'
-import { triggerKinds } from '../../domain/workflow/workflow.ts'
+import { startKinds } from '../../domain/workflow/workflow.ts'
 import { BlockError } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import type { Graph, GraphNode, GraphScope } from './graph.ts'
@@ -69,7 +69,7 @@ export class ReferenceResolver {
     }
     const trigger = this.#triggers.get(segment.name)
     if (trigger) return this.#block(trigger, segment, place)
-    if ((triggerKinds as readonly string[]).includes(segment.name)) {
+    if ((startKinds as readonly string[]).includes(segment.name)) {
       this.#warn(
         place,
         'UNKNOWN_REFERENCE',

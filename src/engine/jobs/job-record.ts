@@ -2,8 +2,9 @@ import type { Redactor } from '../../domain/redaction/redactor.ts'
 import type { Claim } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
-import type { RunFailure, RunRecord, Span } from '../../domain/run/log.ts'
+import { type RunFailure, type RunRecord, type Span, sourceOf } from '../../domain/run/log.ts'
 import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
+import { triggerOf } from '../../domain/workflow/workflow.ts'
 import type { StepHistory } from '../run/step-history.ts'
 
 /** The JSON of an input. A large one is written in slices. */
@@ -54,6 +55,7 @@ export function endedJob(
 ): RunRecord {
   const failure: RunFailure = { code, message, blockId: null, blockName: null }
   const { executionId, workflowId, workspaceId, version, trigger, createdAt } = job
+  const source = sourceOf(trigger)
   const startedAt = Math.min(job.startedAt ?? at, at)
   const root: Span = {
     id: 's0',
@@ -75,7 +77,7 @@ export function endedJob(
     workflowId,
     workspaceId,
     version,
-    trigger,
+    trigger: triggerOf(trigger),
     createdAt,
     startedAt,
     endedAt: at,
@@ -85,6 +87,7 @@ export function endedJob(
     cost: history.cost,
     root,
     secrets: history.hide(secrets),
+    ...(source ? { source } : undefined),
   }
 }
 

@@ -1,15 +1,15 @@
 import type { Clock } from '../../domain/clock.ts'
 import { AppError, problemsError } from '../../domain/errors.ts'
-import { readInput } from '../../domain/run/input.ts'
+import { isObject } from '../../domain/run/input.ts'
 import {
   type EndedPause,
   nothingAsked,
   type PauseAnswer,
   type PauseContent,
   type PauseEnd,
-  type PauseField,
   type StoredPause,
 } from '../../domain/run/pause.ts'
+import { readForm } from '../../domain/workflow/form-values.ts'
 import { endedBefore } from './pause-commands.ts'
 
 export type PauseAnswersOptions = {
@@ -27,10 +27,13 @@ export type PauseAnswersOptions = {
 /** A pause that people or programs can answer, with everything that is encrypted on disk. */
 export type AskedPause = { pause: StoredPause; content: PauseContent; answers: readonly PauseAnswer[] }
 
-/** `call`: the request, for a pause that waits for a call. */
+/**
+ * `fields`: as `answerValues` returns them, with the stored files in place of file items. `call`: the request, for a
+ * pause that waits for a call.
+ */
 export type GivenAnswer = {
   approved: boolean
-  fields: unknown
+  fields: Record<string, unknown>
   by: string | null
   call?: Pick<PauseAnswer, 'data' | 'headers' | 'query'>
 }
@@ -51,10 +54,9 @@ export class PauseAnswers {
     return pause && pause.kind !== 'wait' ? this.read(pause) : undefined
   }
 
-  /** Throws INVALID_INPUT for fields that do not fit, CONFLICT for a second answer of the same account. */
+  /** Throws CONFLICT for a second answer of the same account. */
   async answer(asked: AskedPause, given: GivenAnswer): Promise<AnswerOutcome> {
     const { store, clock, seal, goOn } = this.#options
-    const fields = asked.pause.kind === 'approval' ? fieldsOf(asked.content.fields, given) : {}
     let current = asked
     for (;;) {
       const { pause, content, answers } = current
@@ -62,7 +64,7 @@ export class PauseAnswers {
       if (given.by !== null && answers.some(({ by }) => by === given.by)) {
         throw new AppError('CONFLICT', 'You have answered before. The run waits for the answers of others.')
       }
-      const { approved, by, call } = given
+      const { approved, by, call, fields } = given
       const all = [...answers, { approved, by, at: clock.now(), fields, ...call }]
       const isLast = !approved || all.length >= content.required
       const ended = await store.endPause({
@@ -89,17 +91,13 @@ export class PauseAnswers {
   }
 }
 
-/** The values of the form. A rejection need not fill it in. */
-function fieldsOf(format: readonly PauseField[], { approved, fields }: GivenAnswer): Record<string, unknown> {
-  const given = (typeof fields === 'object' && fields !== null ? fields : {}) as Record<string, unknown>
-  const reading = readInput(given, approved ? format : format.map((field) => ({ ...field, required: false })))
+/** The values of an approval's form, for `GivenAnswer`. A rejection need not fill it in. Throws INVALID_INPUT. */
+export function answerValues(
+  { pause, content }: AskedPause,
+  { approved, fields }: { approved: boolean; fields: unknown },
+): Record<string, unknown> {
+  if (pause.kind !== 'approval') return {}
+  const reading = readForm(isObject(fields) ? fields : {}, content.fields, { isPartial: !approved })
   if (!reading.ok) throw problemsError('INVALID_INPUT', reading.details)
-  const values = reading.value.fields
-  for (const { name, label = name, options } of format) {
-    const value = values[name]
-    if (options === undefined || options.length === 0 || value === null || options.includes(String(value))) continue
-    const message = `${label} must be one of ${options.slice(0, 20).join(', ')}.`
-    throw new AppError('INVALID_INPUT', message, { details: [{ path: name, message }] })
-  }
-  return values
+  return reading.values
 }

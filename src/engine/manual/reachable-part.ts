@@ -1,4 +1,4 @@
-import type { Finding, TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { Finding, StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { BlockDefinition } from '../block.ts'
 import type { Registry } from '../compile/graph.ts'
 
@@ -6,7 +6,7 @@ import type { Registry } from '../compile/graph.ts'
  * The blocks that a manual run can reach: one block alone; or all blocks after a trigger (after any trigger if none is
  * given) and after the blocks in `through`, at which the run continues or ends.
  */
-export type Reach = { only: string } | { trigger: TriggerKind | undefined; through: readonly string[] }
+export type Reach = { only: string } | { trigger: StartKind | undefined; through: readonly string[] }
 
 export type ReachablePart = {
   document: WorkflowDocument

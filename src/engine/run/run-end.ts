@@ -1,6 +1,7 @@
 import { isCancelled } from '../../domain/run/failure.ts'
-import type { RunFailure, RunRecord, RunSource, Span } from '../../domain/run/log.ts'
+import { type RunFailure, type RunRecord, type RunSource, type Span, sourceOf } from '../../domain/run/log.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { RunResponse } from '../block.ts'
 import type { PartialRun, ScopeEnd } from './contracts.ts'
 import type { Run } from './run.ts'
@@ -30,7 +31,8 @@ export function rootSpan(run: Run): Span {
 }
 
 /** Closes the root span of a run whose walk has ended, and returns the run's record. */
-function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt, partial, source }: Request): RunRecord {
+function recordOf(run: Run, root: Span, end: ScopeEnd, request: Request): RunRecord {
+  const { version, createdAt, partial, source = sourceOf(request.trigger) } = request
   const { failure, output } = closeRun(run, root, end)
   const files = run.budget.files?.all ?? run.budget.root.files
   return {
@@ -58,6 +60,7 @@ function recordOf(run: Run, root: Span, end: ScopeEnd, { version, createdAt, par
 /** The parts of the record that are known from the request only. */
 type Request = {
   version: number
+  trigger: StartKind
   createdAt?: number | undefined
   partial?: PartialRun | undefined
   source?: RunSource | undefined

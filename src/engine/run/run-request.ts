@@ -3,7 +3,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { RunRecord, RunSource } from '../../domain/run/log.ts'
 import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
-import type { TriggerKind } from '../../domain/workflow/workflow.ts'
+import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { RunFacts } from '../block.ts'
 import type { Plan, PlanNode } from '../compile/plan.ts'
 import type { PartialRun } from './contracts.ts'
@@ -15,7 +15,8 @@ export type RunRequest = {
   workflowId: string
   workspaceId: string
   version: number
-  trigger: TriggerKind
+  /** The kind of trigger where the run starts. */
+  trigger: StartKind
   /** Already checked against the trigger's input format. */
   input: TriggerInput
   /** A new one when absent. */

@@ -6,6 +6,7 @@ import { limitSettings } from '../../domain/limits.ts'
 import type { RunFailure, Span } from '../../domain/run/log.ts'
 import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
+import { triggerOf } from '../../domain/workflow/workflow.ts'
 import type { RunFacts } from '../block.ts'
 import { callable, describe } from './callable.ts'
 import { CancellationScope } from './cancellation-scope.ts'
@@ -206,7 +207,7 @@ export class Runner {
     const observer = request.observer ?? (request.history && this.#options.awaiting?.(executionId))
     const run = new Run(
       {
-        facts: { executionId, workflowId, workspaceId, trigger },
+        facts: { executionId, workflowId, workspaceId, trigger: triggerOf(trigger) },
         plan,
         input,
         environment: history?.environmentWith(environment) ?? environment,

@@ -3,8 +3,6 @@ import { networkOf } from '../../domain/network.ts'
 import type { ChatParameters } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { Upload } from '../../files/upload.ts'
-import { isPassword } from '../../triggers/chat-password.ts'
-import { headerTexts } from '../../triggers/header-texts.ts'
 import { parseJsonBody, readChunks } from '../requests/body.ts'
 import { uncountedBytes } from '../requests/body-budget.ts'
 import type { BodyLimits } from '../requests/body-limits.ts'
@@ -14,6 +12,7 @@ import { isAnonymous } from './anonymous-chat.ts'
 import { assertMay, roleOf } from './auth.ts'
 import { addressOf, type ServerPort } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
+import { assertPassword } from './page-password.ts'
 import { assertAllowed } from './rate-headers.ts'
 
 export type ReceptionServices = Pick<
@@ -67,24 +66,10 @@ export class ChatReception {
       assertMay(caller, workflow.workspaceId, 'execute', 'chat')
       return
     }
-    const { clock, environmentOf, limits, logger } = this.#services
-    const { values } = await environmentOf(workflow.workspaceId)
-    // Nothing is awaited from here on: otherwise parallel guesses would all be checked before one is counted.
-    const who = `${workflow.workflowId} ${visitorOf(call)}`
-    assertAllowed(limits.peekWrongPassword(who), clock.now(), 'wrong passwords')
-    const given = request.headers.get('x-chat-password')
-    if (given === null || given === '') {
-      throw new AppError('INVALID_CREDENTIALS', 'This chat needs a password: send it in the header X-Chat-Password.')
-    }
-    const isRight = passwordTexts(given).map((text) => isPassword(text, chat.password ?? '', values))
-    if (isRight.includes(true)) return
-    limits.takeWrongPassword(who)
-    if (isRight.includes(undefined)) {
-      logger.error('a chat refuses everyone: the variable of its password is not set', {
-        workflowId: workflow.workflowId,
-      })
-    }
-    throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
+    await assertPassword(this.#services, {
+      ...{ request, ...workflow, visitor: visitorOf(call), password: chat.password ?? '' },
+      ...{ kind: 'chat', header: 'X-Chat-Password' },
+    })
   }
 
   /** Reads a message as it arrives. `use` gets its files, which are deleted afterwards if it does not store them. */
@@ -125,15 +110,4 @@ export function visitorOf({ request, server }: Pick<ChatCall, 'request' | 'serve
 
 export function noChat(): AppError {
   return new AppError('NOT_FOUND', 'There is no chat at this address, or none that you may see.')
-}
-
-/**
- * Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes it. Programs send it as is.
- */
-function passwordTexts(header: string): string[] {
-  try {
-    return [...headerTexts(header), decodeURIComponent(header)]
-  } catch {
-    return headerTexts(header)
-  }
 }

@@ -10,6 +10,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/v1\/logs\/\{id\}/, 'id', "The entry's id, as the list gives it."],
   [/^\/api\/jobs\/\{id\}/, 'id', "The run's id: `taskId`, `jobId` and `executionId` are one."],
   [/^\/api\/webhooks\/trigger/, 'path', 'The path of a webhook trigger.'],
+  [/^\/api\/forms/, 'path', 'The path of a form trigger.'],
   [/^\/api\/chat/, 'identifier', 'The identifier of a chat trigger.'],
   [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/credentials/, 'name', 'The name of the credential.'],

@@ -177,7 +177,21 @@ const delivery = {
 }
 const deliveryDetail = { ...delivery, attempts: [refused503] }
 
-const reason = { name: 'reason', type: 'string', label: 'Reason', description: null, options: [], required: true }
+const reason = {
+  ...{ name: 'reason', type: 'string', format: null, label: 'Reason', description: null, options: [], required: true },
+}
+const form = {
+  ...{
+    access: 'public',
+    title: 'Order a meal',
+    description: null,
+    maySend: true,
+    problem: null,
+    respond: 'immediately',
+  },
+  fields: [{ ...reason, name: 'name', label: 'Your name' }],
+  ...{ thanks: 'Thank you for your order.', redirect: null, accent: null },
+}
 const asked = {
   ...{ kind: 'approval', title: 'Pay the invoice?', message: 'Invoice 4711 of Acme: 120 EUR.', fields: [reason] },
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', required: 1, answers: 0, by: null },
@@ -338,6 +352,12 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  sendForm: {
+    request: { name: 'Ada', guests: 2 },
+    responses: { 200: { success: true, executionId, next: null }, 202: { success: true, executionId } },
+  },
+  getForm: { responses: { 200: form } },
+  getNextPage: { responses: { 200: { state: 'asks', url: 'https://millrace.example.com/pause/0b8a5a3e.c2ln' } } },
   getChat: { responses: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
 
   deployWorkflow: {

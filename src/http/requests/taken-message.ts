@@ -1,5 +1,6 @@
 import type { ChatMessage } from '../../domain/run/input.ts'
-import type { ReceiveFiles, Upload, UploadLimits } from '../../files/upload.ts'
+import type { ReceiveFiles, Upload } from '../../files/upload.ts'
+import type { UploadLimits } from '../../files/upload-options.ts'
 import { type ChatBody, chatInput } from './chat-body.ts'
 import type { TakenRequest } from './taken-request.ts'
 

@@ -5,12 +5,14 @@ import { isoTime } from './schema-parts.ts'
 export function triggerFacts(
   { nextTimes, registrations }: Pick<WorkflowCheck, 'nextTimes' | 'registrations'>,
   { baseUrl }: Pick<HttpSettings, 'baseUrl'>,
-): { schedule?: { next: string[] }; webhookUrl?: string; chatUrl?: string } {
+): { schedule?: { next: string[] }; webhookUrl?: string; chatUrl?: string; formUrl?: string } {
   const hook = registrations.addresses.find(({ kind }) => kind === 'webhook')
   const chat = registrations.addresses.find(({ kind }) => kind === 'chat')
+  const form = registrations.addresses.find(({ kind }) => kind === 'form')
   return {
     ...(nextTimes ? { schedule: { next: nextTimes.map(isoTime) } } : {}),
     ...(hook ? { webhookUrl: `${baseUrl()}/api/webhooks/trigger/${hook.name}` } : {}),
+    ...(form ? { formUrl: `${baseUrl()}/form/${form.name}` } : {}),
     ...(chat ? { chatUrl: `${baseUrl()}/chat/${chat.name}` } : {}),
   }
 }

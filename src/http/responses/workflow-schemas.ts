@@ -55,6 +55,7 @@ const started = {
   schedule: t.Optional(ScheduleResponse),
   webhookUrl: t.Optional(t.String({ description: 'The address to which other services send requests that start it.' })),
   chatUrl: t.Optional(t.String({ description: 'The address of its chat page.' })),
+  formUrl: t.Optional(t.String({ description: 'The address of its form.' })),
 }
 
 export const SavedWorkflow = t.Object(

@@ -6,7 +6,8 @@ import type { Deployment } from '../../engine/deployments.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
 import type { RunRequest } from '../../engine/run/run-request.ts'
 import type { Upload } from '../../files/upload.ts'
-import { hideLimits, isAnonymous, sorry, withoutDetails } from '../access/anonymous-chat.ts'
+import { hideLimits, withoutDetails } from '../access/anonymous-caller.ts'
+import { isAnonymous, sorry } from '../access/anonymous-chat.ts'
 import { type ChatCall, ChatReception, noChat, visitorOf } from '../access/chat-reception.ts'
 import { addressOf, allowSilence, disconnect, type ServerPort } from '../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
@@ -94,7 +95,8 @@ async function respond(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  await hideLimits(chat, async () => {
+  const message = 'This chat accepts no more messages for now.'
+  await hideLimits({ isAnonymous: isAnonymous(chat), message }, async () => {
     limits.assertWithinUsage(owner)
     if (chat.access === 'public') await services.budget.assertWithin({ workspaceId, workflowId })
   })
@@ -147,7 +149,11 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     const end = await services.execute(started)
     if (end.suspension) return pausedResponse(end, headers, { conversationId })
     const facts = await remember(end)
-    return await chatResponse(isAnonymous(chat) ? withoutDetails(end) : end, facts, { headers, inSlices, unsent })
+    return await chatResponse(isAnonymous(chat) ? withoutDetails(end, sorry) : end, facts, {
+      headers,
+      inSlices,
+      unsent,
+    })
   }
   return await streamRun({
     request: started,

@@ -66,4 +66,7 @@ const takenMessages: Record<AddressKind, (name: string) => string> = {
     `The webhook path "${name}" belongs to another deployed workflow. Choose another path, or remove it from ` +
     'the block to get a random one.',
   chat: (name) => `The chat identifier "${name}" belongs to another deployed workflow. Choose another one.`,
+  form: (name) =>
+    `The form path "${name}" belongs to another deployed workflow. Choose another path, or remove it from the block to ` +
+    'get a random one.',
 }

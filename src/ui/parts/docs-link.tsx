@@ -25,6 +25,7 @@ const triggers: Readonly<Record<string, string | undefined>> = {
   schedule: '/docs/triggers#schedules',
   webhook_trigger: '/docs/triggers#inbound-webhooks',
   chat_trigger: '/docs/triggers#chat',
+  form_trigger: '/docs/forms',
   manual_trigger: '/docs/triggers#manual-runs',
 }
 

@@ -1,42 +1,23 @@
+import type { AskedFacts } from '../../http/responses/pauses/pause-schemas.ts'
+import { FormFields } from '../form/form-fields.ts'
+import { endingHere, leadTo, redirectTo } from '../form/next-page.ts'
+import { element, notify, type Problem, show, unreachable } from '../form/page-parts.ts'
+
 /** The page on which people answer a run. It uses no framework, and shows the texts of authors as plain text. */
-
-type AskedField = {
-  name: string
-  type: string
-  label: string | null
-  description: string | null
-  options: readonly string[]
-  required: boolean
-}
-
-type Asked = {
-  kind: 'approval' | 'call' | 'wait'
-  title: string
-  message: string
-  fields: readonly AskedField[]
-  until: string | null
-  required: number
-  answers: number
-  by: string | null
-}
-
-type Problem = { error?: string; code?: string; details?: readonly { path: string; message: string }[] }
 
 const address = `/api/pauses/${encodeURIComponent(decodeURIComponent(location.pathname.split('/')[2] ?? ''))}`
 
 class PausePage {
-  readonly #asked: Asked
   readonly #form = element('answer', HTMLFormElement)
-  readonly #fields = element('fields', HTMLElement)
+  readonly #fields: FormFields
   readonly #buttons = [element('approve', HTMLButtonElement), element('reject', HTMLButtonElement)]
 
-  constructor(asked: Asked) {
-    this.#asked = asked
+  constructor(asked: AskedFacts) {
     document.title = asked.title
     element('title', HTMLElement).textContent = asked.title
     show('message', asked.message)
     element('facts', HTMLElement).textContent = factsOf(asked)
-    this.#fields.append(...asked.fields.map(rowOf))
+    this.#fields = new FormFields(element('fields', HTMLElement), asked.fields)
     this.#form.hidden = false
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault()
@@ -46,148 +27,78 @@ class PausePage {
   }
 
   async #answer(approved: boolean): Promise<void> {
-    for (const button of this.#buttons) button.disabled = true
-    this.#showProblems([])
     notify('')
+    if (!this.#fields.check({ isPartial: !approved })) return
+    for (const button of this.#buttons) button.disabled = true
+    const body = new FormData()
+    body.append('approved', String(approved))
+    this.#fields.addTo(body, 'fields.')
+    notify('Sending…', 'busy')
     try {
-      const response = await fetch(address, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ approved, fields: this.#values() }),
-      })
-      const body = (await response.json()) as Problem & { outcome?: string }
+      const response = await fetch(address, { method: 'POST', body })
+      const answered = (await response.json()) as Problem & { outcome?: string }
       if (response.ok) {
         this.#form.hidden = true
-        const mustWait = body.outcome === 'waiting for others'
-        notify(mustWait ? 'Thank you. The run waits for the answers of others.' : thanks(approved))
+        const mustWait = answered.outcome === 'waiting for others'
+        if (mustWait) notify('Thank you. The run waits for the answers of others.')
+        else await goOn(approved)
         return
       }
       if (response.status === 409) this.#form.hidden = true
-      this.#showProblems(body.details ?? [])
-      notify(body.error ?? 'The answer could not be sent.', 'error')
+      const { error = 'The answer could not be sent.', details = [] } = answered
+      const others = this.#fields.showProblems(details)
+      notify(details.length > 0 && others.length === 0 ? 'Correct what is marked, and answer again.' : error, 'error')
     } catch {
-      notify('The service cannot be reached. Check your connection, and try again.', 'error')
+      notify(unreachable, 'error')
     } finally {
       for (const button of this.#buttons) button.disabled = false
     }
   }
+}
 
-  #values(): Record<string, unknown> {
-    return Object.fromEntries(
-      this.#asked.fields.flatMap(({ name, type }) => {
-        const control = this.#controlOf(name)
-        if (control instanceof HTMLInputElement && control.type === 'checkbox') return [[name, control.checked]]
-        const text = control?.value ?? ''
-        if (text === '') return []
-        return [[name, type === 'object' || type === 'array' ? jsonOf(text) : text]]
-      }),
-    )
-  }
-
-  #controlOf(name: string): HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | undefined {
-    const control = this.#form.elements.namedItem(name)
-    return control instanceof HTMLElement ? (control as HTMLInputElement) : undefined
-  }
-
-  #showProblems(problems: NonNullable<Problem['details']>): void {
-    const byName = new Map(problems.map(({ path, message }) => [path, message]))
-    for (const { name } of this.#asked.fields) {
-      const control = this.#controlOf(name)
-      const text = document.getElementById(`${control?.id}-error`)
-      if (!control || !text) continue
-      const message = byName.get(name)
-      text.textContent = message ?? ''
-      text.hidden = message === undefined
-      if (message === undefined) control.removeAttribute('aria-invalid')
-      else control.setAttribute('aria-invalid', 'true')
+/** Opens the next page of a form's run, or says thanks. */
+async function goOn(approved: boolean): Promise<void> {
+  const ending = endingHere()
+  const own = approved ? 'Approved. You can close this page.' : 'Rejected. You can close this page.'
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const next = await nextPage()
+    if (next?.state === 'asks' && next.url !== null) {
+      leadTo(next.url, ending ?? { thanks: null, redirect: null })
+      return
     }
-    const [first] = problems
-    if (first) this.#controlOf(first.path)?.focus()
+    if (next?.state !== 'works') break
+    notify('One moment…', 'busy')
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
   }
+  if (redirectTo(ending?.redirect ?? null)) return
+  show('message', '')
+  notify(ending?.thanks ?? own)
 }
 
-/** A field with its label, its description and a place for its error. `number`: counts the fields. */
-function rowOf(field: AskedField, number: number): HTMLElement {
-  const row = document.createElement('div')
-  row.className = 'pause-field'
-  const control = controlFor(field)
-  control.id = `field-${number}`
-  control.name = field.name
-  control.required = field.required && field.type !== 'boolean'
-  control.setAttribute('aria-describedby', `${control.id}-note ${control.id}-error`)
-  const label = document.createElement('label')
-  label.htmlFor = control.id
-  label.textContent = (field.label ?? field.name) + (field.required ? '' : ' (optional)')
-  const note = paragraph(`${control.id}-note`, field.description ?? '')
-  const error = paragraph(`${control.id}-error`, '')
-  error.className = 'pause-error'
-  row.append(label, control, note, error)
-  return row
-}
+/** A run that takes longer goes on without this page. */
+const triesMax = 120
+const lookEveryMs = 500
 
-function paragraph(id: string, text: string): HTMLElement {
-  const made = document.createElement('p')
-  made.id = id
-  made.textContent = text
-  made.hidden = text === ''
-  return made
-}
-
-function controlFor({ type, options }: AskedField): HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement {
-  if (options.length > 0) {
-    const select = document.createElement('select')
-    for (const option of ['', ...options]) select.append(new Option(option === '' ? 'Select…' : option, option))
-    return select
-  }
-  if (type === 'object' || type === 'array') return document.createElement('textarea')
-  const input = document.createElement('input')
-  input.type = type === 'boolean' ? 'checkbox' : 'text'
-  if (type === 'number') input.inputMode = 'decimal'
-  return input
-}
-
-function jsonOf(text: string): unknown {
+/** Undefined when it is not known: the answer is on disk, so this is no error. */
+async function nextPage(): Promise<{ state: string; url: string | null } | undefined> {
   try {
-    return JSON.parse(text)
+    const response = await fetch(`${address}/next`)
+    return response.ok ? ((await response.json()) as { state: string; url: string | null }) : undefined
   } catch {
-    return text
+    return undefined
   }
 }
 
-function factsOf({ until, required, answers, by }: Asked): string {
+function factsOf({ until, required, answers, by }: AskedFacts): string {
   const end = until === null ? '' : `Answer before ${new Date(until).toLocaleString()}.`
   const others = required > 1 ? `${answers} of ${required} people have approved.` : ''
   return [by === null ? '' : `You answer as ${by}.`, others, end].filter(Boolean).join(' ')
 }
 
-function thanks(approved: boolean): string {
-  return approved ? 'Approved. You can close this page.' : 'Rejected. You can close this page.'
-}
-
-function notify(text: string, kind = ''): void {
-  const notice = element('notice', HTMLElement)
-  notice.textContent = text
-  notice.dataset['kind'] = kind
-  notice.hidden = text === ''
-  if (text !== '' && kind === '') notice.focus()
-}
-
-function show(id: string, text: string): void {
-  const shown = element(id, HTMLElement)
-  shown.textContent = text
-  shown.hidden = text === ''
-}
-
-function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
-  const found = document.getElementById(id)
-  if (!(found instanceof kind)) throw new Error(`The page has no element ${id}`)
-  return found
-}
-
 async function open(): Promise<void> {
   try {
     const response = await fetch(address)
-    const body = (await response.json()) as Asked & Problem
+    const body = (await response.json()) as AskedFacts & Problem
     if (response.ok && body.kind === 'approval') new PausePage(body)
     else if (response.ok) notify('This run waits for another service, and not for a person.', 'error')
     else {

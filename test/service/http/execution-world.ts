@@ -20,6 +20,8 @@ export type CallOptions = {
   key?: string | null
   body?: unknown
   text?: string | Uint8Array<ArrayBuffer>
+  /** Sent as a multipart form. */
+  form?: FormData | undefined
   headers?: Record<string, string>
   signal?: AbortSignal
 }
@@ -130,8 +132,8 @@ export class ExecutionWorld {
     return { 'sec-fetch-site': 'same-origin', cookie: `millrace_session=${token}` }
   }
 
-  async call(path: string, { method, key = this.apiKey, body, text, headers, signal }: CallOptions = {}) {
-    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+  async call(path: string, { method, key = this.apiKey, body, text, form, headers, signal }: CallOptions = {}) {
+    const sent = form ?? text ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(this.url + path, {
       method: method ?? (sent === undefined ? 'GET' : 'POST'),
       headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers },

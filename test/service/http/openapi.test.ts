@@ -38,6 +38,7 @@ function isPage(path: string): boolean {
     // Only for other processes of the installation.
     path.startsWith('/api/peers/') ||
     path.startsWith('/chat/') ||
+    path.startsWith('/form/') ||
     path.startsWith('/pause/') ||
     path.startsWith('/docs') ||
     path.startsWith('/swagger') ||
@@ -93,7 +94,10 @@ describe('the OpenAPI document', () => {
       const isSignIn = operation.operationId === 'signIn'
       // These require credentials other than a key of the service.
       const hasOtherCredentials =
-        isSignIn || /^(receiveWebhook|sendChatMessage|getAsked|answerPause)/.test(operation.operationId)
+        isSignIn ||
+        /^(receiveWebhook|sendChatMessage|getAsked|answerPause|sendForm|getForm|getNextPage)/.test(
+          operation.operationId,
+        )
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
       const isCounted =
         path.startsWith('/api/v1/') || path.endsWith('/execute') || path.includes('/chat/') || hasOtherCredentials

@@ -172,7 +172,7 @@ describe('the limits of an account', () => {
       usage,
       windowPersistence: journal,
       windows,
-      visitors: { chatPerMinute: 20, webhookPerMinute: 600 },
+      visitors: { chatPerMinute: 20, webhookPerMinute: 600, formPerMinute: 1_000 },
       clock,
     })
     return { limits, usage, clock, sums, hold, users, journal, saved }

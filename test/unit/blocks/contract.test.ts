@@ -33,6 +33,7 @@ const examples: Record<string, Record<string, unknown>> = {
   variables: { assign: [{ name: 'v', value: 1 }] },
   wait: { ms: 1 },
   approval: { title: 'Pay?' },
+  form_trigger: { path: 'order', title: 'Order', fields: [{ name: 'amount', type: 'number' }] },
   wait_for_call: {},
   workflow: { workflowId: 'called', input: {} },
   response: { data: { ok: true } },

@@ -29,6 +29,7 @@ function receive(portions: readonly string[]): { upload: Promise<Upload>; read: 
     spool: new Spool(folder.path, { isDurable: false }),
     store: () => Promise.reject(new Error('Nothing is stored here')),
     remove: () => Promise.resolve(),
+    removeEach: () => Promise.resolve(),
   })
   return { upload, read: () => read }
 }

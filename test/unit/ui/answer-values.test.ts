@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { answerOf, canAskFor, localMinute } from '../../../src/ui/screens/waiting/answer-values.ts'
 
 const field = (name: string, type: string) => ({
-  ...{ name, type, label: null, description: null, options: [], required: false },
+  ...{ name, type, format: null, label: null, description: null, options: [], required: false },
 })
 
 test('an answer has the values of its fields, and leaves empty texts out', () => {

@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../../domain/one-of.ts'
 import { pauseAccesses, pauseKinds } from '../../../domain/run/pause.ts'
+import { FieldFacts } from '../forms/form-facts.ts'
 import { maybe, Time } from '../schema-parts.ts'
 
 /** A block at which a run waits for a time or an answer. */
@@ -52,21 +53,12 @@ export const PauseChange = t.Object({
   until: maybe(t.String({ format: 'date-time', description: 'When the pause ends by itself; null: never.' })),
 })
 
-const AskedField = t.Object({
-  name: t.String(),
-  type: t.String(),
-  label: maybe(t.String()),
-  description: maybe(t.String()),
-  options: t.Array(t.String()),
-  required: t.Boolean(),
-})
-
 /** An open pause with its question, for members of its workspace. */
 export const PauseDetail = t.Composite([
   ListedPause,
   t.Object({
     message: t.String(),
-    fields: t.Array(AskedField),
+    fields: t.Array(FieldFacts),
     accounts: t.Array(t.String({ description: 'The accounts that may answer, when `access` is `accounts`.' })),
     required: t.Integer({ description: 'How many people must approve.' }),
     answers: t.Array(t.Object({ approved: t.Boolean(), by: maybe(t.String()), at: Time, fields: t.Unknown() })),
@@ -82,7 +74,7 @@ export const AskedFacts = t.Object({
   kind: oneOf(pauseKinds),
   title: t.String(),
   message: t.String(),
-  fields: t.Array(AskedField),
+  fields: t.Array(FieldFacts),
   since: Time,
   until: maybe(Time),
   required: t.Integer({ description: 'How many people must approve.' }),

@@ -1,7 +1,8 @@
-import type { NewPause, PauseContent, PauseLinks, StoredPause } from '../../../domain/run/pause.ts'
+import type { NewPause, PauseLinks, StoredPause } from '../../../domain/run/pause.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
+import { fieldFacts } from '../forms/form-facts.ts'
 import { isoTime } from '../schema-parts.ts'
 import type {
   AskedFacts,
@@ -55,7 +56,7 @@ export function pauseDetail(
   const { pause, content, answers } = asked
   return {
     ...listedPause(asked, workflowName),
-    ...{ message: content.message, fields: fieldsOf(content), accounts: [...content.accounts] },
+    ...{ message: content.message, fields: content.fields.map(fieldFacts), accounts: [...content.accounts] },
     required: content.required,
     answers: answers.map(({ approved, by, at, fields }) => ({ approved, by, at: isoTime(at), fields })),
     mayAnswer: links !== undefined,
@@ -64,18 +65,12 @@ export function pauseDetail(
   }
 }
 
-function fieldsOf({ fields }: PauseContent): AskedFacts['fields'] {
-  return fields.map(({ name, type, label = null, description = null, options = [], required = false }) => {
-    return { name, type, label, description, options: [...options], required }
-  })
-}
-
 /** The facts that the page of a pause shows. */
 export function askedFacts({ pause, content, answers }: AskedPause, by: { email: string } | null): AskedFacts {
   const { title, message, required } = content
   return {
     ...{ kind: pause.kind, title, message, required, answers: answers.length, by: by?.email ?? null },
-    fields: fieldsOf(content),
+    fields: content.fields.map(fieldFacts),
     ...{ since: isoTime(pause.since), until: pause.until === null ? null : isoTime(pause.until) },
   }
 }

@@ -1,6 +1,8 @@
+import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
-import { isObject } from '../../../domain/run/input.ts'
+import { networkOf } from '../../../domain/network.ts'
+import { oneOf } from '../../../domain/one-of.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import { endedBefore } from '../../../engine/jobs/pause-commands.ts'
 import { senderCheckOf } from '../../../triggers/webhook-sender.ts'
@@ -13,12 +15,14 @@ import { assertSender } from '../../access/sender.ts'
 import { withoutSession } from '../../access/session-cookie.ts'
 import { toAppError } from '../../errors.ts'
 import { route } from '../../openapi/route.ts'
-import { parseJsonBody, readBytes, readJsonBody, textOf } from '../../requests/body.ts'
+import { parseJsonBody, readBytes, textOf } from '../../requests/body.ts'
+import { receiveFormBody } from '../../requests/form-body.ts'
 import { Answer, Answered, AskedFacts } from '../../responses/pauses/pause-schemas.ts'
 import { askedFacts } from '../../responses/pauses/paused-response.ts'
+import { maybe } from '../../responses/schema-parts.ts'
 import type { PauseServices } from '../../run-services.ts'
-
-const ends = ['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const
+import { ends, giveAnswer } from './give-answer.ts'
+import { pageAfter } from './next-page.ts'
 
 type Context = { request: Request; params: { token: string }; server: ServerPort | null; set: ResponseSet }
 
@@ -29,6 +33,7 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
       '/api/pauses/:token',
       async (context) => {
         const { asked, by } = await admit(services, door, context)
+        assertOpen(asked)
         return askedFacts(asked, by)
       },
       route({
@@ -44,19 +49,18 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
     .post(
       '/api/pauses/:token',
       async (context) => {
-        const { request } = context
         const { asked, by } = await admit(services, door, context)
+        assertOpen(asked)
         if (asked.pause.kind === 'call') {
           const call = await callOf(services, context, asked)
           const outcome = await services.answers.answer(asked, { approved: true, fields: {}, by: null, call })
           return { success: true, outcome } as const
         }
-        const body = await readJsonBody(request, services.body, '{}')
-        // Anything else must not approve by accident.
-        if (!isObject(body)) throw new AppError('INVALID_INPUT', 'The body must be an object: { "approved": true }.')
-        const { approved = true, fields = {} } = body
-        if (typeof approved !== 'boolean') throw new AppError('INVALID_INPUT', 'approved must be true or false.')
-        const outcome = await services.answers.answer(asked, { approved, fields, by: by?.email ?? null })
+        const visitor = by === null ? networkOf(addressOf(context.request, context.server)) : undefined
+        const call = { request: context.request, fields: asked.content.fields, within: 'fields', visitor }
+        const outcome = await receiveFormBody(services, call, ({ members: { approved }, values, upload }) =>
+          giveAnswer(services, asked, { approved, values, upload, by: by?.email ?? null }),
+        )
         return { success: true, outcome } as const
       },
       route({
@@ -64,7 +68,8 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
         summary: 'Answer a run',
         description:
           'Approves, rejects or, at a block that waits for a call, passes on any JSON. The first answer that ends the ' +
-          'pause takes effect; a later one gets 409 with the outcome.',
+          'pause takes effect; a later one gets 409 with the outcome. An approval also takes a form or a multipart form ' +
+          'with `approved` and `fields.<name>`; in JSON, a field for files takes file items.',
         tag: 'Executions',
         access: 'everyone',
         body: Answer,
@@ -72,12 +77,35 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
         errors: [
           ...(['INVALID_JSON', 'INVALID_INPUT', 'SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const),
           ...(['INVALID_API_KEY', 'INVALID_SIGNATURE'] as const),
-          ...(['PAYLOAD_TOO_LARGE', 'RATE_LIMIT_EXCEEDED'] as const),
+          ...(['PAYLOAD_TOO_LARGE', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
           ...ends,
         ],
       }),
     )
+    .get(
+      '/api/pauses/:token/next',
+      async (context) => {
+        const { asked } = await admit(services, door, context)
+        return await pageAfter(services, asked.pause)
+      },
+      route({
+        name: 'getNextPage',
+        summary: 'Find the next page of a form',
+        description:
+          'Which page follows an approval that was answered, in the run of a form with `respond: next`: `asks` with its ' +
+          'address, `works` while the run goes on, `waits` for something else, `ended`, or `unknown` in other runs.',
+        tag: 'Executions',
+        access: 'everyone',
+        responses: { 200: NextFacts },
+        errors: ['SIGN_IN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
+      }),
+    )
 }
+
+const NextFacts = t.Object({
+  state: oneOf(['asks', 'works', 'waits', 'ended', 'unknown']),
+  url: maybe(t.String()),
+})
 
 /** The account that answers; null for someone with the link. */
 type Answerer = { email: string } | null
@@ -99,8 +127,11 @@ async function admit(
   if (!asked) throw new AppError('NOT_FOUND', 'The run of this link does not exist any more.')
   door.note(request, { workflowId: asked.pause.workflowId, executionId: asked.pause.executionId })
   const by = asked.content.access === 'link' ? null : await answererOf(services, door, { request, set }, asked)
-  if (asked.pause.state !== 'open') throw endedBefore(asked.pause)
   return { asked, by }
+}
+
+function assertOpen({ pause }: AskedPause): void {
+  if (pause.state !== 'open') throw endedBefore(pause)
 }
 
 /** Throws SIGN_IN_REQUIRED without a session or key, and FORBIDDEN with the wrong one. */

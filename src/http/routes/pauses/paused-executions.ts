@@ -6,9 +6,11 @@ import { assertMay, type Caller, type Need } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
+import { receiveFormBody } from '../../requests/form-body.ts'
 import { PausedExecution, PausedExecutions, Resumed, ResumeInput } from '../../responses/pauses/pause-schemas.ts'
 import { pausedExecution } from '../../responses/pauses/paused-response.ts'
 import type { Services } from '../../services.ts'
+import { giveAnswer } from './give-answer.ts'
 
 /** Pauses of the runs that a list looks at, at most. */
 const pausesMax = 1_000
@@ -24,35 +26,22 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
     return found
   }
 
-  async function resume(caller: Caller, { workflowId, executionId, contextId }: ResumePath, body: unknown) {
+  async function resume(caller: Caller, request: Request, { workflowId, executionId, contextId }: ResumePath) {
     const found = await pausesOf(caller, workflowId, executionId, 'execute')
-    const open = found.filter(({ state }) => state === 'open')
-    const wanted =
-      contextId === undefined
-        ? open.length === 1
-          ? open[0]
-          : undefined
-        : found.find((pause) => pause.contextId === contextId)
-    if (!wanted) {
-      const message =
-        contextId === undefined
-          ? `The run has ${open.length} open pauses: name one of them.`
-          : 'The run has no such pause.'
-      throw new AppError('NOT_FOUND', message)
-    }
-    const input = isObject(body) ? (body['input'] ?? {}) : body
-    // Anything else must not approve by accident.
-    if (!isObject(input)) throw new AppError('INVALID_INPUT', 'The body must be an object, and so must its input.')
+    const wanted = wantedOf(found, contextId)
     const asked = await answers.find(wanted.contextId)
-    if (!asked) await pauses.resume(wanted.contextId)
-    else {
-      const { approved = true, ...fields } = input
-      if (asked.pause.kind === 'approval' && typeof approved !== 'boolean') {
-        throw new AppError('INVALID_INPUT', 'input.approved must be true or false.')
-      }
-      const by = (await store.findUser(caller.userId))?.email.toLowerCase() ?? null
-      const call = asked.pause.kind === 'call' ? { call: { data: input, headers: {}, query: {} } } : {}
-      await answers.answer(asked, { approved: approved !== false, fields, by, ...call })
+    const by = (await store.findUser(caller.userId))?.email.toLowerCase() ?? null
+    if (asked?.pause.kind === 'approval') {
+      const call = { request, fields: asked.content.fields, within: 'input', visitor: undefined }
+      await receiveFormBody(services.runs.pauses, call, ({ values: { approved, ...values }, upload }) =>
+        giveAnswer(services.runs.pauses, asked, { approved, values, upload, by }),
+      )
+    } else {
+      const body = await readJsonBody(request, settings.body)
+      const data = isObject(body) ? (body['input'] ?? {}) : body
+      if (!isObject(data)) throw new AppError('INVALID_INPUT', 'The body must be an object, and so must its input.')
+      if (!asked) await pauses.resume(wanted.contextId)
+      else await answers.answer(asked, { approved: true, fields: {}, by, call: { data, headers: {}, query: {} } })
     }
     return { status: 'started', executionId, message: 'The run continues.' } as const
   }
@@ -109,7 +98,7 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
       '/api/resume/:workflowId/:executionId',
       async ({ request, set, params }) => {
         const caller = await door.requireKeyOrSession(request, set)
-        return await resume(caller, params, await readJsonBody(request, settings.body))
+        return await resume(caller, request, params)
       },
       route({
         name: 'resumeExecution',
@@ -124,7 +113,7 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
       '/api/resume/:workflowId/:executionId/:contextId',
       async ({ request, set, params }) => {
         const caller = await door.requireKeyOrSession(request, set)
-        return await resume(caller, params, await readJsonBody(request, settings.body))
+        return await resume(caller, request, params)
       },
       route({
         name: 'resumeContext',
@@ -136,6 +125,17 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
         errors: resumeErrors,
       }),
     )
+}
+
+/** The pause that is named, or the only open one. */
+function wantedOf(found: readonly StoredPause[], contextId: string | undefined): StoredPause {
+  const open = found.filter(({ state }) => state === 'open')
+  const only = open.length === 1 ? open[0] : undefined
+  const wanted = contextId === undefined ? only : found.find((pause) => pause.contextId === contextId)
+  if (wanted) return wanted
+  const message =
+    contextId === undefined ? `The run has ${open.length} open pauses: name one of them.` : 'The run has no such pause.'
+  throw new AppError('NOT_FOUND', message)
 }
 
 type ResumePath = { workflowId: string; executionId: string; contextId?: string }

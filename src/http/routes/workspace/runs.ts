@@ -4,6 +4,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { JobState } from '../../../domain/run/job.ts'
 import type { RunStatus } from '../../../domain/run/log.ts'
+import { triggerOf } from '../../../domain/workflow/workflow.ts'
 import type { LogFilter } from '../../../store/log-query.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
@@ -116,7 +117,14 @@ async function openRuns(
     const times = { startedAt: startedAt === null ? null : isoTime(startedAt), endedAt: null }
     return {
       number,
-      run: { executionId, workflowId: row.workflowId, workflowName, status: shown, trigger, ...times } as ListedRun,
+      run: {
+        executionId,
+        workflowId: row.workflowId,
+        workflowName,
+        status: shown,
+        trigger: triggerOf(trigger),
+        ...times,
+      } as ListedRun,
     }
   })
 }

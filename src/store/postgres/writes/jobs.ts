@@ -2,7 +2,7 @@ import type { Refusal } from '../../../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite, LogWrite } from '../../../domain/run/write.ts'
 import { unknownWorkflow } from '../../errors/unknown-workflow.ts'
-import { jobStates, triggers } from '../../stored-values.ts'
+import { jobStates, jobTriggers } from '../../stored-values.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 import { endPauses } from './ended-pauses.ts'
 
@@ -16,7 +16,7 @@ export type Placed<W> = { index: number; write: W }
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
   const rows = jobs.map((job, index) => ({
-    ...{ ...job, index, trigger: triggers.indexOf(job.trigger) },
+    ...{ ...job, index, trigger: jobTriggers.indexOf(job.trigger) },
     state: jobStates.indexOf(job.startedAt === null ? 'queued' : 'running'),
     owner: job.startedAt === null ? 0 : sql.owner,
   }))
@@ -170,7 +170,7 @@ export async function findJob(sql: Sql, executionId: string): Promise<JobStatus 
 
 const textsOf = ({ trigger, state, hasPauses }: Pick<SqlJobStatus, 'trigger' | 'state' | 'hasPauses'>) => ({
   hasPauses: hasPauses > 0,
-  trigger: triggers[trigger]!,
+  trigger: jobTriggers[trigger]!,
   state: jobStates[state]!,
 })
 

@@ -1,5 +1,5 @@
 import type { JobFacts, OpenRun, OpenRunPage } from '../../../domain/run/job.ts'
-import { jobStates, triggers } from '../../stored-values.ts'
+import { jobStates, jobTriggers } from '../../stored-values.ts'
 import { listOf, type Sql, storable } from '../connection.ts'
 import { fromJobs, selectFacts } from './jobs.ts'
 
@@ -16,7 +16,7 @@ export async function listOpenRuns(
     states.includes('paused') ? withPaused : onlyOthers,
     ...[storable(workspaceId), before, limit, workflowId === undefined ? null : storable(workflowId), listOf(others)],
   )
-  return rows.map((row) => ({ ...row, state: jobStates[row.state]!, trigger: triggers[row.trigger]! }))
+  return rows.map((row) => ({ ...row, state: jobStates[row.state]!, trigger: jobTriggers[row.trigger]! }))
 }
 
 const ofWorkspace = 'workspace = (SELECT number FROM millrace.workspaces WHERE id = $1)'

@@ -1,6 +1,6 @@
 import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
 import type { JobWrite } from '../../../domain/run/write.ts'
-import { jobStates, triggers } from '../../stored-values.ts'
+import { jobStates, jobTriggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { endPauses } from './ended-pauses.ts'
@@ -16,7 +16,7 @@ export function insertJob(sql: Sql, job: NewJob): void {
     workspace,
     workflow,
     job.version,
-    triggers.indexOf(job.trigger),
+    jobTriggers.indexOf(job.trigger),
     jobStates.indexOf(job.startedAt === null ? 'queued' : 'running'),
     job.createdAt,
     job.startedAt,
@@ -83,7 +83,7 @@ function textsOf(row: SqlJobStatus): Pick<Job, 'executionId' | 'trigger' | 'stat
   return {
     hasPauses: row.hasPauses > 0,
     executionId: executionIdOf(row.executionId),
-    trigger: triggers[row.trigger]!,
+    trigger: jobTriggers[row.trigger]!,
     state: jobStates[row.state]!,
   }
 }

@@ -1,5 +1,5 @@
 import type { OpenRun, OpenRunPage } from '../../../domain/run/job.ts'
-import { jobStates, triggers } from '../../stored-values.ts'
+import { jobStates, jobTriggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf } from '../tables/rows.ts'
 import { fromJobs, type SqlJobFacts, selectFacts } from './jobs.ts'
@@ -21,7 +21,11 @@ export function listOpenRuns(sql: Sql, { workspaceId, workflowId, states, before
   const first = rows.toSorted((a, b) => b.number - a.number).slice(0, limit)
   return first.map((row) => ({
     ...row,
-    ...{ executionId: executionIdOf(row.executionId), state: jobStates[row.state]!, trigger: triggers[row.trigger]! },
+    ...{
+      executionId: executionIdOf(row.executionId),
+      state: jobStates[row.state]!,
+      trigger: jobTriggers[row.trigger]!,
+    },
   }))
 }
 

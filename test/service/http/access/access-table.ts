@@ -48,6 +48,9 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/chat/test/:token', '/api/chat/test/nothing', 'nothing', 404, '{"input":"Hello"}'),
   row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
   row('GET /chat/:identifier', '/chat/nothing', 'nothing', 404),
+  row('POST /api/forms/:path', '/api/forms/<workflow>', 'execute', 202, '{"a":"x"}'),
+  row('GET /form/:path', '/form/nothing', 'nothing', 404),
+  row('GET /api/forms/:path', '/api/forms/nothing', 'nothing', 404),
   row('GET /api/chat/:identifier', '/api/chat/nothing', 'nothing', 404),
 
   row('GET /api/workflows', '/api/workflows?workspaceId=<workspace>', 'read', 200),
@@ -137,6 +140,7 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /pause/:token', '/pause/a.b', 'nothing', 404),
   row('GET /api/pauses/:token', '/api/pauses/a.b', 'nothing', 404),
   row('POST /api/pauses/:token', '/api/pauses/a.b', 'nothing', 404, '{}'),
+  row('GET /api/pauses/:token/next', '/api/pauses/a.b/next', 'nothing', 404),
   row('GET /api/workspaces/:id/runs', '/api/workspaces/<workspace>/runs', 'read', 200),
   row('GET /api/workspaces/:id/pauses', pauses, 'read', 200),
   row('GET /api/workspaces/:id/pauses/:contextId', `${pauses}/<pause>`, 'read', 200),

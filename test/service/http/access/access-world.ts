@@ -111,8 +111,9 @@ export class AccessWorld {
   }
 
   /**
-   * A deployed workflow in the owner's workspace (its ID is also the identifier of its chat), one of its runs, the
-   * variable TOKEN, the credential `crm`, the connector `shop`, a member, and a key of the owner.
+   * A deployed workflow in the owner's workspace (its ID is also the identifier of its chat, and the path of its form
+   * for members), one of its runs, the variable TOKEN, the credential `crm`, the connector `shop`, a member, and a key
+   * of the owner.
    */
   async things(workspaceId = this.workspaceId, key = this.keys["the owner's, personal"]): Promise<Things> {
     const { store } = this.app
@@ -125,8 +126,13 @@ export class AccessWorld {
       at,
     })
     const talk = { id: 'talk', type: 'chat_trigger', name: 'Talk', params: { identifier: workflow, access: 'key' } }
-    const deployed = { ...document, blocks: { ...document.blocks, talk } }
-    const addresses = [{ kind: 'chat' as const, name: workflow }]
+    const asked = { path: workflow, title: 'Ask', fields: [{ name: 'a', type: 'string' }], access: 'members' }
+    const form = { id: 'form', type: 'form_trigger', name: 'Form', params: asked }
+    const deployed = { ...document, blocks: { ...document.blocks, talk, form } }
+    const addresses = [
+      { kind: 'chat' as const, name: workflow },
+      { kind: 'form' as const, name: workflow },
+    ]
     await store.deploy(workflow, deployed, at, this.#ownerId, { addresses, schedule: null })
     await this.call('PUT', `/api/workspaces/${workspaceId}/environment/TOKEN`, key, '{"value":"a secret"}')
     const crm = '{"name":"crm","kind":"bearer","hosts":["api.example.com"],"secrets":{"token":"another secret"}}'

@@ -71,5 +71,7 @@ describe('a path parameter with an invalid percent escape', () => {
 
 /** Whether a route needs no key. */
 function isOpen({ route }: AccessRow): boolean {
-  return [' /api/chat/', ' /api/webhooks/', ' /api/peers/', ' /api/pauses/'].some((part) => route.includes(part))
+  return [' /api/chat/', ' /api/forms/', ' /api/webhooks/', ' /api/peers/', ' /api/pauses/'].some((part) =>
+    route.includes(part),
+  )
 }

@@ -2,8 +2,9 @@ import { timingSafeEqual } from 'node:crypto'
 import { parseTemplate } from '../domain/workflow/reference.ts'
 
 /**
- * Whether a text is the password of a chat. `wanted`: the trigger's setting, which may contain `{{NAME}}`. Every wrong
- * password takes the same time. Returns undefined when a variable is not set, because then nobody can be verified.
+ * Whether a text is the password of a chat or form. `wanted`: the trigger's setting, which may contain `{{NAME}}`.
+ * Every wrong password takes the same time. Returns undefined when a variable is not set, because then nobody can be
+ * verified.
  */
 export function isPassword(given: string, wanted: string, values: ReadonlyMap<string, string>): boolean | undefined {
   const password = filledIn(wanted, values)

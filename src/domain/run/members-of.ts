@@ -1,0 +1,10 @@
+import { setMember } from './input.ts'
+
+/** An object from entries; a name that occurs several times gets a list. */
+export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
+  const members: Record<string, unknown> = {}
+  for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {
+    setMember(members, name, values.length === 1 ? values[0]?.[1] : values.map(([, value]) => value))
+  }
+  return members
+}

@@ -1,0 +1,83 @@
+import { AppError } from '../../domain/errors.ts'
+import { networkOf } from '../../domain/network.ts'
+import type { FormParameters } from '../../domain/workflow/form.ts'
+import { type FormBody, receiveFormBody } from '../requests/form-body.ts'
+import type { FormServices } from '../run-services.ts'
+import { assertMay, roleOf } from './auth.ts'
+import { addressOf, type ServerPort } from './connection.ts'
+import type { Door, ResponseSet } from './door.ts'
+import { assertPassword } from './page-password.ts'
+import { assertAllowed } from './rate-headers.ts'
+
+/** A request to a form. */
+export type FormCall = {
+  request: Request
+  server: ServerPort | null
+  set: ResponseSet
+  workflow: { workflowId: string; workspaceId: string }
+  form: FormParameters
+}
+
+/** Receives forms: checks who is calling and the limits of visitors, and reads the body. */
+export class FormReception {
+  readonly #services: FormServices
+  readonly #door: Door
+
+  constructor(services: FormServices, door: Door) {
+    this.#services = services
+    this.#door = door
+  }
+
+  /** Throws when the caller may not send the form, or when a visitor sends too many. */
+  async admit(call: FormCall): Promise<void> {
+    await this.assertWelcome(call)
+    const { workflow, form } = call
+    if (!isAnonymous(form)) return
+    const { limits, clock } = this.#services
+    const window = limits.takeFormVisitor(workflow.workflowId, visitorOf(call))
+    assertAllowed(window, clock.now(), 'forms from your address')
+  }
+
+  /** Throws when the caller may not see the form. */
+  async assertWelcome(call: FormCall): Promise<void> {
+    const { request, workflow, form } = call
+    if (form.access === 'members') return await this.#assertMember(call)
+    if (form.access === 'public') return
+    await assertPassword(this.#services, {
+      ...{ request, ...workflow, visitor: visitorOf(call), password: form.password ?? '' },
+      ...{ kind: 'form', header: 'X-Form-Password' },
+    })
+  }
+
+  /** See `receiveFormBody`. */
+  receive<Result>(call: FormCall, use: (body: FormBody) => Promise<Result>): Promise<Result> {
+    const { request, form } = call
+    const visitor = isAnonymous(form) ? visitorOf(call) : undefined
+    return receiveFormBody(this.#services, { request, fields: form.fields, visitor }, use)
+  }
+
+  async #assertMember({ request, set, workflow }: FormCall): Promise<void> {
+    const caller = await this.#door.requireKeyOrSession(request, set)
+    if (roleOf(caller, workflow.workspaceId) === undefined) {
+      // The response must look the same as for an address that does not exist.
+      delete set.headers['set-cookie']
+      throw noForm()
+    }
+    assertMay(caller, workflow.workspaceId, 'execute', 'form')
+  }
+}
+
+/** Whether those who send this form are anonymous: they must not learn how the workflow is built or who owns it. */
+export function isAnonymous({ access }: FormParameters): boolean {
+  return access !== 'members'
+}
+
+/** The network that a form comes from. */
+export function visitorOf({ request, server }: Pick<FormCall, 'request' | 'server'>): string {
+  return networkOf(addressOf(request, server))
+}
+
+export function noForm(): AppError {
+  const message = 'No form is open at this address: it was closed, or the link is wrong. Ask for a new one.'
+  return new AppError('NOT_FOUND', message)
+}

@@ -1,0 +1,42 @@
+import { AppError } from '../../../domain/errors.ts'
+import { type AnswerOutcome, type AskedPause, answerValues } from '../../../engine/jobs/pause-answers.ts'
+import type { FormBody } from '../../requests/form-body.ts'
+import type { PauseServices } from '../../run-services.ts'
+
+/** `by`: the e-mail address of the account that answers; null for someone with the link. */
+export type SentAnswer = Pick<FormBody, 'values' | 'upload'> & { approved: unknown; by: string | null }
+
+/** Answers an approval. Its files are stored first; they are deleted if the answer came too late. */
+export async function giveAnswer(
+  { answers }: Pick<PauseServices, 'answers'>,
+  asked: AskedPause,
+  { values, upload, by, ...sent }: SentAnswer,
+): Promise<AnswerOutcome> {
+  const approved = approvedIn(sent.approved)
+  const given = answerValues(asked, { approved, fields: values })
+  const input = { input: {}, fields: given }
+  upload.check(input)
+  const { fields } = await upload.addTo(input, asked.pause)
+  try {
+    return await answers.answer(asked, { approved, fields, by })
+  } catch (error) {
+    // After an outage, the answer may be on disk.
+    if (isTooLate(error)) await upload.withdraw()
+    throw error
+  }
+}
+
+/** Why an answer has no effect. */
+export const ends = ['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const
+
+function isTooLate(error: unknown): boolean {
+  const codes: readonly string[] = [...ends, 'CONFLICT']
+  return error instanceof AppError && codes.includes(error.code)
+}
+
+/** True when nothing else is said. A form sends texts. */
+function approvedIn(given: unknown = true): boolean {
+  if (given === 'true' || given === true) return true
+  if (given === 'false' || given === false) return false
+  throw new AppError('INVALID_INPUT', 'approved must be true or false.')
+}

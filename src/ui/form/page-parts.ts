@@ -1,0 +1,26 @@
+/** The parts that the pages of forms and approvals share. */
+
+export type Problem = { error?: string; code?: string; details?: readonly { path: string; message: string }[] }
+
+export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`The page has no element ${id}`)
+  return found
+}
+
+/** Shows a sentence below the form. `done`: it is all that is left of the page, and gets the focus. */
+export function notify(text: string, kind: 'error' | 'busy' | 'done' = 'done'): void {
+  const notice = element('notice', HTMLElement)
+  notice.textContent = text
+  notice.dataset['kind'] = kind
+  notice.hidden = text === ''
+  if (text !== '' && kind === 'done') notice.focus()
+}
+
+export function show(id: string, text: string): void {
+  const shown = element(id, HTMLElement)
+  shown.textContent = text
+  shown.hidden = text === ''
+}
+
+export const unreachable = 'The service cannot be reached. Check your connection, and try again.'
