@@ -102,7 +102,7 @@ test('every screen loads all of its scripts and styles', async () => {
   await page.close()
 })
 
-for (const path of ['/', '/docs', '/chat/help', '/swagger']) {
+for (const path of ['/', '/docs', '/chat/help', '/form/help', '/swagger']) {
   test(`${path} refuses a script that a workflow serves from the same origin`, async () => {
     const page = await context.newPage()
     await page.goto(origin + path)

@@ -9,7 +9,7 @@ import { isObject } from '../../domain/run/input.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import { readJson } from '../../domain/text/json.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
-import { type TriggerKind, triggerKinds } from '../../domain/workflow/workflow.ts'
+import { type StartKind, startKinds } from '../../domain/workflow/workflow.ts'
 import type { JobResponse } from '../../http/responses/run-schemas.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from '../command.ts'
 import { Client, pathOf } from '../support/client.ts'
@@ -33,7 +33,7 @@ export const run: Command = {
   arguments: [{ name: 'FILE|ID', description: 'a workflow document, or the ID or name of a deployed workflow' }],
   flags: {
     input: { value: 'JSON|@FILE', description: 'the input of the run; @- reads standard input' },
-    trigger: { value: 'KIND', description: `the trigger where a file's run starts: ${triggerKinds.join(', ')}` },
+    trigger: { value: 'KIND', description: `the trigger where a file's run starts: ${startKinds.join(', ')}` },
     credentials: { value: 'FILE', description: "the credentials that a file's blocks name, as JSON by name" },
     connectors: {
       value: 'FILE',
@@ -80,7 +80,7 @@ type Envelope = {
   metadata: { duration?: number | null; startTime?: string | null; endTime?: string | null }
 }
 
-type Start = { input: unknown; trigger: TriggerKind | undefined }
+type Start = { input: unknown; trigger: StartKind | undefined }
 
 async function runFile(call: Call, path: string, start: Start): Promise<ExitCode> {
   const { terminal, config, environment } = call
@@ -252,11 +252,11 @@ function show({ terminal, json }: Call, envelope: Envelope, text: GeneratedText 
 }
 
 /** The value of `--trigger`, or undefined. */
-function triggerOf({ flags }: Call): TriggerKind | undefined {
+function triggerOf({ flags }: Call): StartKind | undefined {
   const named = flags['trigger']
-  const kind = triggerKinds.find((each) => each === named)
+  const kind = startKinds.find((each) => each === named)
   if (kind || named === undefined) return kind
-  throw new UsageError(`Unknown trigger "${named}". Triggers: ${triggerKinds.join(', ')}.`, 'More: millrace run --help')
+  throw new UsageError(`Unknown trigger "${named}". Triggers: ${startKinds.join(', ')}.`, 'More: millrace run --help')
 }
 
 /** The value of `--input`, or undefined. */

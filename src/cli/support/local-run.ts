@@ -15,7 +15,7 @@ import type { RunRecord } from '../../domain/run/log.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
 import { finish } from '../../domain/slices.ts'
-import type { TriggerKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { compilePlan, type Plan, type PlanNode } from '../../engine/compile/plan.ts'
 import { Runner } from '../../engine/run/runner.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
@@ -36,7 +36,7 @@ export type LocalRun = {
   /** JSON data for the trigger; undefined to use only the samples. */
   input: unknown
   /** The kind of trigger to start at; undefined for the manual trigger, or the next best. */
-  trigger?: TriggerKind | undefined
+  trigger?: StartKind | undefined
   config: Config
   /** Connectors by ID, besides those that come with the service. */
   connectors?: ReadonlyMap<string, Connector>

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../errors.ts'
 import { coerce, setMember } from '../run/input.ts'
 import type { FieldFormat, FormField } from './form.ts'
 
-export type { FormField } from './form.ts'
+export type { FieldFormat, FormField } from './form.ts'
 
 /** The value of each field, null where nothing was filled in; or one problem for each field that does not fit. */
 export type FormReading = { ok: true; values: Record<string, unknown> } | { ok: false; details: ErrorDetail[] }

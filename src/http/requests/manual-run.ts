@@ -1,12 +1,14 @@
 import { Type as t } from '@sinclair/typebox'
-import { AppError, problemsError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { recordOf } from '../../domain/record-of.ts'
 import type { RunFile } from '../../domain/run/file.ts'
 import type { ChatMessage } from '../../domain/run/input.ts'
 import { isObject, readInput, setMember, type TriggerInput } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
+import type { FormField } from '../../domain/workflow/form.ts'
+import { readForm } from '../../domain/workflow/form-values.ts'
 import { findValidationErrors } from '../../domain/workflow/shape.ts'
-import type { TriggerKind } from '../../domain/workflow/workflow.ts'
+import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
 import type { PreviousRun } from '../../engine/manual/previous-run.ts'
 
@@ -27,6 +29,7 @@ const Trigger = t.Union([
   t.Literal('schedule'),
   t.Literal('manual'),
   t.Literal('chat'),
+  t.Literal('form'),
 ])
 
 /** The request for a manual run. */
@@ -90,7 +93,7 @@ export const NewManualRun = t.Object({
 /** The trigger of a manual run: the manual trigger, otherwise the API trigger, otherwise any other. */
 export function chooseTrigger(
   plan: Plan,
-  wanted: TriggerKind | undefined,
+  wanted: StartKind | undefined,
   previous: PreviousRun | undefined,
 ): PlanTrigger | undefined {
   if (wanted !== undefined) {
@@ -135,13 +138,22 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
       const message = { input: '', conversationId: null, history: [], files: [], ...sent }
       return { input: message, fields: message, ...historyIn(message) }
     }
+    case 'form': {
+      const reading = readForm(sent, format as readonly FormField[])
+      if (reading.ok) return { input: reading.values, fields: reading.values }
+      throw invalidInput(reading.details)
+    }
     default: {
       const reading = readInput(sent, format, { samples: true })
       if (reading.ok) return reading.value
-      const details = reading.details.map(({ path, message }) => ({ path: `input.${path}`, message }))
-      throw problemsError('INVALID_INPUT', details)
+      throw invalidInput(reading.details)
     }
   }
+}
+
+function invalidInput(details: readonly ErrorDetail[]): AppError {
+  const rows = details.map(({ path, message }) => ({ path: `input.${path}`, message }))
+  return problemsError('INVALID_INPUT', rows)
 }
 
 /**

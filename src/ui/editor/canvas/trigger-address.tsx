@@ -2,8 +2,8 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { momentText } from '../../parts/time-text.ts'
 
-/** The URL of a trigger. `isPage`: people can open it in a browser. */
-export function TriggerAddress({ url, isPage = false }: { url: string; isPage?: boolean }) {
+/** The URL of a trigger. `open`: the link to its page, for people. */
+export function TriggerAddress({ url, open }: { url: string; open?: string | undefined }) {
   return (
     <div className="flex flex-col gap-1">
       <div className="flex items-center gap-1 rounded-md border border-line bg-sunken py-0.5 pr-1 pl-2.5">
@@ -12,14 +12,14 @@ export function TriggerAddress({ url, isPage = false }: { url: string; isPage?: 
         </code>
         <CopyButton text={url} label="Copy URL" />
       </div>
-      {isPage && (
+      {open && (
         <a
           className="self-start text-xs text-accent-text underline underline-offset-2"
           href={url}
           target="_blank"
           rel="noreferrer"
         >
-          Open chat
+          {open}
         </a>
       )}
     </div>

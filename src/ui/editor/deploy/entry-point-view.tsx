@@ -9,12 +9,15 @@ export function EntryPointView({ entryPoint: { name, type, url, line, next, note
     <section aria-label={name} className="flex flex-col gap-2">
       <TriggerTitle type={type} name={name} />
       {note && <p className="text-xs break-words text-muted">{note}</p>}
-      {url && <TriggerAddress url={url} isPage={type === 'chat_trigger'} />}
+      {url && <TriggerAddress url={url} open={pages[type]} />}
       {next && <UpcomingRuns times={next} />}
       {line && <Snippet text={line} />}
     </section>
   )
 }
+
+/** The links to the pages of triggers. */
+const pages: Partial<Record<EntryPoint['type'], string>> = { chat_trigger: 'Open chat', form_trigger: 'Open form' }
 
 export function TriggerTitle({ type, name }: { type: string; name: string }) {
   return (

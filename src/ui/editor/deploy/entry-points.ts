@@ -7,7 +7,7 @@ import { chatLine, webhookLine } from './snippets.ts'
 export type EntryPoint = {
   id: string
   name: string
-  type: 'webhook_trigger' | 'chat_trigger' | 'schedule' | 'manual_trigger'
+  type: 'webhook_trigger' | 'chat_trigger' | 'form_trigger' | 'schedule' | 'manual_trigger'
   /** The full URL. */
   url?: string
   /** A shell command that starts a run. */
@@ -36,6 +36,11 @@ export function entryPoints(document: Document, draft: TriggerDetails, live: Tri
         const url = live?.chatUrl ?? draft.chatUrl
         const note = noteOf(draft.chatUrl, live && (live.chatUrl ?? null))
         return [{ id, name, type, ...given({ url, line: url && chatLine(url, block.params ?? {}), note }) }]
+      }
+      case 'form_trigger': {
+        const url = live?.formUrl ?? draft.formUrl
+        const note = noteOf(draft.formUrl, live && (live.formUrl ?? null))
+        return [{ id, name, type, ...given({ url, note }) }]
       }
       case 'schedule': {
         const next = (live?.schedule ?? draft.schedule)?.next

@@ -27,10 +27,17 @@ export function isContainer({ type }: Pick<Block, 'type'>): boolean {
   return type === 'loop' || type === 'parallel'
 }
 
-const triggerTypes = new Set(['api_trigger', 'manual_trigger', 'schedule', 'webhook_trigger', 'chat_trigger'])
+const triggerTypes = new Set([
+  ...['api_trigger', 'manual_trigger', 'schedule', 'webhook_trigger', 'chat_trigger', 'form_trigger'],
+])
 
 export function isTrigger({ type }: Pick<Block, 'type'>): boolean {
   return triggerTypes.has(type)
+}
+
+/** The declared fields of a trigger: its input format, or the fields of its form. */
+export function formatOf({ type, params }: Pick<Block, 'type' | 'params'>): unknown {
+  return params?.[type === 'form_trigger' ? 'fields' : 'inputFormat']
 }
 
 export function positionOf({ position }: Pick<Block, 'position'>): Point {

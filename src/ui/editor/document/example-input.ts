@@ -1,5 +1,5 @@
 import { normaliseName, type PathStep, segmentsOf } from '../../../domain/workflow/reference.ts'
-import type { Block, Document } from './document.ts'
+import { type Block, type Document, formatOf } from './document.ts'
 
 /**
  * Example input for a trigger: the sample values of its input format, otherwise a value of the declared type. Without
@@ -7,12 +7,10 @@ import type { Block, Document } from './document.ts'
  */
 export function exampleInput(document: Document, trigger = 'api_trigger'): Record<string, unknown> {
   const block = Object.values(document.blocks).find(({ type }) => type === trigger)
-  const format = block?.params?.['inputFormat']
+  const format = block && formatOf(block)
   if (Array.isArray(format) && format.length > 0) {
     return Object.fromEntries(
-      (format as { name?: string; type?: string; value?: unknown }[]).flatMap(({ name, type, value }) =>
-        name ? [[name, value ?? examples[type ?? 'string'] ?? 'text']] : [],
-      ),
+      (format as Field[]).flatMap((field) => (field.name ? [[field.name, exampleOfField(field)]] : [])),
     )
   }
   if (trigger === 'chat_trigger') return { input: 'Hello' }
@@ -60,6 +58,22 @@ function methodOf({ methods }: Readonly<Record<string, unknown>>): string {
   return accepted.includes('POST') ? 'POST' : (accepted[0] ?? 'POST')
 }
 
+type Field = { name?: string; type?: string; format?: string; options?: readonly unknown[]; value?: unknown }
+
+/** The sample of a field; otherwise a choice of a form, or a value of its type. */
+function exampleOfField({ type = 'string', format = '', options = [], value }: Field): unknown {
+  const [option] = options
+  if (value !== undefined) return value
+  if (option !== undefined && type !== 'object') return type === 'array' ? [option] : option
+  return formats[format] ?? examples[type] ?? 'text'
+}
+
+const formats: Record<string, unknown> = {
+  email: 'ada@example.com',
+  url: 'https://example.com',
+  date: '2027-01-31',
+}
+
 const examples: Record<string, unknown> = {
   string: 'text',
   number: 1,
@@ -75,6 +89,7 @@ const startWords: Readonly<Record<string, string>> = {
   manual_trigger: 'manual',
   webhook_trigger: 'webhook',
   chat_trigger: 'chat',
+  form_trigger: 'form',
 }
 
 /**
@@ -93,8 +108,8 @@ function fieldsRead(
     for (const text of textsIn(value)) {
       for (const segment of segmentsOf(text)) {
         if (segment.kind !== 'reference' || !names.has(segment.name)) continue
-        // An API or manual trigger also has its whole input as `input`.
-        const isWhole = segment.path[0] === 'input' && (start === 'api' || start === 'manual')
+        // These triggers also have their whole input as `input`.
+        const isWhole = segment.path[0] === 'input' && ['api', 'manual', 'form'].includes(start)
         if (isInputOnly && !isWhole) continue
         grow(found, [...(isWhole ? segment.path.slice(1) : segment.path), ...more])
       }

@@ -165,6 +165,7 @@ const starts: Readonly<Record<string, Params>> = {
   manual_trigger: { inputFormat: [] },
   schedule: { cron: '0 9 * * 1-5' },
   webhook_trigger: {},
+  form_trigger: { title: 'New form', fields: [{ name: 'name', type: 'string', label: 'Your name', required: true }] },
   api: { method: 'GET', url: '' },
   operation: { connector: '', operation: '' },
   function: { code: 'return null' },

@@ -121,7 +121,7 @@ function callerName(name: string): string {
   return reserved.has(normaliseName(plain)) ? `${plain} workflow` : plain
 }
 
-const reserved = new Set(['loop', 'parallel', 'variable', 'args', 'api', 'manual', 'schedule', 'webhook', 'chat'])
+const reserved = new Set('loop parallel variable args api manual schedule webhook chat form'.split(' '))
 
 /** Decides where a reference in a moved block leads: to another moved block, or out of the group. */
 class Scope {

@@ -12,6 +12,7 @@ import { CredentialField } from './choices/credential-field.tsx'
 import { WorkflowSelect } from './choices/workflow-select.tsx'
 import { CodeField } from './code-field.tsx'
 import { FirstLook } from './first-look.ts'
+import { FormFieldList } from './form-field-list.tsx'
 import { InputFormat } from './input-format.tsx'
 import { LargeEditorButton } from './large/large-editor-button.tsx'
 import { ListField } from './list-field.tsx'
@@ -70,6 +71,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   if (mode === 'tools' && Tools) return <Tools {...list} errorOf={errorOf} />
   if (name === 'responseFormat') return <SchemaField {...list} label={label} tied={tied} add="Add field" />
   if (name === 'inputFormat') return <InputFormat {...list} />
+  if (isFormFields(props)) return <FormFieldList {...list} />
   if (name === 'workflowId') return <WorkflowSelect {...text} />
   if (name === 'credential') return <CredentialField {...text} />
   if (name === 'model') return <ModelField {...text} provider={params['provider']} />
@@ -146,6 +148,11 @@ const placeholders: Readonly<Record<string, string | undefined>> = {
 /** Whether JSON text has a reference that has no end yet. It is no JSON until then. */
 function isTypingReference(value: unknown): boolean {
   return typeof value === 'string' && /<[A-Za-z][\w.$-]*(?:\[[^\]\n]*\])*(?=[\s,}\]"]|$)/.test(value)
+}
+
+/** The fields of a form or approval. */
+function isFormFields({ name, schema }: Pick<ParameterProps, 'name' | 'schema'>): boolean {
+  return name === 'fields' && schema.items?.properties?.['options'] !== undefined
 }
 
 function isStructured({ name, schema }: ParameterProps): boolean {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../domain/edits/same-value.ts'
-import { type Block, type Document, isTrigger, normaliseName } from '../document/document.ts'
+import { type Block, type Document, formatOf, isTrigger, normaliseName } from '../document/document.ts'
 import type { RunValues } from '../values/run-values.ts'
 import { type EarlierBlock, errorLast, pathStep, valueGroups } from '../values/value-groups.ts'
 
@@ -98,7 +98,7 @@ export function upstreamOf(document: Document, blockId: string): string[] {
 
 /** The outputs of a block: those of its type plus those named by its parameters. */
 function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<OutputsOf>): string[] {
-  const fields = isTrigger({ type: blockType }) ? namesOf(params['inputFormat']) : []
+  const fields = isTrigger({ type: blockType }) ? namesOf(formatOf({ type: blockType, params })) : []
   const assigned = blockType === 'variables' ? namesOf(params['assign']) : []
   return [...new Set([...fields, ...(type?.outputs ?? []), ...assigned])]
 }

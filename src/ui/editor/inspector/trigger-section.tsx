@@ -4,7 +4,7 @@ import { DraftTriggerDetails } from '../trigger-details.ts'
 
 /** The URL or next runs of the inspected trigger, as last saved. */
 export function TriggerSection({ type }: { type: string }) {
-  const { webhookUrl, chatUrl, schedule } = useContext(DraftTriggerDetails)
+  const { webhookUrl, chatUrl, formUrl, schedule } = useContext(DraftTriggerDetails)
   if (type === 'webhook_trigger' && webhookUrl) {
     return (
       <Fact title="URL">
@@ -15,7 +15,14 @@ export function TriggerSection({ type }: { type: string }) {
   if (type === 'chat_trigger' && chatUrl) {
     return (
       <Fact title="URL">
-        <TriggerAddress url={chatUrl} isPage />
+        <TriggerAddress url={chatUrl} open="Open chat" />
+      </Fact>
+    )
+  }
+  if (type === 'form_trigger' && formUrl) {
+    return (
+      <Fact title="URL">
+        <TriggerAddress url={formUrl} open="Open form" />
       </Fact>
     )
   }

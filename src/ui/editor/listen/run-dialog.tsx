@@ -6,7 +6,7 @@ import { SelectField } from '../../parts/field.tsx'
 import { hasMod } from '../../parts/keys.tsx'
 import { ProblemList } from '../../parts/problem-list.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
-import type { Document } from '../document/document.ts'
+import { type Document, formatOf } from '../document/document.ts'
 import { exampleInput } from '../document/example-input.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import type { RunRequest, RunTrigger } from '../run/run-watch.ts'
@@ -181,7 +181,11 @@ function askingText({ blocks }: Document, trigger: StartTrigger | undefined): st
   if (trigger?.starts === 'webhook') {
     return 'A webhook trigger starts this workflow, and blocks read its request. Run the draft once with this request, or listen for a real one.'
   }
-  const format = trigger && blocks[trigger.id]?.params?.['inputFormat']
+  const block = trigger && blocks[trigger.id]
+  const format = block && formatOf(block)
+  if (trigger?.starts === 'form') {
+    return 'A form starts this workflow. Run the draft once with these values of its fields.'
+  }
   const hasFormat = Array.isArray(format) && format.length > 0
   const reason = hasFormat ? 'Required fields have no value.' : 'Blocks read fields of the input.'
   return `${reason} Run the draft once with this input. To run without being asked, give the fields values in the input format of the trigger.`

@@ -122,7 +122,10 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   { name: 'Steps', types: ['api', 'operation', 'function', 'agent', 'workflow', 'variables', 'response'] },
   { name: 'Pauses', types: ['wait', 'approval', 'wait_for_call'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
-  { name: 'Triggers', types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger'] },
+  {
+    name: 'Triggers',
+    types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger', 'form_trigger'],
+  },
 ]
 
 /** Block types in palette order, each with its group. Types without a group come last. */

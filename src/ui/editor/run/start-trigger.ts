@@ -1,4 +1,4 @@
-import type { Document } from '../document/document.ts'
+import { type Document, formatOf } from '../document/document.ts'
 import { exampleInput, readsTrigger } from '../document/example-input.ts'
 import type { BlockType } from '../editing.tsx'
 
@@ -29,7 +29,8 @@ export function needsInput(document: Document, { id, type, starts }: StartTrigge
     const { body, headers, query } = exampleInput(document, type)
     return [body, headers, query].some((part) => typeof part === 'string' || Object.keys(part ?? {}).length > 0)
   }
-  const format = document.blocks[id]?.params?.['inputFormat']
+  const block = document.blocks[id]
+  const format = block && formatOf(block)
   if (starts === 'chat' || !Array.isArray(format) || format.length === 0) return readsTrigger(document, type)
   return (format as Field[]).some(({ required, type: kind, value = null }) => {
     return required === true && (value === null || (value === '' && kind !== 'string'))

@@ -4,6 +4,7 @@ import type { Document } from '../../../../src/ui/editor/document/document.ts'
 
 const webhookUrl = 'https://here/api/webhooks/trigger/orders'
 const chatUrl = 'https://here/chat/help'
+const formUrl = 'https://here/form/order'
 const schedule = { next: ['2025-01-01T09:00:00.000Z'] }
 
 function documentWith(...blocks: { type: string; params?: Record<string, unknown> }[]): Document {
@@ -20,14 +21,16 @@ describe('the entry points of a workflow', () => {
       { type: 'api_trigger' },
       { type: 'webhook_trigger', params: { methods: ['PUT'], authentication: { type: 'bearer', token: '{{T}}' } } },
       { type: 'chat_trigger', params: { access: 'public' } },
+      { type: 'form_trigger', params: { title: 'Order' } },
       { type: 'schedule' },
       { type: 'api' },
     )
-    const triggerDetails = { webhookUrl, chatUrl, schedule }
+    const triggerDetails = { webhookUrl, chatUrl, formUrl, schedule }
     const points = entryPoints(document, triggerDetails, triggerDetails)
     expect(points.map(({ type, url, next, note }) => ({ type, url, next, note }))).toEqual([
       { type: 'webhook_trigger', url: webhookUrl, next: undefined, note: undefined },
       { type: 'chat_trigger', url: chatUrl, next: undefined, note: undefined },
+      { type: 'form_trigger', url: formUrl, next: undefined, note: undefined },
       { type: 'schedule', url: undefined, next: schedule.next, note: undefined },
     ])
     expect(points[0]?.line).toBe(

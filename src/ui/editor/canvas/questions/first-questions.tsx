@@ -156,6 +156,7 @@ const starts: readonly { type: string; label: string; note: string }[] = [
   { type: 'schedule', label: 'Schedule', note: 'It runs at set times, such as weekdays at 9:00.' },
   { type: 'webhook_trigger', label: 'Webhook trigger', note: 'Another service, such as GitHub, sends a request.' },
   { type: 'chat_trigger', label: 'Chat', note: 'A person writes a message on a chat page.' },
+  { type: 'form_trigger', label: 'Form', note: 'A person fills in a form on its page.' },
   { type: 'manual_trigger', label: 'Manual run', note: 'You press Run in this editor.' },
 ]
 

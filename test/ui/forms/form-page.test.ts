@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { block, document } from '../support/make.ts'
-import { call } from '../support/running-service.ts'
-import { listen, type Visit, visit } from '../support/ui/browser.ts'
-import { until } from '../support/ui/editor-page.ts'
-import { accessibilityFaults, faultsInBothThemes } from './accessibility.ts'
+import { block, document } from '../../support/make.ts'
+import { call } from '../../support/running-service.ts'
+import { listen, type Visit, visit } from '../../support/ui/browser.ts'
+import { until } from '../../support/ui/editor-page.ts'
+import { accessibilityFaults, faultsInBothThemes } from '../accessibility.ts'
 
 let visited: Visit
 beforeAll(async () => {
