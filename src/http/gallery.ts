@@ -10,6 +10,7 @@ import fallback from '../../samples/gallery/fallback.json'
 import forwardWebhook from '../../samples/gallery/forward-webhook.json'
 import githubPush from '../../samples/gallery/github-push.json'
 import greeting from '../../samples/gallery/greeting.json'
+import holidayRequest from '../../samples/gallery/holiday-request.json'
 import loopList from '../../samples/gallery/loop-list.json'
 import mergeServices from '../../samples/gallery/merge-services.json'
 import nightlySync from '../../samples/gallery/nightly-sync.json'
@@ -26,7 +27,7 @@ import type { ErrorDetail } from '../domain/errors.ts'
 import { readDocument } from '../domain/workflow/document.ts'
 import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 
-export const galleryCategories = ['Endpoints', 'Lists', 'Webhooks', 'Schedules', 'Language models'] as const
+export const galleryCategories = ['Endpoints', 'Lists', 'Forms', 'Webhooks', 'Schedules', 'Language models'] as const
 export type GalleryCategory = (typeof galleryCategories)[number]
 
 /** A ready workflow that a person can start from. `needs`: the environment variables to set before it runs. */
@@ -60,6 +61,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['parallel-list', 'Lists', parallelList],
   ['all-pages', 'Lists', allPages],
   ['csv-to-json', 'Lists', csvToJson],
+  ['holiday-request', 'Forms', holidayRequest],
   ['contact-form', 'Webhooks', contactForm],
   ['github-push', 'Webhooks', githubPush],
   ['stripe-events', 'Webhooks', stripeEvents],

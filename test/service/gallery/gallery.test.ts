@@ -68,6 +68,11 @@ describe('each workflow of the gallery runs', () => {
     ],
     ['all-pages', undefined, { items: [1, 2, 3, 4] }],
     ['csv-to-json', undefined, [expect.anything(), { name: 'Lovelace, A.', city: 'Paris' }]],
+    [
+      'holiday-request',
+      { name: 'Ada', from: '2027-03-01', days: 1 },
+      { granted: true, text: 'Ada is away on 2027-03-01.' },
+    ],
     ['contact-form', { name: '<b>Ada', message: 'Hi' }, expect.stringContaining('&#60;b&#62;Ada')],
     ['github-push', { commits: [{ added: ['b', 'a'] }], pusher: { name: 'ada' } }, { who: 'ada', commits: 1 }],
     ['stripe-events', stripeEvent, { text: 'Payment p1 of 12 eur was received.' }],
