@@ -197,9 +197,10 @@ const target = document({
     block('start', 'api_trigger'),
     block('hook', 'webhook_trigger', { path: 'nothing', methods: ['POST', 'PUT'] }),
     block('talk', 'chat_trigger', { identifier: 'nothing', access: 'public' }),
+    block('form', 'form_trigger', { path: 'nothing', title: 'Form', fields: [{ name: 'a', type: 'string' }] }),
     block('v', 'variables', { variables: [] }),
   ],
-  edges: ['start > v', 'hook > v', 'talk > v'],
+  edges: ['start > v', 'hook > v', 'talk > v', 'form > v'],
 })
 const draft = document({ name: 'Draft', blocks: [block('start', 'api_trigger')] })
 

@@ -1,6 +1,7 @@
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
+import { formAttacks } from './forms.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { pauseAttacks } from './pauses.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -35,6 +36,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...largeValueAttacks(target),
     ...connectorAttacks(target),
     ...pauseAttacks(target, isShort),
+    ...formAttacks(target.forms, isShort),
   ]
 }
 

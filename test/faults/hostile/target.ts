@@ -1,5 +1,6 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
+import { deployForms, type OpenForms } from './forms.ts'
 import { deployLargeValues } from './large-values.ts'
 import { type PausedRuns, startPausedRuns } from './pauses.ts'
 import { type StoredValues, storeLargeValues } from './stored-values.ts'
@@ -32,6 +33,8 @@ export type Target = {
   /** Endpoints whose runs have large values, by name. */
   large: Readonly<Record<string, string>>
   paused: PausedRuns
+  /** Forms and an approval that anyone may send. */
+  forms: OpenForms
   /** Large values that were stored before. */
   stored: StoredValues
 }
@@ -42,6 +45,7 @@ const openLimits = {
   MILLRACE_OUTBOUND_ALLOW: 'loopback',
   MILLRACE_CHAT_VISITOR_PER_MINUTE: '1000000',
   MILLRACE_WEBHOOK_VISITOR_PER_MINUTE: '1000000',
+  MILLRACE_FORM_VISITOR_PER_MINUTE: '1000000',
 }
 
 /** Starts the executable in an empty folder, and deploys the workflows. */
@@ -112,7 +116,7 @@ export async function startTarget(
   const paused = await startPausedRuns(make, { url, apiKey, workspaceId })
   return {
     ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
-    ...{ repeating, stored, paused },
+    ...{ repeating, stored, paused, forms: await deployForms(url, apiKey) },
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,
