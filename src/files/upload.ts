@@ -31,7 +31,7 @@ export class Upload {
   readonly #token = crypto.randomUUID()
   readonly #cuts: CutData[] = []
   #items: ReadonlyMap<string, readonly FileItem[]> = new Map()
-  /** The run that the files were stored for. */
+  /** The new run that the files were stored for. */
   #owner: FileOwner | undefined
   /** The files that were stored for it. */
   readonly #stored: RunFile[] = []
@@ -121,19 +121,20 @@ export class Upload {
    * `PAYLOAD_TOO_LARGE` when the workspace has too many files. `owner`: a new run, all of whose files these are.
    */
   async store(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
-    const remove = () => this.#options.remove(owner)
-    return await this.#storeItems(input, owner, remove)
+    const hasContent = [...this.#items.values()].some((items) => items.some((item) => 'content' in item))
+    if (hasContent) this.#owner = owner
+    return await this.#storeItems(input, owner, () => this.#options.remove(owner))
   }
 
-  /** The same for a run that has files already. */
+  /** The same for a run that may have files already. */
   async addTo(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
-    return await this.#storeItems(input, owner, () => this.withdraw())
+    return await this.#storeItems(input, owner, () => this.withdraw(owner))
   }
 
-  /** Deletes the stored files, and no others of their run. */
-  async withdraw(): Promise<void> {
+  /** Deletes the files that were added to a run, and no others of it. */
+  async withdraw(owner: FileOwner): Promise<void> {
     const stored = this.#stored.splice(0)
-    if (this.#owner) await this.#options.removeEach(this.#owner, stored).catch(() => undefined)
+    await this.#options.removeEach(owner, stored).catch(() => undefined)
   }
 
   async #storeItems(input: TriggerInput, owner: FileOwner, undo: () => Promise<void>): Promise<TriggerInput> {
@@ -141,7 +142,6 @@ export class Upload {
     const fields = { ...input.fields }
     const files: RunFile[] = []
     for (const [name, items] of this.#items) {
-      if (items.some((item) => 'content' in item)) this.#owner = owner
       const stored = await this.#storeEach(owner, items, undo)
       const objects = stored.map(({ file }) => file)
       files.push(...stored)
@@ -152,8 +152,8 @@ export class Upload {
   }
 
   /**
-   * Deletes the stored files when `error` says that the run did not start or was not recorded. Otherwise they belong to
-   * the run.
+   * Deletes the files of a new run when `error` says that it did not start or was not recorded. Otherwise they belong
+   * to the run.
    */
   async takeBack(error: unknown): Promise<void> {
     if (isRefusedForNow(error) && this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { AppError } from '../../../src/domain/errors.ts'
 import { Spool } from '../../../src/files/spool.ts'
 import { Upload } from '../../../src/files/upload.ts'
 import { temporaryFolder } from '../../support/executable.ts'
@@ -24,15 +25,19 @@ function receive(portions: readonly string[]): { upload: Promise<Upload>; read: 
   }
   const upload = Upload.receive({
     chunks: chunks(),
-    fields: ['files'],
-    limits: { text: { max: textBytesMax, setting: 'TEXT_MAX' }, files: { max: 1_000, setting: 'FILES_MAX' } },
-    spool: new Spool(folder.path, { isDurable: false }),
+    ...options(),
     store: () => Promise.reject(new Error('Nothing is stored here')),
     remove: () => Promise.resolve(),
     removeEach: () => Promise.resolve(),
   })
   return { upload, read: () => read }
 }
+
+const options = () => ({
+  fields: ['files'],
+  limits: { text: { max: textBytesMax, setting: 'TEXT_MAX' }, files: { max: 1_000, setting: 'FILES_MAX' } },
+  spool: new Spool(folder.path, { isDurable: false }),
+})
 
 const item = (data: string) => JSON.stringify({ type: 'file', name: 'a', data })
 const content = `data:text/plain;base64,${btoa('x'.repeat(30_000))}`
@@ -60,6 +65,61 @@ test('a body may contain text up to the maximum, and files in addition', async (
     expect(received).toMatchObject(response)
     if (received instanceof Upload) await received.discard()
   }
+})
+
+describe('files that were added to a run', () => {
+  const owner = { workspaceId: 'w', workflowId: 'f', executionId: 'e' }
+  /** An upload of two files. Storing the file named `bad` fails. `log`: what was stored and removed. */
+  async function uploadOf(names: readonly string[]) {
+    const log: string[] = []
+    const { upload, values } = await Upload.ofForm({
+      entries: names.map((name) => ['files', new File(['x'], name)] as const),
+      ...options(),
+      store: (_, { name, type }) => {
+        if (name === 'bad') return Promise.reject(new AppError('PAYLOAD_TOO_LARGE', 'The workspace is full.'))
+        log.push(`store ${name}`)
+        return Promise.resolve({ key: `w/f/e/${name}`, file: { url: '', name, size: 1, type } })
+      },
+      remove: () => {
+        log.push('remove all')
+        return Promise.resolve()
+      },
+      removeEach: (_, files) => {
+        log.push(`remove ${files.map(({ file }) => file.name).join(' ')}`)
+        return Promise.resolve()
+      },
+    })
+    const files = Array.isArray(values['files']) ? values['files'] : [values['files']]
+    const input = { input: { files }, fields: { files } }
+    upload.check(input)
+    return { upload, input, log }
+  }
+
+  test('are deleted alone: the run keeps its other files', async () => {
+    const { upload, input, log } = await uploadOf(['a', 'b'])
+    await upload.addTo(input, owner)
+    // The answer may be on disk after an outage.
+    await upload.takeBack(new AppError('STORAGE_UNAVAILABLE', 'The disk is full.'))
+    expect(log).toEqual(['store a', 'store b'])
+    await upload.withdraw(owner)
+    await upload.withdraw(owner)
+    expect(log).toEqual(['store a', 'store b', 'remove a b', 'remove '])
+  })
+
+  test('are deleted when one of them cannot be stored', async () => {
+    const { upload, input, log } = await uploadOf(['a', 'bad', 'c'])
+    expect(await rejectionOf(upload.addTo(input, owner))).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
+    expect(log).toEqual(['store a', 'remove a'])
+  })
+
+  test('are all deleted when the run that they would start is refused', async () => {
+    const { upload, input, log } = await uploadOf(['a'])
+    await upload.store(input, owner)
+    await upload.takeBack(new AppError('INVALID_INPUT', 'The run has failed.'))
+    expect(log).toEqual(['store a'])
+    await upload.takeBack(new AppError('OVERLOADED', 'Too many runs.'))
+    expect(log).toEqual(['store a', 'remove all'])
+  })
 })
 
 test('URLs and media types of file items count as text', async () => {

@@ -6,7 +6,7 @@ import type { PauseServices } from '../../run-services.ts'
 /** `by`: the e-mail address of the account that answers; null for someone with the link. */
 export type SentAnswer = Pick<FormBody, 'values' | 'upload'> & { approved: unknown; by: string | null }
 
-/** Answers an approval. Its files are stored first; they are deleted if the answer came too late. */
+/** Answers an approval. Its files are stored first; they are deleted if the answer has no effect. */
 export async function giveAnswer(
   { answers }: Pick<PauseServices, 'answers'>,
   asked: AskedPause,
@@ -21,7 +21,7 @@ export async function giveAnswer(
     return await answers.answer(asked, { approved, fields, by })
   } catch (error) {
     // After an outage, the answer may be on disk.
-    if (isTooLate(error)) await upload.withdraw()
+    if (!isOutage(error)) await upload.withdraw(asked.pause)
     throw error
   }
 }
@@ -29,9 +29,8 @@ export async function giveAnswer(
 /** Why an answer has no effect. */
 export const ends = ['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const
 
-function isTooLate(error: unknown): boolean {
-  const codes: readonly string[] = [...ends, 'CONFLICT']
-  return error instanceof AppError && codes.includes(error.code)
+function isOutage(error: unknown): boolean {
+  return !(error instanceof AppError) || error.code === 'STORAGE_UNAVAILABLE'
 }
 
 /** True when nothing else is said. A form sends texts. */
