@@ -19,7 +19,7 @@ import { formFacts } from '../../responses/forms/form-facts.ts'
 import { pausedResponse } from '../../responses/pauses/paused-response.ts'
 import { runResponse, sandboxed } from '../../responses/run-response.ts'
 import type { FormServices } from '../../run-services.ts'
-import { firstPage } from '../pauses/next-page.ts'
+import { openPage } from '../pauses/next-page.ts'
 
 const formPath = '/api/forms/:path'
 const sorry = 'The form could not be processed. Try again in a moment.'
@@ -137,7 +137,7 @@ async function responseOf(call: Call, ended: RunEnd): Promise<Response> {
   const { executionId, failure } = ended.record
   const leadsOn = form.respond === 'next'
   if (ended.suspension) {
-    const next = leadsOn ? { next: await firstPage(services.pauses, { executionId, form }) } : {}
+    const next = leadsOn ? { next: await openPage(services.pauses, call.plan, { executionId }) } : {}
     return pausedResponse(ended, headers, next)
   }
   if (leadsOn && !failure) return jsonResponse({ success: true, executionId, next: null }, 200, headers)

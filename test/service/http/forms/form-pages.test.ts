@@ -81,6 +81,9 @@ describe('a form that leads on', () => {
     const one = apiOf(json.next)
     await call(one, { approved: true })
     expect(await after(one)).toEqual({ state: 'waits', url: null })
+    const told = block('told', 'function', { code: 'return <one.url>' })
+    const first = await pages([['one', {}]], {}, { blocks: [told], edges: ['one:notify > told'] })
+    expect((await world.send(first, {})).json).toMatchObject({ status: 'paused', next: null })
   })
 
   test('leads members to an approval of members', async () => {
