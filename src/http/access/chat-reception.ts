@@ -1,5 +1,4 @@
 import { AppError } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/network.ts'
 import type { ChatParameters } from '../../domain/workflow/chat.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 import type { Upload } from '../../files/upload.ts'
@@ -10,7 +9,7 @@ import { type ChatBody, readChatBody } from '../requests/chat-body.ts'
 import type { ChatServices } from '../run-services.ts'
 import { isAnonymous } from './anonymous-chat.ts'
 import { assertMay, roleOf } from './auth.ts'
-import { addressOf, type ServerPort } from './connection.ts'
+import { type ServerPort, visitorOf } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
 import { assertPassword } from './page-password.ts'
 import { assertAllowed } from './rate-headers.ts'
@@ -101,11 +100,6 @@ export class ChatReception {
     if (!isAnonymous(call.chat)) return { text: body, all: bodyWithFiles }
     return { text: anonymousBody, all: { ...anonymousBodyWithFiles, visitor: visitorOf(call) } }
   }
-}
-
-/** The network that a message comes from. */
-export function visitorOf({ request, server }: Pick<ChatCall, 'request' | 'server'>): string {
-  return networkOf(addressOf(request, server))
 }
 
 export function noChat(): AppError {

@@ -1,3 +1,5 @@
+import { networkOf } from '../../domain/network.ts'
+
 /** The part of the server that knows a request's connection. */
 export type ServerPort = {
   requestIP(request: Request): { address: string } | null
@@ -7,6 +9,11 @@ export type ServerPort = {
 /** The caller's address, or that of a proxy which is not configured as one. */
 export function addressOf(request: Request, server: Pick<ServerPort, 'requestIP'> | null): string {
   return server?.requestIP(request)?.address ?? 'unknown'
+}
+
+/** The network that a request comes from. The limits of visitors without a credential count by it. */
+export function visitorOf(call: { request: Request; server: Pick<ServerPort, 'requestIP'> | null }): string {
+  return networkOf(addressOf(call.request, call.server))
 }
 
 /** Lifts the idle timeout, so that a long run does not lose its connection. */

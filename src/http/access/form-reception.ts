@@ -1,10 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/network.ts'
 import type { FormParameters } from '../../domain/workflow/form.ts'
 import { type FormBody, receiveFormBody } from '../requests/form-body.ts'
 import type { FormServices } from '../run-services.ts'
 import { assertMay, roleOf } from './auth.ts'
-import { addressOf, type ServerPort } from './connection.ts'
+import { type ServerPort, visitorOf } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
 import { assertPassword } from './page-password.ts'
 import { assertAllowed } from './rate-headers.ts'
@@ -70,11 +69,6 @@ export class FormReception {
 /** Whether those who send this form are anonymous: they must not learn how the workflow is built or who owns it. */
 export function isAnonymous({ access }: FormParameters): boolean {
   return access !== 'members'
-}
-
-/** The network that a form comes from. */
-export function visitorOf({ request, server }: Pick<FormCall, 'request' | 'server'>): string {
-  return networkOf(addressOf(request, server))
 }
 
 export function noForm(): AppError {

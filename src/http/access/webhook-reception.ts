@@ -1,12 +1,11 @@
 import { AppError } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/network.ts'
 import { assertQueryFits, mayHoldFiles, type WebhookContent } from '../../triggers/webhook-body.ts'
 import type { Hook } from '../../triggers/webhook-hook.ts'
 import { readBytes } from '../requests/body.ts'
 import type { BodyLimits } from '../requests/body-limits.ts'
 import { readContent } from '../requests/webhook-content.ts'
 import type { WebhookServices } from '../run-services.ts'
-import { addressOf, type ServerPort } from './connection.ts'
+import { addressOf, type ServerPort, visitorOf } from './connection.ts'
 import { assertAllowed } from './rate-headers.ts'
 import { assertSender } from './sender.ts'
 
@@ -47,7 +46,7 @@ export class WebhookReception {
     }
     const hookLimits = this.#limitsFor(hook, request)
     assertQueryFits(request.url, hookLimits.fields)
-    const visitor = hook.isOpen ? networkOf(addressOf(request, server)) : undefined
+    const visitor = hook.isOpen ? visitorOf({ request, server }) : undefined
     if (visitor !== undefined) {
       const window = this.#services.limits.takeWebhookVisitor(trigger.workflowId, visitor)
       assertAllowed(window, this.#services.clock.now(), 'requests from your address')

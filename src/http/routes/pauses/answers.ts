@@ -1,13 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
-import { networkOf } from '../../../domain/network.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import { endedBefore } from '../../../engine/jobs/pause-commands.ts'
 import { senderCheckOf } from '../../../triggers/webhook-sender.ts'
 import { type Caller, roleOf } from '../../access/auth.ts'
-import { addressOf, type ServerPort } from '../../access/connection.ts'
+import { addressOf, type ServerPort, visitorOf } from '../../access/connection.ts'
 import type { Door, ResponseSet } from '../../access/door.ts'
 import { mayAnswer } from '../../access/pause-access.ts'
 import { assertAllowed } from '../../access/rate-headers.ts'
@@ -56,7 +55,7 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
           const outcome = await services.answers.answer(asked, { approved: true, fields: {}, by: null, call })
           return { success: true, outcome } as const
         }
-        const visitor = by === null ? networkOf(addressOf(context.request, context.server)) : undefined
+        const visitor = by === null ? visitorOf(context) : undefined
         const call = { request: context.request, fields: asked.content.fields, within: 'fields', visitor }
         const outcome = await receiveFormBody(services, call, ({ members: { approved }, values, upload }) =>
           giveAnswer(services, asked, { approved, values, upload, by: by?.email ?? null }),
