@@ -65,6 +65,7 @@ async function fillWorkflows(store: Store, { userId, workspaceId, workflowId }: 
     addresses: [
       { kind: 'webhook', name: 'orders' },
       { kind: 'chat', name: 'help' },
+      { kind: 'form', name: 'order' },
     ],
     schedule: { rule: { ...rule, ...policy }, dueAt: at },
   } as const
@@ -199,7 +200,7 @@ async function fillJobs(store: Store, { workflowId, workspaceId }: Installed): P
   await store.append([{ kind: 'job-wait', executionId: waiting, at: at + 1 }])
   const pause = { place: `${paused}/b/`, blockId: 'b', blockName: strange, since: at, until: at + 7 }
   await store.append([
-    { kind: 'job', row: { ...job, executionId: paused, startedAt: at } },
+    { kind: 'job', row: { ...job, trigger: 'form', executionId: paused, startedAt: at } },
     {
       ...{ kind: 'job-pause', executionId: paused, at: at + 1 },
       pauses: [

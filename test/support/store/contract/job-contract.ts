@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { newExecutionId } from '../../../../src/domain/ids.ts'
 import type { NewJob } from '../../../../src/domain/run/job.ts'
 import { logWrite } from '../../../../src/domain/run/write.ts'
+import { startKinds } from '../../../../src/domain/workflow/workflow.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { block, document } from '../../make.ts'
 import { type Installed, logRow } from '../installed.ts'
@@ -55,6 +56,19 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
         ),
         { numRuns: 20 },
       )
+    })
+
+    test('keeps the kind of trigger where it starts, for every kind', async () => {
+      const { store, home } = here()
+      for (const trigger of startKinds) {
+        const row = jobOf(home, { trigger })
+        await store.append([{ kind: 'job', row }])
+        expect(await store.getJob(row.executionId)).toMatchObject({ trigger })
+        expect(await store.findJob(row.executionId)).toMatchObject({ trigger })
+        const page = { ...{ workspaceId: home.workspaceId, workflowId: undefined }, before: Number.MAX_SAFE_INTEGER }
+        const [newest] = await store.listOpenRuns({ ...page, states: ['queued'], limit: 1 })
+        expect(newest).toMatchObject({ executionId: row.executionId, trigger })
+      }
     })
 
     test('leaves only its log entry when its run ends in the same group', async () => {

@@ -91,8 +91,16 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.listDeployments(second)).toMatchObject([{ version: 1, active: true }])
       expect(await store.findAddress(webhook('b'))).toBe(second)
       expect(await store.findAddress(webhook('c'))).toBeUndefined()
-      await deploy(second, { addresses: [{ kind: 'chat', name: 'a' }], schedule: null })
+      // Each kind of address has names of its own.
+      const others = [{ kind: 'chat', name: 'a' } as const, { kind: 'form', name: 'a' } as const]
+      await deploy(second, { addresses: others, schedule: null })
       expect(await store.findAddress(webhook('a'))).toBe(home.workflowId)
+      for (const address of others) expect(await store.findAddress(address)).toBe(second)
+      const taken = deploy(home.workflowId, { addresses: [{ kind: 'form', name: 'a' }], schedule: null })
+      expect(await rejectionOf(taken)).toMatchObject({
+        code: 'CONFLICT',
+        message: expect.stringContaining('form path'),
+      })
     })
   })
 
