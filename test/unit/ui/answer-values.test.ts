@@ -17,7 +17,9 @@ test('an answer has the values of its fields, and leaves empty texts out', () =>
 
 test('the dashboard asks only for fields that it has an input for', () => {
   expect(canAskFor([field('a', 'string'), field('b', 'array')])).toBe(true)
-  expect(canAskFor([field('a', 'string'), field('b', 'file[]')])).toBe(false)
+  expect(canAskFor([field('a', 'string'), field('b', 'files')])).toBe(false)
+  expect(canAskFor([{ ...field('a', 'array'), options: ['x', 'y'] }])).toBe(false)
+  expect(canAskFor([{ ...field('a', 'string'), options: ['x', 'y'] }])).toBe(true)
 })
 
 test('the minute of a date input is read back as the same minute', () => {

@@ -75,7 +75,7 @@ export function AnswerForm({
 }
 
 function AnswerField({
-  field: { name, type, label, description, options, required },
+  field: { name, type, format, label, description, options, required },
   value,
   error,
   onChange,
@@ -103,8 +103,8 @@ function AnswerField({
           const choices = ['', ...options].map((each) => ({ value: each, label: each === '' ? 'Select…' : each }))
           return <Select {...common} options={choices} onChange={(event) => onChange(event.target.value)} />
         }
-        if (type === 'object' || type === 'array') {
-          const example = type === 'object' ? '{ }' : '[ ]'
+        if (type === 'object' || type === 'array' || format === 'long') {
+          const example = type === 'object' ? '{ }' : type === 'array' ? '[ ]' : undefined
           return <TextArea {...common} placeholder={example} onChange={(event) => onChange(event.target.value)} />
         }
         const keyboard = type === 'number' ? ({ inputMode: 'decimal' } as const) : {}

@@ -7,7 +7,7 @@ const plainTypes = ['string', 'number', 'boolean', 'object', 'array']
 
 /** Whether the dashboard can ask for these fields. The page of the pause asks for all others. */
 export function canAskFor(fields: readonly PauseField[]): boolean {
-  return fields.every(({ type }) => plainTypes.includes(type))
+  return fields.every(({ type, options }) => plainTypes.includes(type) && !(type === 'array' && options.length > 0))
 }
 
 /** The fields of an answer, without empty texts. Text that is not valid JSON stays text, which the service refuses. */

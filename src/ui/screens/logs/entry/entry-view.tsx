@@ -94,6 +94,7 @@ function Facts({ entry }: { entry: LogDetail }) {
           {versionText(entry)}
           {partial && <Badge>A part of it</Badge>}
           {source === 'rerun' && <Badge>Run again</Badge>}
+          {source === 'form' && <Badge>Form</Badge>}
         </span>
       </Fact>
       <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
