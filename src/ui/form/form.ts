@@ -1,8 +1,8 @@
 import type { FormFacts } from '../../http/responses/forms/form-facts.ts'
 import { showAccent } from './accent.ts'
 import { FormFields } from './form-fields.ts'
-import { leadTo, redirectTo } from './next-page.ts'
-import { element, notify, type Problem, show, unreachable } from './page-parts.ts'
+import { formSent, leadTo, redirectTo } from './next-page.ts'
+import { element, notify, offerSignIn, type Problem, refusalOf, show, unreachable } from './page-parts.ts'
 
 /** The page of a form. It uses no framework, and shows the texts of authors as plain text. */
 
@@ -51,7 +51,7 @@ class FormPage {
     showAccent(facts.accent)
     if (!facts.maySend) {
       if (facts.access === 'password') this.#askForPassword('')
-      else this.#askToSignIn(facts.problem ?? '')
+      else offerSignIn(facts.problem ?? '', () => location.reload())
       return
     }
     this.#access.hidden = true
@@ -66,14 +66,10 @@ class FormPage {
     this.#secret.focus()
   }
 
-  #askToSignIn(message: string): void {
-    notify(message, 'error')
-    element('sign-in', HTMLElement).hidden = false
-  }
-
   async #submit(): Promise<void> {
     const fields = this.#fields
     notify('')
+    element('sign-in', HTMLElement).hidden = true
     if (!fields || !this.#facts || !fields.check()) return
     const body = new FormData()
     fields.addTo(body)
@@ -97,11 +93,11 @@ class FormPage {
   }
 
   async #finish(response: Response): Promise<void> {
-    const { thanks = null, redirect = null, respond } = this.#facts ?? {}
+    const { thanks = null, redirect = null, accent = null, respond } = this.#facts ?? {}
     const text = await response.text().catch(() => '')
     const next = respond === 'next' ? nextIn(text) : undefined
     if (next !== undefined) {
-      leadTo(next, { thanks, redirect })
+      leadTo(next, { thanks, redirect, accent })
       return
     }
     if (redirectTo(redirect)) return
@@ -110,23 +106,26 @@ class FormPage {
     show('message', '')
     const isText = response.headers.get('content-type')?.startsWith('text/plain') === true
     const said = respond === 'workflow' && isText ? text.slice(0, textCharsMax) : ''
-    notify(thanks ?? (said || 'Thank you. The form was sent.'))
+    notify(thanks ?? (said || formSent))
   }
 
   /** Everything that was typed stays. */
-  #refuse({ error, code, details = [] }: Problem): void {
+  #refuse(problem: Problem): void {
+    const { error, code, details = [] } = problem
     if (code === 'INVALID_CREDENTIALS') {
       this.#askForPassword(error ?? '')
       return
     }
     if (code === 'SIGN_IN_REQUIRED' || code === 'API_KEY_REQUIRED') {
-      this.#askToSignIn('Your session has ended. Sign in, and send the form again.')
+      offerSignIn('Your session has ended. Sign in, and send the form again.')
       return
     }
     const others = this.#fields?.showProblems(details) ?? []
     const isShown = details.length > 0 && others.length === 0
     notify(
-      isShown ? 'Correct what is marked, and send the form again.' : (error ?? 'The form could not be sent.'),
+      isShown
+        ? 'Correct what is marked, and send the form again.'
+        : (refusalOf(problem) ?? 'The form could not be sent.'),
       'error',
     )
   }

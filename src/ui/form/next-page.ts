@@ -1,27 +1,30 @@
 /**
  * Several pages of one form: the form leads to the first approval of its run, and each answer to the next one. This tab
- * remembers what the form says at the end.
+ * remembers how the form looks, and what it says at the end.
  */
 
-export type Ending = { thanks: string | null; redirect: string | null }
+export type Leading = { thanks: string | null; redirect: string | null; accent: string | null }
+
+/** The thanks of a form without any. */
+export const formSent = 'Thank you. The form was sent.'
 
 const name = 'millrace.form'
 
-/** Opens the next page. `ending`: what is shown after the last one. */
-export function leadTo(url: string, ending: Ending): void {
+/** Opens the next page. */
+export function leadTo(url: string, { thanks, redirect, accent }: Leading): void {
   const { pathname } = new URL(url, location.href)
   try {
-    sessionStorage.setItem(name, JSON.stringify({ ...ending, pathname }))
+    sessionStorage.setItem(name, JSON.stringify({ thanks, redirect, accent, pathname }))
   } catch {
     // Without storage, the last page says its own thanks.
   }
   location.assign(pathname)
 }
 
-/** The end of the form that led to this page; undefined when none did. */
-export function endingHere(): Ending | undefined {
+/** The form that led to this page; undefined when none did. */
+export function leadingHere(): Leading | undefined {
   try {
-    const stored = JSON.parse(sessionStorage.getItem(name) ?? 'null') as (Ending & { pathname: string }) | null
+    const stored = JSON.parse(sessionStorage.getItem(name) ?? 'null') as (Leading & { pathname: string }) | null
     return stored?.pathname === location.pathname ? stored : undefined
   } catch {
     return undefined

@@ -23,4 +23,17 @@ export function show(id: string, text: string): void {
   shown.hidden = text === ''
 }
 
+/** Shows the link for signing in, which opens another tab. `onReturn` runs when people come back from there. */
+export function offerSignIn(message: string, onReturn?: () => void): void {
+  notify(message, 'error')
+  element('sign-in', HTMLElement).hidden = false
+  if (onReturn) addEventListener('focus', onReturn, { once: true })
+}
+
+/** Why something was not sent, for people who know none of the settings. */
+export function refusalOf({ error, code, details = [] }: Problem): string | undefined {
+  if (code !== 'PAYLOAD_TOO_LARGE' || details.length > 0) return error
+  return 'This is too large to send. Shorten the texts, or choose fewer or smaller files.'
+}
+
 export const unreachable = 'The service cannot be reached. Check your connection, and try again.'

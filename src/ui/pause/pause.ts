@@ -1,13 +1,16 @@
 import type { AskedFacts } from '../../http/responses/pauses/pause-schemas.ts'
+import { showAccent } from '../form/accent.ts'
 import { FormFields } from '../form/form-fields.ts'
-import { endingHere, leadTo, redirectTo } from '../form/next-page.ts'
-import { element, notify, type Problem, show, unreachable } from '../form/page-parts.ts'
+import { formSent, type Leading, leadingHere, leadTo, redirectTo } from '../form/next-page.ts'
+import { element, notify, offerSignIn, type Problem, refusalOf, show, unreachable } from '../form/page-parts.ts'
 
 /** The page on which people answer a run. It uses no framework, and shows the texts of authors as plain text. */
 
 const address = `/api/pauses/${encodeURIComponent(decodeURIComponent(location.pathname.split('/')[2] ?? ''))}`
 
 class PausePage {
+  /** The form of which this is a further page. */
+  readonly #leading = leadingHere()
   readonly #form = element('answer', HTMLFormElement)
   readonly #fields: FormFields
   readonly #buttons = [element('approve', HTMLButtonElement), element('reject', HTMLButtonElement)]
@@ -18,6 +21,11 @@ class PausePage {
     show('message', asked.message)
     element('facts', HTMLElement).textContent = factsOf(asked)
     this.#fields = new FormFields(element('fields', HTMLElement), asked.fields)
+    if (this.#leading) {
+      showAccent(this.#leading.accent)
+      this.#buttons[0]!.textContent = 'Continue'
+      this.#buttons[1]!.textContent = 'Decline'
+    }
     this.#form.hidden = false
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault()
@@ -41,38 +49,44 @@ class PausePage {
         this.#form.hidden = true
         const mustWait = answered.outcome === 'waiting for others'
         if (mustWait) notify('Thank you. The run waits for the answers of others.')
-        else await goOn(approved)
+        else await this.#goOn(approved)
         return
       }
       if (response.status === 409) this.#form.hidden = true
-      const { error = 'The answer could not be sent.', details = [] } = answered
+      const { details = [] } = answered
       const others = this.#fields.showProblems(details)
-      notify(details.length > 0 && others.length === 0 ? 'Correct what is marked, and answer again.' : error, 'error')
+      const isShown = details.length > 0 && others.length === 0
+      const text = isShown ? 'Correct what is marked, and answer again.' : refusalOf(answered)
+      notify(text ?? 'The answer could not be sent.', 'error')
     } catch {
       notify(unreachable, 'error')
     } finally {
       for (const button of this.#buttons) button.disabled = false
     }
   }
+
+  /** Opens the next page of a form's run, or ends like the form. */
+  async #goOn(approved: boolean): Promise<void> {
+    const leading = this.#leading
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const next = await nextPage()
+      if (next?.state === 'asks' && next.url !== null) {
+        leadTo(next.url, leading ?? { thanks: null, redirect: null, accent: null })
+        return
+      }
+      if (next?.state !== 'works') break
+      notify('One moment…', 'busy')
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
+    }
+    if (leading && approved && redirectTo(leading.redirect)) return
+    show('message', '')
+    notify(lastWords(leading, approved))
+  }
 }
 
-/** Opens the next page of a form's run, or says thanks. */
-async function goOn(approved: boolean): Promise<void> {
-  const ending = endingHere()
-  const own = approved ? 'Approved. You can close this page.' : 'Rejected. You can close this page.'
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const next = await nextPage()
-    if (next?.state === 'asks' && next.url !== null) {
-      leadTo(next.url, ending ?? { thanks: null, redirect: null })
-      return
-    }
-    if (next?.state !== 'works') break
-    notify('One moment…', 'busy')
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
-  }
-  if (redirectTo(ending?.redirect ?? null)) return
-  show('message', '')
-  notify(ending?.thanks ?? own)
+function lastWords(leading: Leading | undefined, approved: boolean): string {
+  if (!leading) return approved ? 'Approved. You can close this page.' : 'Rejected. You can close this page.'
+  return approved ? (leading.thanks ?? formSent) : 'Declined. You can close this page.'
 }
 
 /** A run that takes longer goes on without this page. */
@@ -102,8 +116,9 @@ async function open(): Promise<void> {
     if (response.ok && body.kind === 'approval') new PausePage(body)
     else if (response.ok) notify('This run waits for another service, and not for a person.', 'error')
     else {
-      notify(body.error ?? 'The question cannot be shown.', 'error')
-      element('sign-in', HTMLElement).hidden = body.code !== 'SIGN_IN_REQUIRED'
+      const problem = body.error ?? 'The question cannot be shown.'
+      if (body.code === 'SIGN_IN_REQUIRED') offerSignIn(problem, () => location.reload())
+      else notify(problem, 'error')
     }
   } catch {
     notify('The service cannot be reached. Reload the page to try again.', 'error')

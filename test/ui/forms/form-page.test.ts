@@ -150,6 +150,10 @@ describe('the page of a form', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('“huge.bin” is larger than 20 MB').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
+    // The service refuses what does not fit together, and the page says so without naming a setting.
+    await page.getByLabel('Papers').setInputFiles([large, large])
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('This is too large to send. Shorten the texts, or choose fewer or smaller files.').waitFor()
     await page.getByLabel('Papers').setInputFiles(large)
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('Thank you. The form was sent.').waitFor()
@@ -196,8 +200,14 @@ describe('the page of a form', () => {
     const { page } = await phone()
     await page.goto(url)
     await page.getByText('Sign in to fill in this form.').waitFor()
-    await page.getByRole('link', { name: 'Sign in' }).waitFor()
+    const signIn = page.getByRole('link', { name: 'Sign in' })
+    await signIn.waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
+    // The form opens by itself when they come back.
+    expect(await signIn.getAttribute('target')).toBe('_blank')
+    await page.context().addCookies(await visited.context.cookies())
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('focus')))
+    await page.getByLabel('Your name').waitFor()
     await page.context().close()
     await visited.page.goto(url)
     await visited.page.getByLabel('Your name').fill('Owner')
@@ -243,14 +253,16 @@ describe('the page of a form', () => {
       block('one', 'approval', { title: 'First page', fields: [receipt] }),
       block('two', 'approval', { title: 'Second page', fields: [{ name: 'why', type: 'string', label: 'Why' }] }),
     ]
-    const end = { thanks: 'All pages are done.', respond: 'next' }
+    const end = { thanks: 'All pages are done.', respond: 'next', accent: '#ffd400' }
     const { page, errors } = await phone()
     await page.goto(await form({ fields: fields.slice(0, 1), ...end }, steps))
     await page.getByLabel('Your name').focus()
     await page.keyboard.type('Ada')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'First page' }).waitFor()
-    await page.getByRole('button', { name: 'Approve' }).focus()
+    const onward = page.getByRole('button', { name: 'Continue' })
+    expect(await onward.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe('rgb(255, 212, 0)')
+    await onward.focus()
     await page.keyboard.press('Enter')
     await page.getByText('Choose a file for Receipt.').waitFor()
     expect(await focused(page)).toBe('receipt')
@@ -268,6 +280,20 @@ describe('the page of a form', () => {
     await page.getByText('All pages are done.').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
     expect(await lastOutput()).toEqual({ name: 'Ada' })
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('ends with other words, and without the redirect, when the visitor declines a further page', async () => {
+    const steps = [block('one', 'approval', { title: 'Order for 90 euros?' })]
+    const end = { thanks: 'Your order is on its way.', redirect: `${visited.serving.url}/docs/forms`, respond: 'next' }
+    const { page, errors } = await phone()
+    await page.goto(await form({ fields: [], ...end }, steps))
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('heading', { name: 'Order for 90 euros?' }).waitFor()
+    await page.getByRole('button', { name: 'Decline' }).click()
+    await page.getByText('Declined. You can close this page.').waitFor()
+    expect(new URL(page.url()).pathname).toStartWith('/pause/')
     expect(errors).toEqual([])
     await page.context().close()
   }, 120_000)
