@@ -55,11 +55,10 @@ export async function receiveFormBody<Result>(
     }
     upload = await receiveFiles(readChunks(request, limits), names, uploading, within)
     if (upload.text.length > uncountedBytes) limits.budget.add(request, upload.text.length, visitor)
-    const sent = upload.text === '' ? {} : await parseJsonBody(request, upload.text, limits)
-    if (!isObject(sent)) throw new AppError('INVALID_INPUT', 'The body must be a JSON object.')
+    const sent = objectOf(upload.text === '' ? {} : await parseJsonBody(request, upload.text, limits), 'The body')
     if (within === undefined) return await use({ members: {}, values: sent, upload })
     const { [within]: values, ...members } = sent
-    return await use({ members, values: isObject(values) ? values : {}, upload })
+    return await use({ members, values: objectOf(values ?? {}, within), upload })
   } catch (error) {
     await upload?.takeBack(error)
     throw error
@@ -67,6 +66,12 @@ export async function receiveFormBody<Result>(
     limits.budget.release(request)
     await upload?.discard()
   }
+}
+
+/** Nothing else counts as an empty form: an answer would approve by accident. */
+function objectOf(value: unknown, name: string): Record<string, unknown> {
+  if (isObject(value)) return value
+  throw new AppError('INVALID_INPUT', `${name} must be a JSON object.`)
 }
 
 function isForm(headers: Headers): boolean {

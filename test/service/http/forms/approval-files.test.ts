@@ -114,6 +114,22 @@ test('an approval takes file items in JSON, also at the address for clients of S
   }
 })
 
+test('an answer of another type approves nothing', async () => {
+  const { executionId, pause } = await ask()
+  const bodies = ['[]', 'false', '0', '"no"', 'null', '{"approved":"no"}', '{"approved":null}', '{"fields":[]}']
+  for (const text of bodies) {
+    const { status, json: refused } = await world.executions.call(pause, { key: null, text, method: 'POST' })
+    expect([text, status, refused.code]).toEqual([text, 400, 'INVALID_INPUT'])
+  }
+  const { data } = (await world.executions.call(`/api/workspaces/${world.executions.workspaceId}/pauses`)).json
+  const { workflowId } = data.find((each: { executionId: string }) => each.executionId === executionId)
+  for (const text of ['[]', 'false', '{"input":false}', '{"input":[]}', '{"input":{"approved":"no"}}']) {
+    const sent = await world.executions.call(`/api/resume/${workflowId}/${executionId}`, { text, method: 'POST' })
+    expect([text, sent.status, sent.json.code]).toEqual([text, 400, 'INVALID_INPUT'])
+  }
+  expect((await world.executions.call(pause, { key: null })).status).toBe(200)
+})
+
 test('a missing or too large file is a problem of its field, and stores nothing', async () => {
   const { pause } = await ask()
   const before = world.stored()
