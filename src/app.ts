@@ -112,7 +112,10 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
     publicUrl: () => (config.baseUrl !== undefined || isLoopback(config.host) ? baseUrl() : undefined),
   })
   const connectors = new Connectors({ store, clock })
-  const engine = assembleEngine({ ...base, accounts, connectors, credentials, files, delivery, baseUrl })
+  const engine = assembleEngine({
+    ...{ ...base, accounts, connectors, credentials, files, delivery, baseUrl },
+    onChatEnded: (run) => triggers.lateReplies.ended(run),
+  })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)
   const services = httpServicesOf({

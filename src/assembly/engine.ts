@@ -8,6 +8,7 @@ import { CompileQueue } from '../engine/compile/compile-queue.ts'
 import { type ActiveDeployment, Deployments } from '../engine/deployments.ts'
 import { DocumentSecrets, type DocumentSecretsOptions } from '../engine/document-secrets.ts'
 import { Jobs } from '../engine/jobs/jobs.ts'
+import type { JobsOptions } from '../engine/jobs/jobs-options.ts'
 import { ManualRuns } from '../engine/manual/manual-runs.ts'
 import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
@@ -38,9 +39,17 @@ export type EngineOptions = Base & {
   delivery: Delivery
   files: OpenFiles
   baseUrl(): string
-}
+} & Required<Pick<JobsOptions, 'onChatEnded'>>
 
-export function assembleEngine({ accounts, connectors, credentials, delivery, files, ...base }: EngineOptions) {
+export function assembleEngine({
+  accounts,
+  connectors,
+  credentials,
+  delivery,
+  files,
+  onChatEnded,
+  ...base
+}: EngineOptions) {
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
   const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
@@ -117,6 +126,7 @@ export function assembleEngine({ accounts, connectors, credentials, delivery, fi
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
     onPaused: pauses.onPaused,
+    onChatEnded,
     onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
   })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })

@@ -17,6 +17,7 @@ import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { OpenFiles } from '../files/open.ts'
 import { type HeldThing, Peers } from '../http/peers/peers.ts'
 import type { InterfaceFiles } from '../http/responses/interface-files.ts'
+import { findRunState } from '../http/responses/jobs.ts'
 import type { PauseServices } from '../http/run-services.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import { UnsentResponses } from '../http/streams/unsent-responses.ts'
@@ -108,10 +109,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     peers: peersOf(options),
     runs: runServicesOf(options, bodies, unsent),
     unsent,
-    async outputOf(executionId) {
-      const sealed = await store.getJobOutput(executionId)
-      return sealed && accounts.jobSeal.open(sealed, executionId)
-    },
+    outputOf: outputOf(options),
     installation: {
       build,
       startedAt: clock.now(),
@@ -195,6 +193,13 @@ function manualServicesOf({ accounts, files, delivery, engine }: HttpServicesOpt
   }
 }
 
+function outputOf({ store, accounts }: HttpServicesOptions): Services['outputOf'] {
+  return async (executionId) => {
+    const sealed = await store.getJobOutput(executionId)
+    return sealed && accounts.jobSeal.open(sealed, executionId)
+  }
+}
+
 function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: UnsentResponses): Services['runs'] {
   const { config, store, clock, logger, accounts, files, delivery, engine, triggers } = options
   const { runner, jobs, deployments, addresses } = engine
@@ -246,6 +251,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
       receiveFiles,
       conversations: triggers.conversations,
       budget: accounts.chatBudget,
+      findRun: (executionId) => findRunState({ runner, jobs, store, outputOf: outputOf(options) }, executionId),
     },
     webhooks: {
       ...starting,

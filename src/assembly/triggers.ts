@@ -4,6 +4,7 @@ import { timeOfSequence } from '../domain/ids.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import type { TakenRequest } from '../http/requests/taken-request.ts'
 import { Conversations } from '../triggers/conversations.ts'
+import { LateReplies } from '../triggers/late-replies.ts'
 import { logOutcome } from '../triggers/schedule-log.ts'
 import { createScheduledStart } from '../triggers/scheduled-start.ts'
 import { Scheduler } from '../triggers/scheduler.ts'
@@ -52,6 +53,10 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     open: (sealed, context) => box.openText(sealed, context),
     clock,
   })
+  const lateReplies = new LateReplies({
+    keep: (conversation, turn) => conversations.keep(conversation, turn),
+    onFailure: (executionId, cause) => logger.error('a chat message could not be stored', { executionId, cause }),
+  })
   const listeners = new TestListeners<TakenRequest>({ clock, newToken, shareFactor: config.shareFactor })
   /** Called when a run's log entry is on disk: a schedule may wait for its run to end. */
   const recorded = ({ trigger, workflowId, executionId }: RunRecord) => {
@@ -63,5 +68,5 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
       ['test requests', () => listeners.stop()],
       ['schedules', () => scheduler.stop()],
     ])
-  return { scheduler, conversations, listeners, recorded, open, stop }
+  return { scheduler, conversations, lateReplies, listeners, recorded, open, stop }
 }

@@ -20,6 +20,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { FormBodyServices } from './requests/form-body.ts'
+import type { RunState } from './responses/jobs.ts'
 import type { IdempotencyServices } from './routes/execution/idempotent-execution.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
@@ -66,6 +67,8 @@ export type ChatServices = {
     history(conversation: Conversation): Promise<ChatMessage[]>
     keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
   }
+  /** Finds a run, in flight or ended. */
+  findRun(executionId: string): Promise<RunState | undefined>
   /** Limits of the workspace's owner, and of addresses that try to guess. */
   limits: Pick<
     AccountLimits,

@@ -246,3 +246,32 @@ test('the page loads only its own files', async () => {
   expect(policy).not.toContain('unsafe')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
 })
+
+test('the reply of a run that asks a person appears when the person has answered, also after a reload', async () => {
+  const identifier = 'chat-with-a-person'
+  const blocks = [
+    block('talk', 'chat_trigger', { identifier, access: 'public' }),
+    block('person', 'approval', { title: 'May we?' }),
+    block('reply', 'function', { code: 'return <person.approved> ? "They said yes." : "They said no."' }),
+  ]
+  const edges = ['talk > person', 'person > reply']
+  await deploy(service.url, installation.apiKey, document({ name: identifier, blocks, edges }))
+  await using visitor = await visit(`${service.url}/chat/${identifier}`, { viewport: { width: 390, height: 800 } })
+  const { page, problems } = visitor
+  await page.getByLabel('Message').fill('May I?')
+  await page.keyboard.press('Enter')
+  await page.getByText('It will appear here.').waitFor()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.reload()
+  await page.getByText('It will appear here.').waitFor()
+  const headers = { 'x-api-key': installation.apiKey, 'content-type': 'application/json' }
+  const list = `${service.url}/api/workspaces/${installation.workspaceId}/pauses`
+  const { data } = (await (await fetch(list, { headers })).json()) as { data: { contextId: string }[] }
+  const detail = (await (await fetch(`${list}/${data[0]!.contextId}`, { headers })).json()) as { callbackUrl: string }
+  await fetch(detail.callbackUrl, { method: 'POST', headers, body: '{}' })
+  await page.getByText('They said yes.').waitFor()
+  await page.reload()
+  await page.getByText('They said yes.').waitFor()
+  expect(await page.getByText('It will appear here.').count()).toBe(0)
+  expect(problems).toEqual([])
+})

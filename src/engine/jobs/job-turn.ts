@@ -10,6 +10,7 @@ import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, largeBytes } from '../../domain/slices.ts'
+import type { Plan } from '../compile/plan.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
@@ -42,6 +43,8 @@ export type TurnOptions = {
   timeoutMs: number
   /** Called when a job is paused. */
   onPaused?(pauses: readonly NewPause[]): void
+  /** Called when a run of a chat that continued without its caller has its log entry. */
+  onChatEnded?(run: { plan: Plan; input: TriggerInput; end: RunEnd }): Promise<void>
   /** Called for errors of the service, not of a workflow. */
   onBug(executionId: string, error: unknown): void
 }
@@ -153,7 +156,7 @@ export async function runJob(
   }
   const history = new StepHistory(steps, writeStep, accepted, turn.inSlices, turn.gate)
   active.isRunning = true
-  const { suspension } = await runner.executeJob({
+  const end = await runner.executeJob({
     plan: deployment.plan,
     workflowId,
     workspaceId,
@@ -169,7 +172,11 @@ export async function runJob(
     history,
     knownPauses,
   })
-  if (!suspension) return 'done'
+  const { suspension } = end
+  if (!suspension) {
+    if (trigger === 'chat') await turn.onChatEnded?.({ plan: deployment.plan, input, end })
+    return 'done'
+  }
   active.isRunning = false
   const { cause } = suspension
   if (cause instanceof Paused) return await pauseJob(turn, executionId, cause.pauses)

@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { chatAccesses } from '../../domain/workflow/chat.ts'
+import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { maybe } from '../responses/schema-parts.ts'
 import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
@@ -15,6 +16,12 @@ export const ChatResponse = t.Object(
     executionId: t.String(),
   },
   { $id: 'ChatResponse' },
+)
+
+/** The response to a message whose run has paused. */
+const ChatPaused = t.Object(
+  { ...PausedResponse.properties, conversationId: ChatResponse.properties.conversationId },
+  { $id: 'ChatPaused' },
 )
 
 const ChatMessage = t.Object({
@@ -77,6 +84,10 @@ export const chatDetail = {
       description: 'The reply, or the start of its stream.',
       content: { ...jsonContent(ChatResponse), ...eventContent(events) },
     },
+    202: {
+      description: 'The run has paused. A stream ends with the event `paused`.',
+      content: jsonContent(ChatPaused),
+    },
   },
 }
 
@@ -90,4 +101,31 @@ export const chatFactsDetail = {
     errors: ['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   }),
   responses: { 200: { description: 'The chat.', content: jsonContent(ChatFactsResponse) } },
+}
+
+/** The reply of a run that has paused. */
+export const LateReplyResponse = t.Object(
+  {
+    status: oneOf(['queued', 'processing', 'paused', 'completed', 'failed', 'cancelled']),
+    reply: maybe(t.String({ description: 'The reply as text, when the run has completed.' })),
+    error: maybe(t.String({ description: 'Why there is no reply, when the run has failed.' })),
+  },
+  { $id: 'LateReply' },
+)
+
+export const lateReplyDetail = {
+  ...operation({
+    name: 'getChatReply',
+    summary: 'Get the reply of a chat run that has paused',
+    description:
+      'For the sender of a message whose response was 202, or whose stream ended with the event `paused`: `executionId` ' +
+      'is in that response, and in its header `X-Execution-Id`. The caller needs what sending a message needs.',
+    tag: 'Executions',
+    access: 'everyone',
+    errors: [
+      ...(['API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED', 'INVALID_CREDENTIALS', 'FORBIDDEN'] as const),
+      ...(['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'] as const),
+    ],
+  }),
+  responses: { 200: { description: 'The run.', content: jsonContent(LateReplyResponse) } },
 }

@@ -201,6 +201,10 @@ const pause = {
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
   ...{ title: 'Pay the invoice?', access: 'link' },
 }
+const waitingAt = {
+  ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
+  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z' },
+}
 const pauseDetail = {
   ...{ ...pause, message: asked.message, fields: asked.fields, accounts: [], required: 1, answers: [] },
   ...{ mayAnswer: true, url: null, callbackUrl: null },
@@ -350,6 +354,10 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
         conversationId: '0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11',
         executionId,
       },
+      202: {
+        ...{ success: true, status: 'paused', executionId, statusUrl: `/api/jobs/${executionId}` },
+        ...{ paused: [waitingAt], conversationId: '0b8a5a3e-4f1c-4d6e-9a57-0c6c1f3f8e11' },
+      },
     },
   },
   sendForm: {
@@ -358,6 +366,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getForm: { responses: { 200: form } },
   getNextPage: { responses: { 200: { state: 'asks', url: 'https://millrace.example.com/pause/0b8a5a3e.c2ln' } } },
+  getChatReply: { responses: { 200: { status: 'completed', reply: 'Ada says yes.', error: null } } },
   getChat: { responses: { 200: { access: 'public', title: 'Ask us', greeting: 'How can we help?', mayTalk: true } } },
 
   deployWorkflow: {

@@ -36,6 +36,37 @@ export async function findJob(
   }
 }
 
+/** Where a run is, in a few words. `output`: JSON, when it succeeded; `error`: when it did not. */
+export type RunState = {
+  workflowId: string
+  status: JobInFlight['status'] | 'completed' | 'failed' | 'cancelled'
+  output?: string
+  error?: string
+}
+
+/** Finds a run as `findJob` does. */
+export async function findRunState(
+  { runner, jobs, outputOf, store }: Omit<JobServices, 'files'>,
+  executionId: string,
+): Promise<RunState | undefined> {
+  const job = await jobs.find(executionId)
+  if (job) return { workflowId: job.workflowId, status: job.status }
+  const run = runner.find(executionId)
+  if (run) return { workflowId: run.workflowId, status: 'processing' }
+  const row = await store.getExecution(executionId)
+  if (!row) return undefined
+  const { workflowId, level, finalOutput } = row
+  if (level !== 'error') {
+    return { workflowId, status: 'completed', output: (await outputOf(executionId)) ?? finalOutput }
+  }
+  const { code, message } = errorOf(finalOutput)
+  return { workflowId, status: wasCancelled(code) ? 'cancelled' : 'failed', error: message }
+}
+
+function wasCancelled(code: string): boolean {
+  return code === 'CANCELLED' || code === 'CLIENT_CLOSED'
+}
+
 async function freshened(response: JsonText, runFiles: string | null, freshen: FreshenFiles): Promise<JsonText> {
   return runFiles === null ? response : new JsonText(await freshen(response.text, [runFiles]))
 }
@@ -67,12 +98,11 @@ function writeEnded(row: LogDetailRow, output = row.finalOutput): JsonText {
   const { executionId, createdAt, startedAt, endedAt, durationMs, level } = row
   const hasBegun = createdAt === null || startedAt < endedAt || !row.traceSpans.endsWith(noChildren)
   const error = level === 'error' ? errorOf(output) : undefined
-  const cancelled = error?.code === 'CANCELLED' || error?.code === 'CLIENT_CLOSED'
   return writeObject({
     success: !error,
     taskId: executionId,
     executionId,
-    status: error ? (cancelled ? 'cancelled' : 'failed') : 'completed',
+    status: error ? (wasCancelled(error.code) ? 'cancelled' : 'failed') : 'completed',
     metadata: {
       createdAt: isoTime(createdAt ?? startedAt),
       startedAt: hasBegun ? isoTime(startedAt) : null,

@@ -13,12 +13,13 @@ import { addressOf, allowSilence, disconnect, type ServerPort, visitorOf } from 
 import { type Door, type ResponseSet, sendAsIs } from '../access/door.ts'
 import { assertAllowed, showWindow } from '../access/rate-headers.ts'
 import { toAppError } from '../errors.ts'
-import { chatDetail, chatFactsDetail } from '../openapi/chat-operation.ts'
+import { chatDetail, chatFactsDetail, lateReplyDetail } from '../openapi/chat-operation.ts'
 import { type ChatBody, chatInput } from '../requests/chat-body.ts'
 import { chatResponse, Listening } from '../responses/chat-response.ts'
 import { pausedResponse } from '../responses/pauses/paused-response.ts'
 import type { ChatServices } from '../run-services.ts'
 import { streamRun } from '../streams/run-stream.ts'
+import { lateReplyOf } from './chat-late-reply.ts'
 
 const chatPath = '/api/chat/:identifier'
 
@@ -29,11 +30,16 @@ export function chatRoutes(services: ChatServices, door: Door) {
   return new Elysia()
     .post(chatPath, (context) => handle(chats, context, respond), { parse: 'none', detail: chatDetail })
     .get(chatPath, (context) => handle(chats, context, describe), { detail: chatFactsDetail })
+    .get(`${chatPath}/runs/:executionId`, (context) => handle(chats, context, (call) => replyLater(call, context)), {
+      detail: lateReplyDetail,
+    })
 }
 
 type Chats = { services: ChatServices; reception: ChatReception; door: Door }
 
 type Context = { request: Request; params: { identifier: string }; server: ServerPort | null; set: ResponseSet }
+
+type LateContext = Context & { params: { executionId: string } }
 
 /** A request whose chat has been found. */
 type Call = Chats & ChatCall & { deployment: Deployment }
@@ -67,6 +73,15 @@ async function describe(call: Call): Promise<Response> {
   const mayTalk = access === 'public' || (access === 'key' && (await isKnown(call)))
   call.headers['content-type'] = 'application/json'
   return new Response(JSON.stringify({ access, title, greeting, mayTalk }), { headers: call.headers })
+}
+
+/** Responds with the reply of a run that has paused. */
+async function replyLater(call: Call, { params: { executionId } }: LateContext): Promise<Response> {
+  await call.reception.assertWelcome(call)
+  const late = await lateReplyOf({ ...call, executionId, sorry: isAnonymous(call.chat) ? sorry : undefined })
+  call.headers['content-type'] = 'application/json'
+  call.headers['cache-control'] = 'no-store'
+  return new Response(JSON.stringify(late), { headers: call.headers })
 }
 
 /** Whether the caller's key or session gives access. */

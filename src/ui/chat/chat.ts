@@ -1,5 +1,5 @@
-import { type Remembered, recall, remember } from './conversation.ts'
-import { type ChatFacts, fileItemOf, loadFacts, type Outcome, sendMessage } from './send-message.ts'
+import { type Message, type Remembered, recall, remember } from './conversation.ts'
+import { awaitReply, type ChatFacts, fileItemOf, loadFacts, type Outcome, sendMessage } from './send-message.ts'
 
 /** The chat page. It uses no framework, and shows everything people and models write as plain text. */
 
@@ -119,14 +119,18 @@ class ChatPage {
 
   #finish(outcome: Outcome, { text, files, shown, question, reply }: Exchange): void {
     switch (outcome.kind) {
-      case 'said': {
+      case 'said':
         this.#write(reply, outcome.reply)
-        const turn = [
-          { role: 'user' as const, text: shown },
-          { role: 'assistant' as const, text: outcome.reply },
-        ]
-        const messages = [...this.#remembered.messages, ...turn].slice(-messagesMax)
-        this.#store({ conversationId: outcome.conversationId, messages })
+        this.#keepTurn(outcome.conversationId, shown, { role: 'assistant', text: outcome.reply })
+        break
+      case 'later': {
+        const message = {
+          role: 'assistant' as const,
+          text: reply.text.textContent ?? '',
+          executionId: outcome.executionId,
+        }
+        this.#keepTurn(outcome.conversationId, shown, message)
+        void this.#showLater(reply, message)
         break
       }
       case 'unauthorized':
@@ -150,6 +154,28 @@ class ChatPage {
         break
     }
     this.#input.focus()
+  }
+
+  #keepTurn(conversationId: string, said: string, reply: Message): void {
+    const messages = [...this.#remembered.messages, { role: 'user' as const, text: said }, reply].slice(-messagesMax)
+    this.#store({ conversationId, messages })
+  }
+
+  /** Shows the reply of a run that has paused when it ends. The page may be reloaded meanwhile. */
+  async #showLater({ row, text }: Shown, { executionId = '', text: before }: Message): Promise<void> {
+    row.dataset['state'] = 'later'
+    text.textContent = [before, laterText].filter((part) => part !== '').join('\n\n')
+    const { secret } = this.#remembered
+    const ended = await awaitReply({ identifier, access: this.#facts.access, secret, executionId })
+    // A new chat was started in the meantime.
+    if (!row.isConnected) return
+    const said = 'reply' in ended ? ended.reply : ended.error
+    this.#write({ row, text }, said)
+    if ('error' in ended) row.dataset['state'] = 'failed'
+    const messages = this.#remembered.messages.map((message) =>
+      message.executionId === executionId ? { role: message.role, text: said } : message,
+    )
+    this.#store({ messages })
   }
 
   #restore(text: string, files: File[]): void {
@@ -176,7 +202,10 @@ class ChatPage {
     const { messages } = this.#remembered
     this.#messages.replaceChildren()
     if (greeting !== null) this.#add('assistant', greeting)
-    for (const { role, text } of messages) this.#add(role, text)
+    for (const message of messages) {
+      const shown = this.#add(message.role, message.text)
+      if (message.executionId !== undefined) void this.#showLater(shown, message)
+    }
     this.#newChat.hidden = messages.length === 0
     this.#follow(true)
   }
@@ -249,6 +278,7 @@ type Exchange = { text: string; files: File[]; shown: string; question: Shown; r
 /** Distance from the end, in pixels, that still counts as being at the end. */
 const followPx = 80
 const messagesMax = 400
+const laterText = 'The reply takes longer, for example because a person has been asked. It will appear here.'
 
 function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.getElementById(id)

@@ -1,6 +1,7 @@
 /** The state of a chat in one tab. It survives a reload. */
 
-export type Message = { role: 'user' | 'assistant'; text: string }
+/** `executionId`: set while the reply of a run that has paused is missing. */
+export type Message = { role: 'user' | 'assistant'; text: string; executionId?: string }
 
 export type Remembered = { conversationId: string | null; messages: Message[]; secret: string | null }
 

@@ -28,9 +28,10 @@ export type OutgoingMessage = {
 }
 export type FileItem = { type: 'file'; name: string; data: string; mime: string }
 
-/** `unauthorized`: the password or API key is missing or wrong. */
+/** `unauthorized`: the password or API key is missing or wrong. `later`: the run has paused. */
 export type Outcome =
   | { kind: 'said'; reply: string; conversationId: string }
+  | { kind: 'later'; executionId: string; conversationId: string }
   | { kind: 'failed'; message: string }
   | { kind: 'unauthorized'; message: string }
   | { kind: 'stopped' }
@@ -55,14 +56,18 @@ export async function sendMessage(outgoing: OutgoingMessage): Promise<Outcome> {
       const message = error ?? `The service returned status ${response.status}.`
       return { kind: response.status === 401 ? 'unauthorized' : 'failed', message }
     }
-    return await read(response.body, outgoing)
+    return await read(response, response.body, outgoing)
   } catch {
     if (signal.aborted) return { kind: 'stopped' }
     return { kind: 'failed', message: 'The connection was lost.' }
   }
 }
 
-async function read(body: ReadableStream<Uint8Array>, { onText, signal }: OutgoingMessage): Promise<Outcome> {
+async function read(
+  { headers }: Response,
+  body: ReadableStream<Uint8Array>,
+  { onText, signal }: OutgoingMessage,
+): Promise<Outcome> {
   const texts = new Map<string, string>()
   let done: Done | undefined
   for await (const data of messagesOf(body)) {
@@ -76,11 +81,44 @@ async function read(body: ReadableStream<Uint8Array>, { onText, signal }: Outgoi
   }
   if (signal.aborted) return { kind: 'stopped' }
   if (!done) return { kind: 'failed', message: 'The connection was lost.' }
+  if (done.event === 'paused') {
+    const { executionId = '' } = done
+    return { kind: 'later', executionId, conversationId: headers.get('x-conversation-id') ?? '' }
+  }
   if (!done.success) return { kind: 'failed', message: done.error ?? 'The chat could not respond.' }
   return { kind: 'said', reply: done.reply ?? '', conversationId: done.conversationId ?? '' }
 }
 
-type Done = { event: 'done'; success: boolean; error?: string; reply?: string; conversationId?: string }
+type Done = {
+  event: 'done' | 'paused'
+  success: boolean
+  error?: string
+  reply?: string
+  conversationId?: string
+  executionId?: string
+}
+
+export type Awaited = Pick<OutgoingMessage, 'identifier' | 'access' | 'secret'> & { executionId: string }
+
+/** The reply of a run that has paused, or why there is none. Resolves when the run has ended, or has no entry. */
+export async function awaitReply(awaited: Awaited): Promise<{ reply: string } | { error: string }> {
+  const address = `${addressOf(awaited.identifier)}/runs/${encodeURIComponent(awaited.executionId)}`
+  for (let waitMs = waitMsMin; ; waitMs = Math.min(waitMsMax, waitMs * waitFactor)) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const response = await fetch(address, { headers: headersOf(awaited) }).catch(() => undefined)
+    const isGone = response?.status === 401 || response?.status === 403 || response?.status === 404
+    if (isGone) return { error: 'The reply cannot be read any more.' }
+    if (!response?.ok) continue
+    const { reply, error } = (await response.json()) as { reply: string | null; error: string | null }
+    if (error !== null) return { error }
+    if (reply !== null) return { reply }
+  }
+}
+
+/** A person may answer after seconds or after days. */
+const waitMsMin = 1_000
+const waitMsMax = 30_000
+const waitFactor = 1.2
 
 /** The data of each server-sent event. */
 async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -95,7 +133,7 @@ async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<str
   }
 }
 
-function headersOf({ access, secret }: OutgoingMessage): Record<string, string> {
+function headersOf({ access, secret }: Pick<OutgoingMessage, 'access' | 'secret'>): Record<string, string> {
   if (access === 'public' || secret === null) return {}
   // A header value can contain only Latin-1 characters.
   return access === 'key'

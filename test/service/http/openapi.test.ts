@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
       // These require credentials other than a key of the service.
       const hasOtherCredentials =
         isSignIn ||
-        /^(receiveWebhook|sendChatMessage|getAsked|answerPause|sendForm|getForm|getNextPage)/.test(
+        /^(receiveWebhook|sendChatMessage|getChatReply|getAsked|answerPause|sendForm|getForm|getNextPage)/.test(
           operation.operationId,
         )
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)

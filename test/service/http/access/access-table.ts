@@ -47,6 +47,7 @@ export const accessTable: readonly AccessRow[] = [
 
   row('POST /api/chat/test/:token', '/api/chat/test/nothing', 'nothing', 404, '{"input":"Hello"}'),
   row('POST /api/chat/:identifier', '/api/chat/<workflow>', 'execute', 200, '{"input":"Hello"}'),
+  row('GET /api/chat/:identifier/runs/:executionId', '/api/chat/<workflow>/runs/nothing', 'execute', 404),
   row('GET /chat/:identifier', '/chat/nothing', 'nothing', 404),
   row('POST /api/forms/:path', '/api/forms/<workflow>', 'execute', 202, '{"a":"x"}'),
   row('GET /form/:path', '/form/nothing', 'nothing', 404),
