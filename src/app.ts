@@ -114,7 +114,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   const connectors = new Connectors({ store, clock })
   const engine = assembleEngine({
     ...{ ...base, accounts, connectors, credentials, files, delivery, baseUrl },
-    onChatEnded: (run) => triggers.lateReplies.ended(run),
+    onChatEnded: (run) => triggers.onChatEnded(run),
   })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)

@@ -2,6 +2,8 @@ import { newToken } from '../accounts/sessions.ts'
 import { messageOf } from '../domain/errors.ts'
 import { timeOfSequence } from '../domain/ids.ts'
 import type { RunRecord } from '../domain/run/log.ts'
+import type { ChatParameters } from '../domain/workflow/chat.ts'
+import type { JobsOptions } from '../engine/jobs/jobs-options.ts'
 import type { TakenRequest } from '../http/requests/taken-request.ts'
 import { Conversations } from '../triggers/conversations.ts'
 import { LateReplies } from '../triggers/late-replies.ts'
@@ -68,5 +70,9 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
       ['test requests', () => listeners.stop()],
       ['schedules', () => scheduler.stop()],
     ])
-  return { scheduler, conversations, lateReplies, listeners, recorded, open, stop }
+  const onChatEnded: Required<JobsOptions>['onChatEnded'] = async ({ deployment: { plan }, input, record }) => {
+    const chat = plan?.triggers.get('chat')?.params as ChatParameters | undefined
+    if (plan && chat) await lateReplies.ended({ document: plan.document, chat, input, record })
+  }
+  return { scheduler, conversations, onChatEnded, listeners, recorded, open, stop }
 }

@@ -1,9 +1,8 @@
 import type { ChatMessage, TriggerInput } from '../domain/run/input.ts'
-import type { ChatParameters } from '../domain/workflow/chat.ts'
-import type { Plan } from '../engine/compile/plan.ts'
-import type { RunEnd } from '../engine/run/run-end.ts'
+import type { RunRecord } from '../domain/run/log.ts'
+import { type ChatParameters, endedReply } from '../domain/workflow/chat.ts'
+import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import type { Conversation } from './conversations.ts'
-import { endedReply } from './ended-reply.ts'
 
 export type LateRepliesOptions = {
   keep(conversation: Conversation, turn: readonly ChatMessage[]): Promise<void>
@@ -11,7 +10,7 @@ export type LateRepliesOptions = {
 }
 
 /** A run that continued without its caller, and has ended. */
-export type LateRun = { plan: Plan; input: TriggerInput; end: RunEnd }
+export type LateRun = { document: WorkflowDocument; chat: ChatParameters; input: TriggerInput; record: RunRecord }
 
 /** Adds the replies of chat runs that have paused to their conversations: nobody waited for them. */
 export class LateReplies {
@@ -22,14 +21,13 @@ export class LateReplies {
   }
 
   /** Never rejects. */
-  async ended({ plan, input: { input }, end: { record } }: LateRun): Promise<void> {
-    const chat = plan.triggers.get('chat')?.params as ChatParameters | undefined
+  async ended({ document, chat, input: { input }, record }: LateRun): Promise<void> {
     const { input: text, conversationId } = input
-    if (record.failure || !chat || typeof text !== 'string' || typeof conversationId !== 'string') return
+    if (record.failure || typeof text !== 'string' || typeof conversationId !== 'string') return
     const { workflowId, executionId } = record
     const turn: ChatMessage[] = [
       { role: 'user', content: text },
-      { role: 'assistant', content: endedReply(plan, record.output) },
+      { role: 'assistant', content: endedReply(document, record.output) },
     ]
     const conversation = { workflowId, conversationId, messagesMax: chat.historyMax }
     await this.#options.keep(conversation, turn).catch((cause: unknown) => this.#options.onFailure(executionId, cause))

@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../one-of.ts'
 import { isObject } from '../run/input.ts'
+import type { WorkflowDocument } from './workflow.ts'
 
 /** Who may use a chat: callers with a key for its workspace, callers with its password, or everyone. */
 export const chatAccesses = ['key', 'password', 'public'] as const
@@ -60,4 +61,11 @@ export function replyOf(output: unknown): string {
     if (isObject(content) || Array.isArray(content)) return JSON.stringify(content)
   }
   return JSON.stringify(output) ?? ''
+}
+
+/** The reply of a run that ended without its caller. `output`: as jobs return it. */
+export function endedReply({ blocks }: Pick<WorkflowDocument, 'blocks'>, output: unknown): string {
+  const responds = Object.values(blocks).some(({ type }) => type === 'response')
+  const isResponse = responds && isObject(output) && 'data' in output && typeof output['status'] === 'number'
+  return replyOf(isResponse ? output['data'] : output)
 }

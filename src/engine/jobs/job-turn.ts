@@ -10,7 +10,6 @@ import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, largeBytes } from '../../domain/slices.ts'
-import type { Plan } from '../compile/plan.ts'
 import type { Deployment } from '../deployments.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
@@ -44,7 +43,7 @@ export type TurnOptions = {
   /** Called when a job is paused. */
   onPaused?(pauses: readonly NewPause[]): void
   /** Called when a run of a chat that continued without its caller has its log entry. */
-  onChatEnded?(run: { plan: Plan; input: TriggerInput; end: RunEnd }): Promise<void>
+  onChatEnded?(run: { deployment: Deployment; input: TriggerInput; record: RunRecord }): Promise<void>
   /** Called for errors of the service, not of a workflow. */
   onBug(executionId: string, error: unknown): void
 }
@@ -174,7 +173,7 @@ export async function runJob(
   })
   const { suspension } = end
   if (!suspension) {
-    if (trigger === 'chat') await turn.onChatEnded?.({ plan: deployment.plan, input, end })
+    if (trigger === 'chat') await turn.onChatEnded?.({ deployment, input, record: end.record })
     return 'done'
   }
   active.isRunning = false

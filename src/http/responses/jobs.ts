@@ -1,6 +1,7 @@
 import type { FreshenFiles } from '../../domain/run/file.ts'
 import { isObject } from '../../domain/run/input.ts'
 import type { StoredPause } from '../../domain/run/pause.ts'
+import type { RunState } from '../../domain/run/run-state.ts'
 import type { LogDetailRow } from '../../store/run-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { JobInFlight, Services } from '../services.ts'
@@ -34,14 +35,6 @@ export async function findJob(
     text: await freshened(writeEnded(row, output), row.files, files.freshen),
     ended: true,
   }
-}
-
-/** Where a run is, in a few words. `output`: JSON, when it succeeded; `error`: when it did not. */
-export type RunState = {
-  workflowId: string
-  status: JobInFlight['status'] | 'completed' | 'failed' | 'cancelled'
-  output?: string
-  error?: string
 }
 
 /** Finds a run as `findJob` does. */

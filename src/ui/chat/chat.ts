@@ -1,3 +1,4 @@
+import { element } from '../form/page-parts.ts'
 import { type Message, type Remembered, recall, remember } from './conversation.ts'
 import { awaitReply, type ChatFacts, fileItemOf, loadFacts, type Outcome, sendMessage } from './send-message.ts'
 
@@ -279,12 +280,6 @@ type Exchange = { text: string; files: File[]; shown: string; question: Shown; r
 const followPx = 80
 const messagesMax = 400
 const laterText = 'The reply takes longer, for example because a person has been asked. It will appear here.'
-
-function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
-  const found = document.getElementById(id)
-  if (found instanceof kind) return found
-  throw new Error(`The page has no ${id}`)
-}
 
 async function start(): Promise<void> {
   const notice = element('notice', HTMLElement)

@@ -1,4 +1,4 @@
-/** The parts that the pages of forms and approvals share. */
+/** The parts that the pages for people share: forms, approvals and chats. */
 
 export type Problem = { error?: string; code?: string; details?: readonly { path: string; message: string }[] }
 

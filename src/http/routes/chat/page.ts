@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
-import type { Store } from '../../store/store.ts'
-import { addressOf } from '../access/connection.ts'
-import type { Door } from '../access/door.ts'
-import { assertAllowed } from '../access/rate-headers.ts'
-import type { InterfaceFiles } from '../responses/interface-files.ts'
-import type { Services } from '../services.ts'
-import { respondWithPage } from './interface.ts'
+import type { Store } from '../../../store/store.ts'
+import { addressOf } from '../../access/connection.ts'
+import type { Door } from '../../access/door.ts'
+import { assertAllowed } from '../../access/rate-headers.ts'
+import type { InterfaceFiles } from '../../responses/interface-files.ts'
+import type { Services } from '../../services.ts'
+import { respondWithPage } from '../interface.ts'
 
 /** `/chat/<identifier>`: the same page for every chat. The page asks `/api/chat/<identifier>` what to show. */
 export function chatPageRoutes(

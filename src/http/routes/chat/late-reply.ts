@@ -1,10 +1,10 @@
-import { AppError } from '../../domain/errors.ts'
-import type { Plan } from '../../engine/compile/plan.ts'
-import { endedReply } from '../../triggers/ended-reply.ts'
-import { addressOf, type ServerPort } from '../access/connection.ts'
-import { assertAllowed } from '../access/rate-headers.ts'
-import type { RunState } from '../responses/jobs.ts'
-import type { ChatServices } from '../run-services.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { RunState } from '../../../domain/run/run-state.ts'
+import { endedReply } from '../../../domain/workflow/chat.ts'
+import type { Plan } from '../../../engine/compile/plan.ts'
+import { addressOf, type ServerPort } from '../../access/connection.ts'
+import { assertAllowed } from '../../access/rate-headers.ts'
+import type { ChatServices } from '../../run-services.ts'
 
 export type LateReplyCall = {
   services: ChatServices
@@ -47,7 +47,7 @@ export async function lateReplyOf({
 /** `output`: JSON. */
 function replyIn(output: string, plan: Plan): string {
   if (output.length > outputCharsMax) return 'The reply is too long to be shown here.'
-  return endedReply(plan, JSON.parse(output))
+  return endedReply(plan.document, JSON.parse(output))
 }
 
 /** Parsing more would delay other requests. */
