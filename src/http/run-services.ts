@@ -165,7 +165,7 @@ export type FormServices = Pick<
 
 /** The services that answering a pause needs. */
 export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'logger'> & {
-  answers: Pick<PauseAnswers, 'find' | 'read' | 'answer'>
+  answers: Pick<PauseAnswers, 'find' | 'read' | 'readListed' | 'answer'>
   linksOf(contextId: string): PauseLinks
   /** The ID of a pause in a token; undefined for any other text. */
   readToken(token: string): string | undefined

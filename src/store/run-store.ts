@@ -1,7 +1,16 @@
 import type { HeldRequest, Refusal } from '../domain/run/claim.ts'
 import type { Job, JobFacts, JobPage, JobStatus, OpenRun, OpenRunPage } from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
-import type { DuePauses, EndedPause, ListedPause, PauseEnd, PausePage, StoredPause } from '../domain/run/pause.ts'
+import type {
+  DuePauses,
+  EndedPause,
+  ListedPause,
+  PauseCount,
+  PauseCountQuery,
+  PauseEnd,
+  PausePage,
+  StoredPause,
+} from '../domain/run/pause.ts'
 import type { Write } from '../domain/run/write.ts'
 import type { LogCountQuery, LogCounts, LogPage, LogQuery } from './log-query.ts'
 
@@ -58,6 +67,8 @@ export interface RunStore {
   countPauses(workspaceId: string, limit: number): Promise<number>
   /** Deleted workflows that still have open pauses, at most `limit`. */
   listDeletedWithPauses(limit: number): Promise<{ workspaceId: string; workflowId: string }[]>
+  /** Counts the open pauses of each kind; with a workflow, of each of its blocks, too. */
+  countPausesByBlock(query: PauseCountQuery): Promise<PauseCount[]>
   getPause(contextId: string): Promise<StoredPause | undefined>
   /** Ends an open pause. Undefined when there is no such pause. */
   endPause(end: PauseEnd): Promise<EndedPause | undefined>

@@ -114,10 +114,20 @@ describe('the screen Waiting', () => {
     const { contextId } = await pause('Who is faster?')
     await page.goto(`${waiting}?pause=${contextId}`)
     await panelOf(page).getByRole('button', { name: 'Approve' }).waitFor()
+    // Until the click, the page cannot learn what has happened.
+    const clicked = Promise.withResolvers<void>()
+    const detail = `**/pauses/${contextId}`
+    await page.route(detail, async (route) => {
+      await clicked.promise
+      await route.continue()
+    })
     await call(`${serving.url}/api/workspaces/${workspaceId}/pauses/${contextId}/resume`, apiKey, 'POST')
-    const approve = panelOf(page).getByRole('button', { name: 'Approve' })
-    if (await approve.isVisible()) await approve.click({ timeout: 2_000 }).catch(() => undefined)
+    const refused = page.waitForResponse((response) => response.url().includes('/api/pauses/'))
+    await panelOf(page).getByRole('button', { name: 'Approve' }).click()
+    expect((await refused).status()).toBe(409)
+    clicked.resolve()
     await panelOf(page).getByText('This pause was answered before').first().waitFor()
+    await page.unroute(detail)
     expect(await faultsInBothThemes(page)).toEqual([])
   }, 120_000)
 

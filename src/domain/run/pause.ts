@@ -125,6 +125,20 @@ export type PausePage = {
 }
 export type ListedPause = StoredPause & { number: number; workflowName: string }
 
+/** Asks how many pauses are open in a workspace. Of each kind, it counts the oldest `max` only. */
+export type PauseCountQuery = { workspaceId: string; workflowId: string | undefined; max: number }
+
+/** The open pauses of one kind: those at a block of the workflow that was asked for, or all when there is none. */
+export type PauseCount = { blockId: string | null; kind: PauseKind; count: number }
+
+/**
+ * The block of the run's own workflow at which it waits. In a called workflow, and in a tool of an agent, it is the
+ * block that leads there. See `placeOf` in engine/run/block-context.ts.
+ */
+export function outerBlockOf({ place, blockId }: Pick<NewPause, 'place' | 'blockId'>): string {
+  return place.split('/', 2)[1] || blockId
+}
+
 /**
  * A run that pauses. `accepts`: set when it is not an asynchronous run yet, with the steps that it has recorded and the
  * claim of its request. A run continues at once when one of its pauses has ended in the meantime.

@@ -84,10 +84,21 @@ export class PauseAnswers {
 
   /** Decrypts what a pause asks, and its answers. */
   read(pause: StoredPause): AskedPause {
-    const { open } = this.#options
-    const parse = (sealed: Uint8Array | null) => (sealed === null ? null : JSON.parse(open(sealed, pause.executionId)))
-    const content = (parse(pause.content) ?? nothingAsked) as PauseContent
-    return { pause, content, answers: (parse(pause.answer) ?? []) as PauseAnswer[] }
+    const answers = (this.#parse(pause, pause.answer) ?? []) as PauseAnswer[]
+    return { pause, content: this.#contentOf(pause), answers }
+  }
+
+  /** Decrypts only what a list of pauses shows. */
+  readListed(pause: StoredPause): Pick<AskedPause, 'pause' | 'content'> {
+    return { pause, content: pause.kind === 'approval' ? this.#contentOf(pause) : nothingAsked }
+  }
+
+  #contentOf(pause: StoredPause): PauseContent {
+    return (this.#parse(pause, pause.content) ?? nothingAsked) as PauseContent
+  }
+
+  #parse({ executionId }: StoredPause, sealed: Uint8Array | null): unknown {
+    return sealed === null ? null : JSON.parse(this.#options.open(sealed, executionId))
   }
 }
 

@@ -199,7 +199,7 @@ const asked = {
 const pause = {
   ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
-  ...{ title: 'Pay the invoice?', access: 'link' },
+  ...{ outerBlockId: 'ask', title: 'Pay the invoice?', access: 'link' },
 }
 const waitingAt = {
   ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
@@ -245,6 +245,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   listRuns: { responses: { 200: { data: [listedRun], nextCursor: null } } },
   listPauses: { responses: { 200: { data: [pause], nextCursor: null } } },
+  countPauses: { responses: { 200: { data: [{ blockId: 'ask', kind: 'approval', count: 1 }], complete: true } } },
   getPause: { responses: { 200: pauseDetail } },
   resumePause: { responses: { 200: { success: true, outcome: 'resumed' } } },
   cancelPause: { responses: { 200: { success: true, status: 'cancelled' } } },

@@ -37,6 +37,7 @@ import * as deliveries from './writes/deliveries.ts'
 import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
 import { listOpenRuns } from './writes/open-runs.ts'
+import { countPausesByBlock } from './writes/pause-counts.ts'
 import * as pauses from './writes/pauses.ts'
 
 /** Members that concern the store itself, or this process. */
@@ -186,6 +187,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listPauses: { kind: 'read', run: pauses.listPauses },
   countPauses: { kind: 'read', run: pauses.countPauses },
   listDeletedWithPauses: { kind: 'read', run: pauses.listDeletedWithPauses },
+  countPausesByBlock: { kind: 'read', run: countPausesByBlock },
   getPause: { kind: 'read', run: pauses.getPause },
   endPause: { kind: 'write', run: pauses.endPause },
   extendPause: { kind: 'write', run: pauses.extendPause },

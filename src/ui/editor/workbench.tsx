@@ -8,6 +8,7 @@ import { CanvasMenu } from './canvas/menus/canvas-menu.tsx'
 import { editorActions } from './canvas/menus/editor-actions.ts'
 import { SelectionToolbar } from './canvas/menus/selection-toolbar.tsx'
 import { FirstQuestions } from './canvas/questions/first-questions.tsx'
+import { WaitingCounts } from './canvas/waiting-counts.tsx'
 import { useActions } from './document/actions.ts'
 import type { Point } from './document/document.ts'
 import type { Place } from './document/new-block.ts'
@@ -160,19 +161,21 @@ export function Workbench({
             className="relative min-h-0 flex-1 outline-none max-md:pb-11"
           >
             <CanvasMenu actionsAt={actionsAt}>
-              <Canvas
-                onOffer={(place, at) => setOffer({ place, at, steps: true })}
-                onAdd={(type, place) => actions.addByType(type, place)}
-                onBlock={actions.reveal}
-                onDrawn={showLatestRun}
-                showMap={showMap}
-              >
-                <FirstQuestions
-                  onStart={(type) => actions.start(type)}
-                  onNext={(type) => actions.continueStart(type)}
-                  onAll={openPalette}
-                />
-              </Canvas>
+              <WaitingCounts>
+                <Canvas
+                  onOffer={(place, at) => setOffer({ place, at, steps: true })}
+                  onAdd={(type, place) => actions.addByType(type, place)}
+                  onBlock={actions.reveal}
+                  onDrawn={showLatestRun}
+                  showMap={showMap}
+                >
+                  <FirstQuestions
+                    onStart={(type) => actions.start(type)}
+                    onNext={(type) => actions.continueStart(type)}
+                    onAll={openPalette}
+                  />
+                </Canvas>
+              </WaitingCounts>
             </CanvasMenu>
             <SelectionToolbar list={actionsAt} />
             {finding && (

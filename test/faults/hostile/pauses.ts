@@ -44,14 +44,15 @@ async function startOne({ url, apiKey, workspaceId }: Access, endpoint: string):
     executionId: string
   }
   const list = `${url}/api/workspaces/${workspaceId}/pauses`
+  const workflowId = new URL(endpoint).pathname.split('/')[3] ?? ''
   for (;;) {
-    const { data } = (await (await fetch(`${list}?limit=1000`, { headers })).json()) as { data: PausedRun[] }
-    const found = data.find((pause) => pause.executionId === executionId)
-    if (!found) {
+    const paused = await fetch(`${url}/api/workflows/${workflowId}/paused/${executionId}`, { headers })
+    const { pausePoints } = (await paused.json()) as { pausePoints?: { contextId: string }[] }
+    const contextId = pausePoints?.[0]?.contextId
+    if (contextId === undefined) {
       await Bun.sleep(10)
       continue
     }
-    const { workflowId, contextId } = found
     const { callbackUrl } = (await (await fetch(`${list}/${contextId}`, { headers })).json()) as {
       callbackUrl?: string
     }

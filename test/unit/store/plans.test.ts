@@ -13,6 +13,7 @@ import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
 import { claimInterruptedJobs, parkJobs } from '../../../src/store/sqlite/writes/jobs.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
 import { listOpenRuns } from '../../../src/store/sqlite/writes/open-runs.ts'
+import { countPausesByBlock } from '../../../src/store/sqlite/writes/pause-counts.ts'
 import { endDuePauses, listPauses } from '../../../src/store/sqlite/writes/pauses.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { type Installed, logRow, newKey } from '../../support/store/installed.ts'
@@ -170,4 +171,19 @@ test('lists beside many paused runs read neither a whole table nor the paused ru
       'jobs_started (state=?)',
     ]),
   )
+})
+
+test('pauses are counted with the indexes of their lists', () => {
+  using folder = temporaryFolder()
+  const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
+  const sql = new ExplainingSql(connection)
+  for (const workflowId of [undefined, 'workflow'])
+    countPausesByBlock(sql, { workspaceId: 'workspace', workflowId, max: 10 })
+  connection.close()
+  const uses = sql.plans.flatMap((detail) => /SEARCH p USING(?: COVERING)? INDEX (.*)/.exec(detail)?.[1] ?? [])
+  expect(new Set(uses)).toEqual(
+    new Set(['pauses_by_kind (workspace=? AND kind=?)', 'pauses_by_workflow (workflow=? AND kind=?)']),
+  )
+  // Only the pauses that were found are sorted by block.
+  expect(sql.plans.filter((detail) => /^SCAN (?!\(subquery)|AUTOMATIC|FOR ORDER BY/.test(detail))).toEqual([])
 })

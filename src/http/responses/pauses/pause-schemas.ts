@@ -35,6 +35,9 @@ export type PausedResponse = Static<typeof PausedResponse>
 export const ListedPause = t.Composite([
   PauseFacts,
   t.Object({
+    outerBlockId: t.String({
+      description: 'The block of the workflow at which the run waits; for a called workflow, the block that calls it.',
+    }),
     executionId: t.String(),
     workflowId: t.String(),
     workflowName: maybe(t.String()),
@@ -47,6 +50,17 @@ export type ListedPause = Static<typeof ListedPause>
 export const PauseList = t.Object({
   data: t.Array(ListedPause),
   nextCursor: maybe(t.String({ description: 'The cursor of the next page; null on the last one.' })),
+})
+
+export const PauseCounts = t.Object({
+  data: t.Array(
+    t.Object({
+      blockId: maybe(t.String({ description: 'The `outerBlockId` of these pauses; null without `workflowId`.' })),
+      kind: oneOf(pauseKinds),
+      count: t.Integer(),
+    }),
+  ),
+  complete: t.Boolean({ description: 'False when there are more pauses than were counted.' }),
 })
 
 export const PauseChange = t.Object({

@@ -1,4 +1,4 @@
-import type { NewPause, PauseLinks, StoredPause } from '../../../domain/run/pause.ts'
+import { type NewPause, outerBlockOf, type PauseLinks, type StoredPause } from '../../../domain/run/pause.ts'
 import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { Paused } from '../../../engine/run/run-pauses.ts'
@@ -41,10 +41,13 @@ export function pauseFacts({ contextId, blockId, blockName, kind, since, until }
 }
 
 /** A pause with its run. */
-export function listedPause({ pause, content }: AskedPause, workflowName: string | null = null): ListedPause {
+export function listedPause(
+  { pause, content }: Pick<AskedPause, 'pause' | 'content'>,
+  workflowName: string | null = null,
+): ListedPause {
   const { executionId, workflowId, kind } = pause
   const asks = kind === 'approval' ? { title: content.title, access: content.access } : { title: null, access: null }
-  return { ...pauseFacts(pause), executionId, workflowId, workflowName, ...asks }
+  return { ...pauseFacts(pause), outerBlockId: outerBlockOf(pause), executionId, workflowId, workflowName, ...asks }
 }
 
 /** A pause with its question. `links`: undefined for callers who may not answer. */

@@ -14,13 +14,16 @@ import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { ListedPause, PauseChange, PauseDetail, PauseList } from '../../responses/pauses/pause-schemas.ts'
+import { ListedPause, PauseChange, PauseCounts, PauseDetail, PauseList } from '../../responses/pauses/pause-schemas.ts'
 import { listedPause, pauseDetail } from '../../responses/pauses/paused-response.ts'
 import { CancelResponse } from '../../responses/run-schemas.ts'
 import type { Services } from '../../services.ts'
 
-const pageMax = 1_000
-const pageDefault = 100
+/** Each pause of a page is decrypted. */
+const pageMax = 100
+const pageDefault = 50
+/** The most pauses of each kind that are counted. */
+const countMax = 1_000
 
 /** The open pauses of a workspace: `/api/workspaces/<id>/pauses`. */
 export function pauseRoutes(services: Services, door: Door) {
@@ -38,7 +41,7 @@ export function pauseRoutes(services: Services, door: Door) {
         const page = await store.listPauses({ workspaceId: id, workflowId, kind, after: after[0] ?? 0, limit })
         const last = page.length === limit ? page.at(-1) : undefined
         return {
-          data: page.map((pause) => listedPause(answers.read(pause), pause.workflowName)),
+          data: page.map((pause) => listedPause(answers.readListed(pause), pause.workflowName)),
           nextCursor: last ? writeCursor([last.number], scope) : null,
         }
       },
@@ -62,6 +65,32 @@ export function pauseRoutes(services: Services, door: Door) {
         }),
         responses: { 200: PauseList },
         errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
+      }),
+    )
+    .get(
+      '/counts',
+      async ({ request, set, params: { id } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        const parameters = new Parameters(request.url)
+        const workflowId = parameters.text('workflowId')
+        parameters.assertValid()
+        const data = await store.countPausesByBlock({ workspaceId: id, workflowId, max: countMax })
+        const counted = (wanted: string) =>
+          data.reduce((sum, { kind, count }) => sum + (kind === wanted ? count : 0), 0)
+        return { data, complete: pauseKinds.every((kind) => counted(kind) < countMax) }
+      },
+      route({
+        name: 'countPauses',
+        summary: 'Count pauses',
+        description:
+          'How many pauses are open, by kind; with `workflowId`, those of this workflow, by kind and block. The oldest ' +
+          '1,000 of each kind are counted.',
+        tag: 'Executions',
+        query: t.Object({
+          workflowId: t.Optional(t.String({ description: 'Only the pauses of this workflow.' })),
+        }),
+        responses: { 200: PauseCounts },
+        errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
       }),
     )
     .get(
@@ -135,7 +164,7 @@ export function pauseRoutes(services: Services, door: Door) {
         if (until === null && found.kind === 'wait')
           throw new AppError('INVALID_INPUT', 'A wait must end at some time.')
         const pause = await pauses.extend(contextId, until)
-        return listedPause(answers.read(pause))
+        return listedPause(answers.readListed(pause))
       },
       route({
         name: 'extendPause',

@@ -34,6 +34,7 @@ import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
 import { listOpenRuns } from '../writes/open-runs.ts'
+import { countPausesByBlock } from '../writes/pause-counts.ts'
 import * as pauses from '../writes/pauses.ts'
 
 /**
@@ -188,6 +189,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listPauses: { writes: false, run: pauses.listPauses },
   countPauses: { writes: false, run: pauses.countPauses },
   listDeletedWithPauses: { writes: false, run: pauses.listDeletedWithPauses },
+  countPausesByBlock: { writes: false, run: countPausesByBlock },
   getPause: { writes: false, run: pauses.getPause },
   endPause: { writes: true, run: pauses.endPause },
   extendPause: { writes: true, run: pauses.extendPause },

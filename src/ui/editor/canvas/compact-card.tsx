@@ -5,6 +5,7 @@ import { kindOf, typeIcon } from './block-icon.tsx'
 import type { Size } from './geometry.ts'
 import { portPlaces } from './port-places.ts'
 import { useBlockRun } from './run-mark.tsx'
+import { WaitingMark } from './waiting-mark.tsx'
 
 /** A block on a small canvas: its icon and its name, as large as possible, in the colour of its kind. */
 export function CompactCard({ block, size, selected }: { block: Block; size: Size; selected: boolean }) {
@@ -27,6 +28,7 @@ export function CompactCard({ block, size, selected }: { block: Block; size: Siz
       <Icon aria-hidden="true" className="size-[1.1em] shrink-0" strokeWidth={2} />
       <span className={classes('card-name', isOff && 'line-through')}>{block.name}</span>
       <BlockVisitors blockId={block.id} />
+      <WaitingMark block={block} compact />
       {/* React Flow draws lines only between elements like these. Its own are far slower, and are for connecting. */}
       {portPlaces(block, size).map(({ id, type, position, x, y }) => (
         <span

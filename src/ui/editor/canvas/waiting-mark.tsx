@@ -2,29 +2,26 @@ import { useQuery } from '@tanstack/react-query'
 import { Hourglass } from 'lucide-react'
 import { Link } from 'wouter'
 import { Popover } from '../../parts/popover.tsx'
+import { Failed, Loading } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
-import { type Pause, workflowPausesQuery } from '../../screens/waiting/pause-queries.ts'
+import { oldestPausesQuery, type Pause } from '../../screens/waiting/pause-queries.ts'
 import type { Block } from '../document/document.ts'
 import { useEditing } from '../editing.tsx'
+import { useWaitingCount } from './waiting-counts.tsx'
 
-const pausingTypes = ['wait', 'approval', 'wait_for_call']
 const shownMax = 10
 
-/** How many runs of the deployed workflow wait at a block, and the way to them. */
-export function WaitingMark({ block }: { block: Block }) {
-  return pausingTypes.includes(block.type) ? <Loaded block={block} /> : null
-}
-
-/** All blocks of a workflow share one request. */
-function Loaded({ block }: { block: Block }) {
-  const { workspaceId, workflowId } = useEditing()
-  const { data } = useQuery(workflowPausesQuery(workspaceId, workflowId))
-  const pauses = data?.data.filter(({ blockId }) => blockId === block.id) ?? []
-  if (pauses.length === 0) return null
-  const text = `${pauses.length}${data?.nextCursor ? ' or more' : ''} waiting`
-  const list = `/w/${workspaceId}/waiting?workflow=${workflowId}`
+/**
+ * How many runs of the deployed workflow wait at a block, and the way to them. `compact`: without words, on a small
+ * card.
+ */
+export function WaitingMark({ block, compact = false }: { block: Block; compact?: boolean }) {
+  const waiting = useWaitingCount(block.id)
+  if (!waiting) return null
+  const number = waiting.count.toLocaleString('en')
+  const text = `${number}${waiting.isComplete ? '' : ' or more'} waiting`
   return (
-    <div className="nodrag nopan absolute -top-3 left-3">
+    <div className="waiting-mark nodrag nopan">
       <Popover
         align="start"
         label={`Waiting at ${block.name}`}
@@ -32,29 +29,49 @@ function Loaded({ block }: { block: Block }) {
           <button
             type="button"
             aria-label={`${text} at ${block.name}`}
+            title={compact ? text : undefined}
             onClick={(event) => event.stopPropagation()}
             onKeyDown={(event) => event.stopPropagation()}
-            className="inline-flex h-6 cursor-default items-center gap-1 rounded-full border border-line-strong bg-surface px-2 text-2xs font-medium text-warn-text shadow-sm hover:bg-sunken"
+            className="inline-flex cursor-default items-center rounded-full border border-line-strong bg-surface font-medium whitespace-nowrap text-warn-text shadow-sm hover:bg-sunken"
           >
-            <Hourglass size={11} aria-hidden="true" />
-            {text}
+            <Hourglass aria-hidden="true" />
+            {compact ? `${number}${waiting.isComplete ? '' : '+'}` : text}
           </button>
         }
       >
-        <div className="flex flex-col gap-2 p-3">
-          <h2 className="text-sm font-semibold wrap-anywhere">Waiting at {block.name}</h2>
+        <Oldest block={block} />
+      </Popover>
+    </div>
+  )
+}
+
+/** The oldest of the pauses at a block, as far as they are among the oldest of the workflow. */
+function Oldest({ block }: { block: Block }) {
+  const { workspaceId, workflowId } = useEditing()
+  const { data, error, refetch } = useQuery(oldestPausesQuery(workspaceId, workflowId))
+  const pauses = data?.data.filter(({ outerBlockId }) => outerBlockId === block.id).slice(0, shownMax) ?? []
+  const list = `/w/${workspaceId}/waiting?workflow=${workflowId}`
+  return (
+    <div className="flex flex-col gap-2 p-3">
+      <h2 className="text-sm font-semibold wrap-anywhere">Waiting at {block.name}</h2>
+      {error && !data ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Loading />
+      ) : (
+        pauses.length > 0 && (
           <ol className="flex flex-col divide-y divide-line">
-            {pauses.slice(0, shownMax).map((pause) => (
+            {pauses.map((pause) => (
               <li key={pause.contextId}>
                 <PauseLink pause={pause} list={list} />
               </li>
             ))}
           </ol>
-          <Link href={list} className="text-xs text-accent-text hover:underline">
-            Show all in Waiting
-          </Link>
-        </div>
-      </Popover>
+        )
+      )}
+      <Link href={list} className="text-xs text-accent-text hover:underline">
+        Show all in Waiting
+      </Link>
     </div>
   )
 }

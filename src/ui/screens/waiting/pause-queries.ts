@@ -35,7 +35,7 @@ export function pausesQuery(workspaceId: string, { workflowId, kind }: PauseFilt
     queryFn: ({ pageParam: cursor, signal }) =>
       call('GET /api/workspaces/:id/pauses', {
         params: { id: workspaceId },
-        query: { limit: 100, ...(workflowId && { workflowId }), ...(kind && { kind }), ...(cursor && { cursor }) },
+        query: { limit: 50, ...(workflowId && { workflowId }), ...(kind && { kind }), ...(cursor && { cursor }) },
         signal,
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor,
@@ -68,17 +68,41 @@ export function openRunsQuery(workspaceId: string, status: OpenStatus, workflowI
   })
 }
 
-/** The oldest thousand pauses of a workflow, for its canvas. */
-export function workflowPausesQuery(workspaceId: string, workflowId: string) {
+type PauseCounts = ResponseOf<'GET /api/workspaces/:id/pauses/counts'>
+
+/** `isComplete`: false when there may be more, because there are too many to count. */
+export type WaitingCount = { count: number; isComplete: boolean }
+
+/** How many pauses are open at each block of a workflow; without one, in the workspace. */
+export function pauseCountsQuery(workspaceId: string, workflowId?: string) {
   return queryOptions({
-    queryKey: [...pausesKey(workspaceId), 'workflow', workflowId],
+    queryKey: [...pausesKey(workspaceId), 'counts', workflowId ?? ''],
     queryFn: ({ signal }) =>
-      call('GET /api/workspaces/:id/pauses', {
+      call('GET /api/workspaces/:id/pauses/counts', {
         params: { id: workspaceId },
-        query: { limit: 1_000, workflowId },
+        query: workflowId === undefined ? {} : { workflowId },
         signal,
       }),
     enabled: workflowId !== '',
     refetchInterval: 15_000,
+  })
+}
+
+/** The counts of all kinds together, by block. */
+export function countsByBlock(counts: PauseCounts | undefined): ReadonlyMap<string, WaitingCount> {
+  const byBlock = new Map<string, WaitingCount>()
+  for (const { blockId, count } of counts?.data ?? []) {
+    if (blockId === null) continue
+    byBlock.set(blockId, { count: count + (byBlock.get(blockId)?.count ?? 0), isComplete: counts?.complete ?? true })
+  }
+  return byBlock
+}
+
+/** A page of the oldest pauses of a workflow. */
+export function oldestPausesQuery(workspaceId: string, workflowId: string) {
+  return queryOptions({
+    queryKey: [...pausesKey(workspaceId), 'oldest', workflowId],
+    queryFn: ({ signal }) =>
+      call('GET /api/workspaces/:id/pauses', { params: { id: workspaceId }, query: { limit: 50, workflowId }, signal }),
   })
 }

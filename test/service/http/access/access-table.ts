@@ -144,6 +144,7 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/pauses/:token/next', '/api/pauses/a.b/next', 'nothing', 404),
   row('GET /api/workspaces/:id/runs', '/api/workspaces/<workspace>/runs', 'read', 200),
   row('GET /api/workspaces/:id/pauses', pauses, 'read', 200),
+  row('GET /api/workspaces/:id/pauses/counts', `${pauses}/counts`, 'read', 200),
   row('GET /api/workspaces/:id/pauses/:contextId', `${pauses}/<pause>`, 'read', 200),
   row('POST /api/workspaces/:id/pauses/:contextId/resume', `${pauses}/<pause>/resume`, 'write', 200),
   row('POST /api/workspaces/:id/pauses/:contextId/cancel', `${pauses}/<pause>/cancel`, 'write', 200),

@@ -19,6 +19,7 @@ import { fanOutContract } from './fan-out-contract.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
 import { pauseContract } from './pause-contract.ts'
+import { pauseCountContract } from './pause-count-contract.ts'
 import { pinContract } from './pin-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
@@ -357,6 +358,7 @@ export function storeContract(name: string, open: OpenStore): void {
     environmentContract(() => ({ store, home }))
     connectorContract(() => ({ store, home }))
     pauseContract(() => ({ store, home }))
+    pauseCountContract(() => ({ store, home }))
     credentialContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))
