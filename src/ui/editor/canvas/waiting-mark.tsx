@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass } from 'lucide-react'
 import { Link } from 'wouter'
+import { classes } from '../../parts/class-names.ts'
 import { Popover } from '../../parts/popover.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
@@ -21,7 +22,7 @@ export function WaitingMark({ block, compact = false }: { block: Block; compact?
   const number = waiting.count.toLocaleString('en')
   const text = `${number}${waiting.isComplete ? '' : ' or more'} waiting`
   return (
-    <div className="waiting-mark nodrag nopan">
+    <div className={classes('waiting-mark nodrag nopan', compact && 'compact')}>
       <Popover
         align="start"
         label={`Waiting at ${block.name}`}
@@ -32,9 +33,12 @@ export function WaitingMark({ block, compact = false }: { block: Block; compact?
             title={compact ? text : undefined}
             onClick={(event) => event.stopPropagation()}
             onKeyDown={(event) => event.stopPropagation()}
-            className="inline-flex cursor-default items-center rounded-full border border-line-strong bg-surface font-medium whitespace-nowrap text-warn-text shadow-sm hover:bg-sunken"
+            className={classes(
+              'inline-flex h-[max(24px,1.6em)] cursor-default items-center rounded-full border border-line-strong bg-surface text-[1em] font-medium whitespace-nowrap text-warn-text shadow-sm hover:bg-sunken',
+              compact ? 'gap-[0.15em] px-[0.4em]' : 'gap-[0.3em] px-[0.7em]',
+            )}
           >
-            <Hourglass aria-hidden="true" />
+            <Hourglass className="size-[1em]" aria-hidden="true" />
             {compact ? `${number}${waiting.isComplete ? '' : '+'}` : text}
           </button>
         }
