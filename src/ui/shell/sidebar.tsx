@@ -26,6 +26,7 @@ import { useToast } from '../parts/toast.tsx'
 import { useOpenPalette } from './commands.tsx'
 import { keyOf } from './palette/key-table.ts'
 import { chooseTheme, chosenTheme } from './theme.ts'
+import { WaitingBadge } from './waiting-badge.tsx'
 import { useWorkspace } from './workspace.tsx'
 import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 
@@ -88,6 +89,7 @@ function Items({ small, onClose }: { small: boolean; onClose: (() => void) | und
             icon={<Icon size={16} />}
             href={address}
             current={path === address || path.startsWith(`${address}/`) || path.startsWith(also)}
+            {...(name === 'waiting' && { badge: <WaitingBadge small={small} /> })}
           />
         )
       })}
@@ -106,6 +108,7 @@ function Item({
   current,
   onClick,
   after,
+  badge,
 }: {
   small: boolean
   label: string
@@ -115,9 +118,11 @@ function Item({
   current?: boolean
   onClick?: () => void
   after?: ReactNode
+  /** Shown at the end; in a small sidebar, in the corner of the icon. */
+  badge?: ReactNode
 }) {
   const look = classes(
-    'flex h-8 w-full cursor-default items-center gap-2.5 rounded-md px-2.5 text-sm transition-colors duration-75 select-none hover:bg-hover',
+    'relative flex h-8 w-full cursor-default items-center gap-2.5 rounded-md px-2.5 text-sm transition-colors duration-75 select-none hover:bg-hover',
     current ? 'bg-hover font-medium text-text' : 'text-muted hover:text-text',
   )
   const content = (
@@ -125,6 +130,7 @@ function Item({
       <span className="flex size-4 shrink-0 items-center justify-center">{icon}</span>
       <span className={small ? 'sr-only' : 'min-w-0 flex-1 truncate text-left'}>{label}</span>
       {!small && after}
+      {badge}
     </>
   )
   const element = href ? (

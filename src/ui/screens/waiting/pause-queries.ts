@@ -98,6 +98,11 @@ export function countsByBlock(counts: PauseCounts | undefined): ReadonlyMap<stri
   return byBlock
 }
 
+/** How many approvals there are, at most 1,000. */
+export function approvalsIn({ data }: PauseCounts): number {
+  return data.reduce((sum, { kind, count }) => sum + (kind === 'approval' ? count : 0), 0)
+}
+
 /** A page of the oldest pauses of a workflow. */
 export function oldestPausesQuery(workspaceId: string, workflowId: string) {
   return queryOptions({
