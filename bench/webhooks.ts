@@ -186,6 +186,7 @@ async function seeded(runs: number, subscriptions: number, endedAtOf: (n: number
   const document = { name: 'Owes', blocks: {}, edges: [] }
   const webhooks = Array.from({ length: subscriptions }, (_, n) => ({
     ...{ id: `s${n}`, url: sink.url('ok', `seeded${n}`), include: 0, levelFilter: null, triggerFilter: null },
+    events: ['completed'] as const,
     ...{ active: true, retryOnNetworkError: false },
   }))
   const workflow = await store.createWorkflow({ id: null, workspaceId, document, webhooks, at: 1 })

@@ -1,5 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
 import { LogSequence } from '../domain/ids.ts'
+import { redactText } from '../domain/redaction/redactor.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import { AttemptWriter } from '../events/attempt-writer.ts'
 import { createRunRecorder } from '../events/run-recorder.ts'
@@ -10,6 +11,7 @@ import { WebhookClient } from '../outbound/webhook-client.ts'
 import { Retention } from '../store/retention.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { createOutbox } from '../webhooks/outbox.ts'
+import { PauseEvents } from '../webhooks/pause-events.ts'
 import { Subscriptions } from '../webhooks/subscriptions.ts'
 import { TestDeliveries } from '../webhooks/test-delivery.ts'
 import type { Accounts } from './accounts.ts'
@@ -45,6 +47,9 @@ export function assembleDelivery(options: DeliveryOptions) {
       dispatcher.recorded(runs)
     },
     onPendingDeliveries: (row) => dispatcher.take(row),
+    onPauseEvent({ sequence, at, deliveries }) {
+      for (const { subscription } of deliveries) dispatcher.expect({ subscription, sequence }, at)
+    },
   })
   const record = createRunRecorder({
     webhooksOf: createOutbox({ subscriptionsOf: subscriptions.of, limitsOf: accounts.ownerLimits }),
@@ -56,6 +61,15 @@ export function assembleDelivery(options: DeliveryOptions) {
       options.files.recorded(run)
       onRecorded(run)
     },
+  })
+  const pauseEvents = new PauseEvents({
+    subscriptionsOf: subscriptions.of,
+    open: accounts.jobSeal.open,
+    async hidingOf(workspaceId) {
+      const { redactor } = await accounts.environments.of(workspaceId)
+      return (text) => redactText(text, redactor)
+    },
+    now: () => clock.now(),
   })
   const retention = new Retention({
     store,
@@ -72,7 +86,7 @@ export function assembleDelivery(options: DeliveryOptions) {
       ['retention', () => retention.stop()],
       ['log', () => writer.stop()],
     ])
-  return { subscriptions, writer, record, dispatcher, testDeliveries, retention, open, stop }
+  return { subscriptions, writer, record, pauseEvents, dispatcher, testDeliveries, retention, open, stop }
 }
 
 function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {

@@ -127,6 +127,7 @@ export function assembleEngine({
     timeoutMs: config.asyncTimeoutMs,
     onPaused: pauses.onPaused,
     onChatEnded,
+    pauseEvents: delivery.pauseEvents,
     onBug: (executionId, cause) => logger.error('job failed', { executionId, cause }),
   })
   const addresses = new Addresses({ find: (address) => store.findAddress(address), deployments })

@@ -27,6 +27,7 @@ export type PausesOptions = Pick<Base, 'config' | 'store' | 'clock' | 'logger' |
 export function assemblePauses({ config, store, clock, logger, slices, accounts, delivery, ...more }: PausesOptions) {
   const { baseUrl, parts } = more
   const { jobSeal, box } = accounts
+  const { pauseEvents } = delivery
   const tokens = new PauseTokens({ keys: () => box.derive('millrace pauses', true), baseUrl })
   const due = new DuePauses({
     ...{ store, clock, lookEveryMs: storeKindOf(config) === 'sqlite' ? undefined : lookEveryMs },
@@ -49,13 +50,13 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   const budget = new PauseBudget({ store, clock, max: config.pausesMax })
   const answers = new PauseAnswers({ store, clock, seal: jobSeal.seal, open: jobSeal.open, goOn })
   const writing = {
-    ...{ seal: jobSeal.seal, inSlices: slices.run },
+    ...{ seal: jobSeal.seal, inSlices: slices.run, eventOf: pauseEvents.begun },
     write: (write: JobWrite) => delivery.writer.write(write),
   }
   const note = (pauses: readonly { until: number | null }[]) => {
     for (const { until } of pauses) due.note(until)
   }
-  const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'admitPause' | 'sealPauses'> = {
+  const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'admitPause' | 'resumed' | 'sealPauses'> = {
     async pause(run) {
       await pauseRun(run, writing)
       note(run.pauses)
@@ -68,6 +69,10 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
       const write = await openPause(opening, writing)
       note([opening.pause])
       return write
+    },
+    async resumed(run, ended) {
+      const event = await pauseEvents.ended(run, [ended])
+      if (event) await delivery.writer.write({ kind: 'job-event', executionId: run.executionId, event })
     },
     sealPauses: (executionId) => ({
       linksOf: (contextId) => tokens.linksOf(contextId),

@@ -7,6 +7,7 @@ import { WorkLost } from '../domain/run/work-lost.ts'
 import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
 import { SliceQueue } from '../domain/slice-queue.ts'
 import type { InSlices } from '../domain/slices.ts'
+import type { PauseEvent } from '../domain/webhook/run-event.ts'
 import type { Store } from '../store/store.ts'
 import { createFold, type RecordTexts } from './batch.ts'
 import { isLarge, textsInSlices } from './large-record.ts'
@@ -31,6 +32,8 @@ export type LogWriterOptions = {
   onCommit?(rows: number, tookMs: number, succeeded: boolean, runs: number): void
   /** Called for each run with pending webhook deliveries when it is on disk. */
   onPendingDeliveries?(row: LogRow): void
+  /** The same for pause events. */
+  onPauseEvent?(event: PauseEvent): void
 }
 
 /**
@@ -153,7 +156,15 @@ export class LogWriter {
   write(write: JobWrite | ChatWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
-    return new Promise((resolve, reject) => this.#enqueue(write, resolve, reject))
+    const event = 'event' in write ? write.event : undefined
+    return new Promise((resolve, reject) => {
+      if (!event) return this.#enqueue(write, resolve, reject)
+      const acknowledge = (refused?: Refusal) => {
+        resolve(refused)
+        if (!refused) this.#options.onPauseEvent?.(event)
+      }
+      this.#enqueue(write, acknowledge, reject)
+    })
   }
 
   /** Resolves when everything that waits now is on disk or rejected. */
@@ -195,7 +206,10 @@ export class LogWriter {
     if (this.#underWay || this.#queue.length === 0) return
     const group = this.#queue.takeGroup()
     // Sequences rise in the order of the commits.
-    for (const { write } of group) if (write.kind === 'log') write.row.sequence = this.#options.sequence.next()
+    for (const { write } of group) {
+      if (write.kind === 'log') write.row.sequence = this.#options.sequence.next()
+      else if ('event' in write && write.event) write.event.sequence = this.#options.sequence.next()
+    }
     this.#rowsUnderWay = group.length
     this.#underWay = this.#write(group).finally(() => {
       this.#rowsUnderWay = 0

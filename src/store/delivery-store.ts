@@ -8,8 +8,9 @@ import type {
   EndedAttempt,
   RunDecision,
 } from '../domain/webhook/delivery.ts'
+import type { RunEventKind } from '../domain/webhook/run-event.ts'
 
-/** The part of the port for webhook deliveries. `append` adds the pending deliveries of runs. */
+/** The part of the port for webhook deliveries. `append` adds the pending deliveries of runs and pause events. */
 export interface DeliveryStore {
   /**
    * Records the outcomes of attempts; ignores deliveries that were deleted, or that another process has. A recorded
@@ -24,7 +25,7 @@ export interface DeliveryStore {
     after: { dueAt: number; sequence: number } | null,
     limit: number,
   ): Promise<DueDelivery[]>
-  /** The contents of webhook bodies, by sequence; omits entries that were deleted. */
+  /** The contents of webhook bodies, by sequence; omits entries and events that were deleted. */
   readDeliveries(needs: readonly DeliveryNeed[]): Promise<DeliverySource[]>
   /** One page of a workflow's deliveries, newest first; it may be short for a rare state. */
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>
@@ -62,12 +63,13 @@ export type DeliveryPage = { deliveries: DeliveryRow[]; position: DeliveryKey | 
 
 /** A delivery with its run, for lists. */
 export type DeliveryRow = Delivery & {
+  event: RunEventKind
   workflowId: string
   executionId: string
   /** The version that ran; below 0 for a draft. */
   version: number
   versionName: string | null
-  /** When the run ended. */
+  /** When the run ended, or the event happened. */
   endedAt: number
   subscriptionId: string
   /** The subscription's current address. */

@@ -71,6 +71,7 @@ export class Attempts {
             {
               delivery: item,
               deliveryId: deliveryIdOf(item, message.executionId),
+              event: message.event,
               body: message.body,
               receiver,
               signal: this.#life.signal,

@@ -1,9 +1,10 @@
 import type { LogRow } from '../domain/run/log.ts'
 import { createIsoTime } from '../domain/text/iso-time.ts'
-import type { DeliverySource } from '../domain/webhook/delivery.ts'
+import type { DeliverySource, RunSource } from '../domain/webhook/delivery.ts'
+import type { RunEventKind } from '../domain/webhook/run-event.ts'
 import { include } from '../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../store/delivery-store.ts'
-import { payloadOf } from './payload.ts'
+import { eventOf, payloadOf } from './payload.ts'
 import type { QueuedDelivery, Source } from './subscription-queue.ts'
 
 export type BodiesOptions = {
@@ -13,7 +14,7 @@ export type BodiesOptions = {
   freshen(text: string, runFiles: readonly string[], at: number): string | Promise<string>
 }
 
-export type Message = { executionId: string; body: string }
+export type Message = { executionId: string; event: RunEventKind; body: string }
 
 /** Makes the bodies of deliveries, from memory for runs that have just ended and from the log otherwise. */
 export class Bodies {
@@ -33,7 +34,7 @@ export class Bodies {
     const chars = row.finalOutput.length + row.traceSpans.length
     if (!row.webhooks || this.#chars + chars > charsMax) return undefined
     const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = row
-    const run: DeliverySource = {
+    const run: RunSource = {
       ...{ sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs },
       cost: row.cost,
       finalOutput: row.finalOutput,
@@ -68,7 +69,7 @@ export class Bodies {
     if (source.uses === 0) this.#chars -= source.chars
   }
 
-  /** Undefined when the log entry is gone. Rejects when it cannot be read now. */
+  /** Undefined when the log entry or the event is gone. Rejects when it cannot be read now. */
   async of(item: QueuedDelivery): Promise<Message | undefined> {
     if (!item.source) await (item.reading ?? this.readAhead([item]))
     if (!item.source) return undefined
@@ -79,8 +80,8 @@ export class Bodies {
     try {
       const body = typeof making === 'string' ? making : await making
       // The last delivery needs only the body while its receiver takes its time.
-      if (source.uses === 1) source.run = { ...source.run, finalOutput: '', traceSpans: '' }
-      return { executionId, body }
+      if (source.uses === 1) source.run = withoutTexts(source.run)
+      return { executionId, event: eventOf(source.run), body }
     } catch (error) {
       source.bodies.delete(include)
       throw error
@@ -160,7 +161,7 @@ export class Bodies {
 
   #make(run: DeliverySource, include: number): string | Promise<string> {
     const body = payloadOf(run, include, this.#iso)
-    return run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
+    return 'paused' in run || run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
   }
 }
 
@@ -169,8 +170,13 @@ function isLong(item: QueuedDelivery): boolean {
   return (item.include & (include.finalOutput | include.traceSpans)) !== 0
 }
 
-function charsOf({ finalOutput, traceSpans }: DeliverySource): number {
-  return (finalOutput?.length ?? 0) + (traceSpans?.length ?? 0)
+function charsOf(run: DeliverySource): number {
+  if ('paused' in run) return run.paused.length
+  return (run.finalOutput?.length ?? 0) + (run.traceSpans?.length ?? 0)
+}
+
+function withoutTexts(run: DeliverySource): DeliverySource {
+  return 'paused' in run ? { ...run, paused: '' } : { ...run, finalOutput: '', traceSpans: '' }
 }
 
 const longAheadMax = 32

@@ -7,6 +7,7 @@ import {
   type DueDelivery,
   responseCharsMax,
 } from '../domain/webhook/delivery.ts'
+import type { RunEventKind } from '../domain/webhook/run-event.ts'
 import { retryDelayMs } from './backoff.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'
@@ -24,6 +25,7 @@ export type DeliverOptions = {
 export type Message = {
   delivery: Pick<DueDelivery, 'attempts' | 'attemptsBefore'>
   deliveryId: string
+  event: RunEventKind
   body: string
   receiver: Receiver
   signal: AbortSignal
@@ -34,11 +36,11 @@ export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 
 
 /** Makes one attempt with a fresh signature. Never throws. */
 export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
-  const { receiver, deliveryId, body, signal } = message
+  const { receiver, deliveryId, event, body, signal } = message
   const { clock, post, timeoutMs } = options
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
-  const headers = webhookHeaders({ deliveryId, body, at: startedAt, secrets: receiver.secrets })
+  const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets })
   const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000

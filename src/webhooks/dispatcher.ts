@@ -42,10 +42,9 @@ export class Dispatcher {
     this.#receivers = new Receivers(options)
     this.#attempts = new Attempts({ ...options, read: (needs) => store.readDeliveries(needs) })
     this.commands = new DeliveryCommands({
-      store,
-      now: () => clock.now(),
+      ...{ store, now: () => clock.now() },
       findQueue: (subscription) => this.#states.get(subscription)?.queue,
-      expect: (key, dueAt) => this.#expect(key, dueAt),
+      expect: (key, dueAt) => this.expect(key, dueAt),
     })
     this.#yielding = new Yielding(clock, this.dispatchSoon)
     this.#timers = new TimerQueue(clock, (due) => this.#fire(due))
@@ -154,7 +153,8 @@ export class Dispatcher {
     return state
   }
 
-  #expect({ subscription, sequence }: DeliveryKey, dueAt: number): void {
+  /** A delivery is on disk that is not in memory. */
+  expect({ subscription, sequence }: DeliveryKey, dueAt: number): void {
     const state = this.#stateOf(subscription)
     state.queue.expect({ dueAt, sequence })
     this.#keepUp(state)

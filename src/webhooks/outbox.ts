@@ -74,10 +74,11 @@ export function recipientsOf(
 }
 
 function reasonToSkip(
-  { active, levelFilter, triggerFilter }: SubscriptionRow,
+  { active, events, levelFilter, triggerFilter }: SubscriptionRow,
   { level, trigger }: { level: Level; trigger: TriggerKind },
 ): SkipReason | undefined {
   if (!active) return 'inactive'
+  if (!events.includes('completed')) return 'event'
   if (levelFilter && !levelFilter.includes(level)) return 'level'
   return triggerFilter && !triggerFilter.includes(trigger) ? 'trigger' : undefined
 }

@@ -1,17 +1,38 @@
 import { eventIdOf, logIdOf } from '../domain/ids.ts'
 import { costText, filesText } from '../domain/run/log-entry.ts'
 import { createIsoTime, type IsoTime } from '../domain/text/iso-time.ts'
-import type { DeliverySource } from '../domain/webhook/delivery.ts'
+import type { DeliverySource, PauseEventSource, RunSource } from '../domain/webhook/delivery.ts'
+import { eventTypeOf, type RunEventKind } from '../domain/webhook/run-event.ts'
 import { include } from '../domain/webhook/subscription.ts'
-import { eventType } from './sign.ts'
 
 /**
- * The body of a delivery. It is made from the recorded run only, so it is the same, byte for byte, on every attempt. It
- * is also the output of `JSON.stringify`: some receivers parse and serialise it again before they verify the signature.
+ * The body of a delivery. It is made from the recorded run or event only, so it is the same, byte for byte, on every
+ * attempt. It is also the output of `JSON.stringify`: some receivers parse and serialise it again before they verify
+ * the signature.
  *
  * `wanted`: bits of `include`. `iso`: for callers that make many bodies.
  */
 export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime = createIsoTime()): string {
+  return 'paused' in source ? pausePayload(source, iso) : runPayload(source, wanted, iso)
+}
+
+/** The event that a delivery is about. */
+export function eventOf(source: DeliverySource): RunEventKind {
+  return 'paused' in source ? source.kind : 'completed'
+}
+
+function pausePayload(source: PauseEventSource, iso: IsoTime): string {
+  const { sequence, kind, workflowId, executionId, trigger, startedAt, at, paused } = source
+  const data =
+    `"workflowId":${JSON.stringify(workflowId)},"executionId":${JSON.stringify(executionId)},"trigger":"${trigger}",` +
+    `"startedAt":"${iso(startedAt)}","paused":${paused}`
+  return (
+    `{"id":"${eventIdOf(sequence, executionId)}","type":"${eventTypeOf(kind)}","timestamp":${at},` +
+    `"data":{${data}},"links":{"status":${JSON.stringify(`/jobs/${executionId}`)}}}`
+  )
+}
+
+function runPayload(source: RunSource, wanted: number, iso: IsoTime): string {
   const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = source
   const facts = source.facts === null ? undefined : (JSON.parse(source.facts) as LimitFacts)
   const data = [
@@ -34,7 +55,7 @@ export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime =
     `"log":"/v1/logs/${logIdOf(sequence)}",` +
     `"execution":${JSON.stringify(`/v1/logs/workflow/pt-BR/executions/${executionId}`)}`
   return (
-    `{"id":"${eventIdOf(sequence, executionId)}","type":"${eventType}","timestamp":${endedAt},` +
+    `{"id":"${eventIdOf(sequence, executionId)}","type":"${eventTypeOf('completed')}","timestamp":${endedAt},` +
     `"data":{${data.join(',')}},"links":{${links}}}`
   )
 }

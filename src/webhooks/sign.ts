@@ -1,8 +1,8 @@
-/** The only event type. */
-export const eventType = 'workflow.execution.completed'
+import { eventTypeOf, type RunEventKind } from '../domain/webhook/run-event.ts'
 
 export type SignedRequest = {
   deliveryId: string
+  event: RunEventKind
   /** The JSON text exactly as it is sent. */
   body: string
   /** The time of this attempt, epoch milliseconds. */
@@ -13,10 +13,10 @@ export type SignedRequest = {
 
 /** The headers of an attempt. */
 export function webhookHeaders(request: SignedRequest): [name: string, value: string][] {
-  const { deliveryId, at, secrets } = request
+  const { deliveryId, event, at, secrets } = request
   return [
     ['Content-Type', 'application/json'],
-    ['svc-event', eventType],
+    ['svc-event', eventTypeOf(event)],
     ['svc-timestamp', String(at)],
     ['svc-delivery-id', deliveryId],
     ['Idempotency-Key', deliveryId],

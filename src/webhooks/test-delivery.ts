@@ -39,7 +39,10 @@ export class TestDeliveries {
     const delivery = { attempts: 0, attemptsBefore: 0 }
     const ended = receiver.problem
       ? notSendable(delivery, receiver.problem, clock.now())
-      : await deliver({ delivery, deliveryId, body, receiver, signal }, { ...this.#options, attemptsMax: 1 })
+      : await deliver(
+          { delivery, deliveryId, event: 'completed', body, receiver, signal },
+          { ...this.#options, attemptsMax: 1 },
+        )
     if (ended === 'interrupted') throw new AppError('OVERLOADED', 'The test delivery was cancelled before it ended.')
     return { deliveryId, body, attempt: ended.attempt }
   }

@@ -1,3 +1,4 @@
+import type { WorkflowDocument } from '../../src/domain/workflow/workflow.ts'
 import { block, document } from '../support/make.ts'
 import { deploy } from '../support/running-service.ts'
 import type { Target } from './oauth-targets.ts'
@@ -64,6 +65,7 @@ export async function crashPauses(
     for (const problem of problemsOf(run, kills)) wrong.add(`run ${n} ${problem}`)
   }
   for (const problem of await leftBehind(target)) wrong.add(problem)
+  for (const problem of await receiver.missingEvents(asked.length)) wrong.add(problem)
   const ended = asked.map(([, { continuations }]) => continuations[0]).filter((each) => each !== undefined)
   const expired = ended.filter(({ timedOut }) => timedOut).length
   return { rounds, runs: asked.length, answered: ended.length - expired, expired, wrong: [...wrong] }
@@ -120,9 +122,12 @@ async function leftBehind(target: Target): Promise<string[]> {
   ]
 }
 
-function workflowFor(url: string) {
+function workflowFor(url: string): WorkflowDocument {
   const post = (path: string, body: object) => ({ url: `${url}${path}`, method: 'POST', body, retries: 10 })
-  return document({
+  const webhooks = [
+    { url: `${url}/events`, events: ['paused' as const, 'resumed' as const], retryOnNetworkError: true },
+  ]
+  const asking = document({
     name: 'Ask',
     blocks: [
       block('start', 'api_trigger', { inputFormat: [{ name: 'n', type: 'number' }] }),
@@ -132,6 +137,7 @@ function workflowFor(url: string) {
     ],
     edges: ['start > ask', 'ask:notify > send', 'ask > after'],
   })
+  return { ...asking, webhooks }
 }
 
 /** Sends a request to one of the processes. */
@@ -160,15 +166,20 @@ async function answerTwice(target: Target, run: Seen, afterMs: number, isAnswere
   )
 }
 
-/** Takes the links, and what the runs do after their pause. */
+type PauseEvent = { id: string; type: string; data: { paused: { contextId: string }[] } }
+
+/** Takes the links, the events, and what the runs do after their pause. */
 class Receiver {
   readonly #server: ReturnType<typeof Bun.serve>
+  /** The events about each pause, by its ID: `paused evt_…`, `resumed evt_…`. */
+  readonly #events = new Map<string, Set<string>>()
 
   constructor(seen: ReadonlyMap<number, Seen>) {
     this.#server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
-      async fetch(request) {
+      fetch: async (request) => {
+        if (new URL(request.url).pathname === '/events') return this.#take((await request.json()) as PauseEvent)
         const body = (await request.json()) as { n: number; link?: string; approved?: boolean; timedOut?: boolean }
         const run = seen.get(body.n)
         if (run && body.link !== undefined) run.link = body.link
@@ -180,6 +191,29 @@ class Receiver {
         return Response.json({ ok: true })
       },
     })
+  }
+
+  #take({ id, type, data }: PauseEvent): Response {
+    for (const { contextId } of data.paused) {
+      const events = this.#events.get(contextId) ?? new Set()
+      this.#events.set(contextId, events.add(`${type.split('.').at(-1)} ${id}`))
+    }
+    return Response.json({ ok: true })
+  }
+
+  /** Pauses without exactly one event at their beginning and one at their end, after a while. */
+  async missingEvents(count: number): Promise<string[]> {
+    const wrong = () =>
+      [...this.#events].flatMap(([contextId, events]) => {
+        const kinds = [...events].map((event) => event.split(' ')[0]).toSorted()
+        return kinds.join() === 'paused,resumed' ? [] : [`the pause ${contextId} had the events ${kinds.join()}`]
+      })
+    const deadline = performance.now() + 30_000
+    while ((wrong().length > 0 || this.#events.size < count) && performance.now() < deadline) await Bun.sleep(100)
+    return [
+      ...wrong(),
+      ...(this.#events.size < count ? [`${count} runs asked, and ${this.#events.size} had events`] : []),
+    ]
   }
 
   get url(): string {

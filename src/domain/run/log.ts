@@ -150,8 +150,11 @@ export type RunWebhooks = {
   /** JSON text `{ rateLimits, usage }` as they were when the run ended; null when no delivery includes them. */
   facts: string | null
 }
-/** Why a subscription receives nothing: it is inactive, or one of its filters excludes the run. */
-export type SkipReason = 'inactive' | 'level' | 'trigger'
+/**
+ * Why a subscription receives nothing: it is inactive, it does not select the event, or one of its filters excludes the
+ * run.
+ */
+export type SkipReason = 'inactive' | 'level' | 'trigger' | 'event'
 
 /** Whether the run's cost counts against the account's limit. Manual runs do not count. */
 export function countsAsUsage({ costTotal, trigger }: Pick<LogRow, 'costTotal' | 'trigger'>): boolean {

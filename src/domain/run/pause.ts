@@ -1,3 +1,4 @@
+import type { PauseEvent } from '../webhook/run-event.ts'
 import type { WebhookAuthentication } from '../webhook/webhook-trigger.ts'
 import type { FormField } from '../workflow/form.ts'
 import type { RequestClaim } from './claim.ts'
@@ -28,6 +29,8 @@ export type NewPause = {
   until: number | null
   /** The facts that the block needs again, encrypted; null for none. */
   content: Uint8Array | null
+  /** Set when a write before has opened it. */
+  isOpened?: true
 }
 
 /** Who may answer a pause: anyone with its link, members of the workspace who may run workflows, or named accounts. */
@@ -95,6 +98,8 @@ export type StoredPause = NewPause & {
   state: PauseState
   endedAt: number | null
   answer: Uint8Array | null
+  /** Whether a webhook event has announced its end. */
+  isAnnounced: boolean
 }
 
 /**
@@ -150,5 +155,6 @@ export type PauseWrite = {
   pauses: readonly NewPause[]
   /** The run goes on: other blocks of it still work. */
   goesOn?: true
+  event?: PauseEvent
   accepts?: { row: NewJob; steps: readonly Uint8Array[]; claim?: RequestClaim }
 }

@@ -1,4 +1,5 @@
 import type { ScheduleStep } from '../schedule/schedule.ts'
+import type { PauseEvent } from '../webhook/run-event.ts'
 import type { Claim, RequestClaim } from './claim.ts'
 import type { NewJob } from './job.ts'
 import type { LogRow } from './log.ts'
@@ -25,7 +26,9 @@ export type JobWrite =
   /** Refused, without a job, when its claim is. `chars`: the approximate input size, if it is encrypted later. */
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts or continues. */
-  | { kind: 'job-start'; executionId: string; at: number }
+  | { kind: 'job-start'; executionId: string; at: number; event?: PauseEvent }
+  /** A pause of a running job has ended. */
+  | { kind: 'job-event'; executionId: string; event: PauseEvent }
   /** A running job that waits for memory before its next block. */
   | { kind: 'job-wait'; executionId: string; at: number }
   /** The state needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
@@ -62,6 +65,8 @@ export function lengthOfWrite(write: Write): number {
     case 'job-wait':
     case 'schedule':
       return 0
+    case 'job-event':
+      return write.event.paused.length
     case 'job-pause':
       return lengthOfPause(write)
     case 'job-step':
@@ -70,8 +75,8 @@ export function lengthOfWrite(write: Write): number {
   }
 }
 
-function lengthOfPause({ pauses, accepts }: PauseWrite): number {
+function lengthOfPause({ pauses, accepts, event }: PauseWrite): number {
   const contents = pauses.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
   const steps = accepts?.steps.reduce((sum, step) => sum + step.length, accepts.row.input.length) ?? 0
-  return contents + steps
+  return contents + steps + (event?.paused.length ?? 0)
 }

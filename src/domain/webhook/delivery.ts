@@ -1,9 +1,10 @@
 import type { OutboundFailureCode } from '../outbound-request.ts'
 import type { Level, SkipReason } from '../run/log.ts'
 import type { TriggerKind } from '../workflow/workflow.ts'
+import type { PauseEvent } from './run-event.ts'
 
 /**
- * A webhook delivery: one run, sent to one subscription. Times are in epoch milliseconds.
+ * A webhook delivery: one event of a run, sent to one subscription. Times are in epoch milliseconds.
  *
  * pending → delivered: a receiver accepted it (2xx).
  * pending → failed: an attempt failed and must not be retried, or it was the last attempt.
@@ -25,7 +26,7 @@ export type Delivery = DeliveryKey & {
   dueAt: number | null
 }
 
-/** `sequence` identifies the run's log entry, `subscription` is the subscription's number. */
+/** `sequence` identifies the run's log entry or the pause event, `subscription` is the subscription's number. */
 export type DeliveryKey = { sequence: number; subscription: number }
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -61,8 +62,11 @@ export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'del
 /** The record of an attempt that has ended. */
 export type EndedAttempt = { delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
-/** The recorded run from which the body of a delivery is built. Texts are JSON. */
-export type DeliverySource = {
+/** The record from which the body of a delivery is built. */
+export type DeliverySource = RunSource | PauseEventSource
+
+/** A recorded run. Texts are JSON. */
+export type RunSource = {
   sequence: number
   workflowId: string
   executionId: string
@@ -80,6 +84,14 @@ export type DeliverySource = {
   files: string | null
   /** `{ rateLimits, usage }` when the run ended; null when no subscription includes them. */
   facts: string | null
+}
+
+/** A pause event on disk, from which the body of a delivery is built. */
+export type PauseEventSource = Pick<PauseEvent, 'sequence' | 'kind' | 'at' | 'paused'> & {
+  workflowId: string
+  executionId: string
+  trigger: TriggerKind
+  startedAt: number
 }
 
 /** The outcome for one subscription of the workflow when a run ended. */

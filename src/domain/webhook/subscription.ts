@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { type RunEventKind, runEvents } from './run-event.ts'
 
-/** Webhook subscriptions: who is notified when a workflow's runs end, about which runs, and with which content. */
+/** Webhook subscriptions: who is notified of a workflow's runs, of which runs and events, and with which content. */
 
 /** The maximum number per workflow. */
 export const subscriptionsMax = 20
@@ -32,6 +33,13 @@ export const Subscription = t.Object(
     includeTraceSpans: t.Optional(t.Boolean()),
     includeRateLimits: t.Optional(t.Boolean()),
     includeUsageData: t.Optional(t.Boolean()),
+    events: t.Optional(
+      t.Array(t.Union([t.Literal('completed'), t.Literal('paused'), t.Literal('resumed')]), {
+        minItems: 1,
+        uniqueItems: true,
+        expected: 'a list of different ones of "completed", "paused" and "resumed", not empty (left out, "completed")',
+      }),
+    ),
     levelFilter: t.Optional(
       t.Array(t.Union([t.Literal('info'), t.Literal('error')]), filterWords('"info" and "error"')),
     ),
@@ -81,6 +89,7 @@ export type SubscriptionRow = {
   previousSecretUntil: number | null
   /** Bits of `include`. */
   include: number
+  events: readonly RunEventKind[]
   /** Null: all levels. */
   levelFilter: Readonly<NonNullable<Subscription['levelFilter']>> | null
   triggerFilter: Readonly<NonNullable<Subscription['triggerFilter']>> | null
@@ -95,7 +104,7 @@ export type SubscriptionRow = {
 /** The options of a subscription that a user chooses. */
 export type SubscriptionOptions = Pick<
   SubscriptionRow,
-  'url' | 'include' | 'levelFilter' | 'triggerFilter' | 'active' | 'retryOnNetworkError'
+  'url' | 'include' | 'events' | 'levelFilter' | 'triggerFilter' | 'active' | 'retryOnNetworkError'
 >
 
 /** A subscription to save. `secret` absent: the stored secret of its ID stays; null: it is removed. */
@@ -117,10 +126,11 @@ export type ShownSubscription = Omit<Required<Subscription>, 'secret' | 'levelFi
 
 /** The options of a saved subscription, with defaults filled in. */
 export function optionsOf(subscription: Subscription): SubscriptionOptions {
-  const { url, levelFilter, triggerFilter, active = true, retryOnNetworkError = false } = subscription
+  const { url, events = defaultEvents, levelFilter, triggerFilter } = subscription
+  const { active = true, retryOnNetworkError = false } = subscription
   const bits = includeMembers.reduce((sum, [name, bit]) => (subscription[name] ? sum | bit : sum), 0)
   const filters = { levelFilter: levelFilter ?? null, triggerFilter: triggerFilter ?? null }
-  return { url, include: bits, ...filters, active, retryOnNetworkError }
+  return { url, include: bits, events: inOrder(events), ...filters, active, retryOnNetworkError }
 }
 
 /** A change as clients send it. Null removes a filter or the secret, and resets any other member to its default. */
@@ -130,7 +140,7 @@ export type SubscriptionPatch = { [Name in Exclude<keyof Subscription, 'id' | 'u
 
 /** The options in a change. */
 export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<SubscriptionChange, 'secret'> {
-  const { url, levelFilter, triggerFilter, active, retryOnNetworkError } = patch
+  const { url, events, levelFilter, triggerFilter, active, retryOnNetworkError } = patch
   const bitsOf = (isSought: (value: boolean | null) => boolean) =>
     includeMembers.reduce((sum, [name, bit]) => {
       const value = patch[name]
@@ -138,6 +148,7 @@ export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<Subscr
     }, 0)
   return {
     ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events: inOrder(events ?? defaultEvents) }),
     ...(levelFilter === undefined ? {} : { levelFilter }),
     ...(triggerFilter === undefined ? {} : { triggerFilter }),
     ...(active === undefined ? {} : { active: active ?? true }),
@@ -148,7 +159,7 @@ export function choicesIn(patch: Omit<SubscriptionPatch, 'secret'>): Omit<Subscr
 
 /** The API form of a stored subscription. */
 export function shownOf(row: Pick<SubscriptionRow, 'id'> & SubscriptionOptions): ShownSubscription {
-  const { id, url, levelFilter, triggerFilter, active, retryOnNetworkError } = row
+  const { id, url, events, levelFilter, triggerFilter, active, retryOnNetworkError } = row
   return {
     id,
     url,
@@ -156,11 +167,18 @@ export function shownOf(row: Pick<SubscriptionRow, 'id'> & SubscriptionOptions):
     includeTraceSpans: (row.include & include.traceSpans) !== 0,
     includeRateLimits: (row.include & include.rateLimits) !== 0,
     includeUsageData: (row.include & include.usage) !== 0,
+    events: [...events],
     ...(levelFilter ? { levelFilter: [...levelFilter] } : {}),
     ...(triggerFilter ? { triggerFilter: [...triggerFilter] } : {}),
     active,
     retryOnNetworkError,
   }
+}
+
+const defaultEvents = ['completed'] as const satisfies RunEventKind[]
+
+function inOrder(events: readonly RunEventKind[]): RunEventKind[] {
+  return runEvents.filter((event) => events.includes(event))
 }
 
 const includeMembers = [

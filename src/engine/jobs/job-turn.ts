@@ -19,6 +19,7 @@ import { StepHistory } from '../run/step-history.ts'
 import { crashMark, isStuck } from './crash-marks.ts'
 import { endedJob, type JobEnding } from './job-record.ts'
 import type { JobStore } from './job-store.ts'
+import { type PauseEventOf, withEvent } from './pause-run.ts'
 
 /** The services that running a job needs. */
 export type TurnOptions = {
@@ -44,6 +45,8 @@ export type TurnOptions = {
   onPaused?(pauses: readonly NewPause[]): void
   /** Called when a run of a chat that continued without its caller has its log entry. */
   onChatEnded?(run: { deployment: Deployment; input: TriggerInput; record: RunRecord }): Promise<void>
+  /** The webhook events for pauses that begin and for pauses that have ended. */
+  pauseEvents?: { begun: PauseEventOf<NewPause>; ended: PauseEventOf<StoredPause> }
   /** Called for errors of the service, not of a workflow. */
   onBug(executionId: string, error: unknown): void
 }
@@ -105,15 +108,16 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const at = clock.now()
   const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))
   const started = { ...job, startedAt: job.startedAt ?? at, waitedMs }
+  const pauses = job.hasPauses ? await store.listRunPauses(executionId) : []
   if (isStuck(texts, job.interruptions)) {
-    const pauses = job.hasPauses ? await store.listRunPauses(executionId) : []
     const open = pauses.filter(({ state }) => state === 'open')
     if (open.length === 0) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
     // It may only have been waiting. It tries again when its pause has ended.
-    return (await write({ kind: 'job-start', executionId, at })) ? 'done' : await pauseJob(turn, executionId, open)
+    return (await write({ kind: 'job-start', executionId, at })) ? 'done' : await pauseJob(turn, job, open)
   }
   const mark = crashMark(texts, job.interruptions)
-  const writes: JobWrite[] = [{ kind: 'job-start', executionId, at }]
+  const event = pauses.length === 0 ? undefined : await turn.pauseEvents?.ended(job, pauses)
+  const writes: JobWrite[] = [{ kind: 'job-start', executionId, at, ...(event && { event }) }]
   if (mark !== undefined) {
     writes.push({ kind: 'job-step', executionId, number: texts.length + 1, content: seal(mark, executionId) })
     texts.push(mark)
@@ -121,7 +125,6 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const [refusal] = await Promise.all(writes.map(write))
   // Another process has started it.
   if (refusal) return 'done'
-  const pauses = job.hasPauses ? await store.listRunPauses(executionId) : []
   const text = open(sealed, executionId)
   return {
     job: started,
@@ -178,7 +181,7 @@ export async function runJob(
   }
   active.isRunning = false
   const { cause } = suspension
-  if (cause instanceof Paused) return await pauseJob(turn, executionId, cause.pauses)
+  if (cause instanceof Paused) return await pauseJob(turn, job, cause.pauses)
   if (cause instanceof CrowdedOut) {
     active.crowdedBytes = cause.bytes
     // So that neither a crash nor the time until it resumes counts.
@@ -191,13 +194,15 @@ export async function runJob(
 }
 
 /** Writes that a job is paused. When one of its pauses has ended meanwhile, it continues. */
-async function pauseJob(turn: Turn, executionId: string, pauses: readonly NewPause[]): Promise<TurnEnd> {
-  const { write, store, clock, active } = turn
-  if (await write({ kind: 'job-pause', executionId, at: clock.now(), pauses })) return 'done'
+async function pauseJob(turn: Turn, job: RunnableJob, pauses: readonly NewPause[]): Promise<TurnEnd> {
+  const { write, store, clock, active, pauseEvents } = turn
+  const { executionId } = job
+  const pausing = { kind: 'job-pause' as const, executionId, at: clock.now(), pauses }
+  if (await write(pauseEvents ? await withEvent(pausing, job, pauseEvents.begun) : pausing)) return 'done'
   if (active.isCancelled) return await endSuspended(turn, executionId)
   turn.onPaused?.(pauses)
-  const job = await store.findJob(executionId)
-  return job?.state === 'interrupted' ? 'again' : 'done'
+  const stored = await store.findJob(executionId)
+  return stored?.state === 'interrupted' ? 'again' : 'done'
 }
 
 async function endSuspended(turn: Turn, executionId: string): Promise<TurnEnd> {

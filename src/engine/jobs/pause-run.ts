@@ -1,8 +1,10 @@
-import type { NewJob } from '../../domain/run/job.ts'
-import type { PauseWrite } from '../../domain/run/pause.ts'
+import type { JobFacts, NewJob } from '../../domain/run/job.ts'
+import type { NewPause, PauseWrite } from '../../domain/run/pause.ts'
 import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import type { InSlices } from '../../domain/slices.ts'
+import type { PauseEvent } from '../../domain/webhook/run-event.ts'
+import type { TriggerKind } from '../../domain/workflow/workflow.ts'
 import type { OpeningPause, PausedRun, RunRequest, StepWriter } from '../run/run-request.ts'
 import { inputText } from './job-record.ts'
 
@@ -12,6 +14,25 @@ export type PauseRunOptions = {
   /** Resolves with a refusal when the job is not this process's. */
   write(write: JobWrite): Promise<unknown>
   inSlices: InSlices
+  /** The webhook event for pauses that begin. */
+  eventOf: PauseEventOf<NewPause>
+}
+
+/** The webhook event about pauses of a run; undefined when nobody is notified of them. */
+export type PauseEventOf<Pause> = (
+  run: Pick<JobFacts, 'executionId' | 'workflowId' | 'workspaceId'> & { trigger: TriggerKind },
+  pauses: readonly Pause[],
+) => PauseEvent | undefined | Promise<PauseEvent | undefined>
+
+/** Adds the webhook event for the pauses that begin. */
+export async function withEvent(
+  write: PauseWrite,
+  { workflowId, workspaceId, trigger }: Pick<RunRequest, 'workflowId' | 'workspaceId' | 'trigger'>,
+  eventOf: PauseEventOf<NewPause>,
+): Promise<PauseWrite> {
+  const { executionId, pauses } = write
+  const event = await eventOf({ executionId, workflowId, workspaceId, trigger }, pauses)
+  return event ? { ...write, event } : write
 }
 
 /** Writes that a run is paused whose caller was waiting. */
@@ -20,7 +41,8 @@ export async function pauseRun(
   options: PauseRunOptions,
 ): Promise<void> {
   const { executionId, startedAt, endedAt } = record
-  const write = { kind: 'job-pause' as const, executionId, at: endedAt, pauses }
+  const pausing = { kind: 'job-pause' as const, executionId, at: endedAt, pauses }
+  const write = await withEvent(pausing, request, options.eventOf)
   if (!history) await options.write(write)
   else {
     const steps = await history.heldTexts()
@@ -34,7 +56,8 @@ export async function openPause(
   options: PauseRunOptions,
 ): Promise<StepWriter> {
   const { executionId } = facts
-  const write: PauseWrite = { kind: 'job-pause', executionId, at: pause.since, pauses: [pause], goesOn: true }
+  const opening: PauseWrite = { kind: 'job-pause', executionId, at: pause.since, pauses: [pause], goesOn: true }
+  const write = await withEvent(opening, request, options.eventOf)
   const accepts = held && (await acceptance(request, executionId, startedAt, held, options))
   if (await options.write(accepts ? { ...write, accepts } : write)) throw new WorkLost()
   return async (number, text) => {

@@ -32,6 +32,8 @@ export type RunPausesOptions = {
   admit(): Promise<void>
   /** Writes a pause that the run does not wait for yet. Undefined where no pause can be answered. */
   open: ((pause: NewPause) => Promise<void>) | undefined
+  /** Called when a pause has ended while the run was in memory, before its block continues. */
+  resumed(ended: StoredPause): Promise<void>
   links: PauseSeal | undefined
 }
 
@@ -112,9 +114,11 @@ export class RunPauses {
       await this.#options.admit()
       const sealed = links.seal(JSON.stringify(content))
       pause = { ...at, contextId: newId(), kind, since: clock.now(), until, content: sealed }
-      const opening = this.#opening.then(() => open(pause!))
+      const begun = pause
+      const opening = this.#opening.then(() => open(begun))
       this.#opening = opening.catch(() => undefined)
       await opening
+      pause = { ...pause, isOpened: true }
     }
     const { contextId } = pause
     const facts = { id: contextId, ...links.linksOf(contextId) }
@@ -138,7 +142,9 @@ export class RunPauses {
     this.#open.set(place, pause)
     this.end()
     try {
-      return await promise
+      const ended = await promise
+      await this.#options.resumed(ended)
+      return ended
     } finally {
       signal.removeEventListener('abort', abort)
       this.#answers.delete(pause.contextId)

@@ -1,7 +1,9 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
+import type { StoredPause } from '../../domain/run/pause.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
+import type { RunFacts } from '../block.ts'
 import type { Deployment } from '../deployments.ts'
 import type { Capabilities } from './run.ts'
 import type { PauseSeal } from './run-pauses.ts'
@@ -30,6 +32,8 @@ export type RunnerOptions = {
   openPause?(opening: OpeningPause): Promise<StepWriter>
   /** Rejects with the block's error when the workspace may not have a further pause. */
   admitPause?(workspaceId: string): Promise<void>
+  /** Called when a pause has ended while its run was in memory. */
+  resumed?(run: RunFacts, ended: StoredPause): Promise<void>
   sealPauses?(executionId: string): PauseSeal
   /** The observer that waits for an asynchronous run to begin. */
   awaiting?(executionId: string): RunObserver | undefined

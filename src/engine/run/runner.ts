@@ -274,6 +274,10 @@ export class Runner {
       suspend: (cause) => run.suspend(cause),
       admit: async () => await this.#options.admitPause?.(run.facts.workspaceId),
       open: this.#options.openPause && ((pause) => this.#openPause(run, request, pause)),
+      // Written again in the next turn.
+      resumed: async (ended) => {
+        await this.#options.resumed?.(run.facts, ended).catch((cause: unknown) => run.suspend(cause))
+      },
       links: this.#options.sealPauses?.(run.facts.executionId),
     })
   }

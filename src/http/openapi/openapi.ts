@@ -6,7 +6,7 @@ import { RunFailureResponse } from './execute-operation.ts'
 import { errorsMember, optionalBodyMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
-import { describeWebhooks, webhookOperation } from './webhook-openapi.ts'
+import { describeWebhooks, webhookOperations } from './webhook-openapi.ts'
 
 /** The parts of an OpenAPI document that this file changes. */
 export type OpenApi = { openapi: string; paths: Record<string, PathItem>; components?: Json; [member: string]: unknown }
@@ -29,7 +29,8 @@ type Place = { path: string; named: NamedSchemas; examples: Examples }
 export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
   const named: NamedSchemas = {}
   // The document of a single workflow's endpoint has no example for these, and does not list them.
-  const delivered = examples.operations[webhookOperation]?.request
+  const exampleOf = (operation: string) => examples.operations[operation]?.request
+  const hasWebhooks = exampleOf(webhookOperations.completed) !== undefined
   const repairItem = (item: PathItem, path: string) =>
     mapValues(item, (operation) => repairOperation(operation, { path, named, examples }))
   return {
@@ -38,7 +39,7 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
     servers: [{ url: '/' }],
     tags: tagsIn(document),
     paths: mapValues(document.paths, repairItem),
-    ...(delivered === undefined ? {} : { webhooks: describeWebhooks(named, delivered) }),
+    ...(hasWebhooks ? { webhooks: describeWebhooks(named, exampleOf) } : {}),
     components: {
       ...document.components,
       schemas: { ...named, Error: plainSchema(ErrorResponse, named) },

@@ -172,7 +172,7 @@ const accepted200 = { ...refused503, status: 200, error: null, answer: null }
 const delivery = {
   ...{ id: 'dlv_00a1jx3k9f22b7a5c8d1e903', eventId: 'evt_00a1jx3k9f22b7a5c8d1e90', webhookId, url: hookUrl },
   ...ranVersion,
-  ...{ workflowId, executionId, logId, state: 'pending', createdAt: endedAt },
+  ...{ event: 'completed', workflowId, executionId, logId, state: 'pending', createdAt: endedAt },
   ...{ nextAttemptAt: '2025-06-01T12:00:05.512Z', attemptCount: 1, lastAttempt: refused503 },
 }
 const deliveryDetail = { ...delivery, attempts: [refused503] }
@@ -196,15 +196,15 @@ const asked = {
   ...{ kind: 'approval', title: 'Pay the invoice?', message: 'Invoice 4711 of Acme: 120 EUR.', fields: [reason] },
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', required: 1, answers: 0, by: null },
 }
+const begunPause = {
+  ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
+  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', title: 'Pay the invoice?' },
+}
 const pause = {
-  ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
-  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', executionId, workflowId, workflowName: 'Weather' },
-  ...{ outerBlockId: 'ask', title: 'Pay the invoice?', access: 'link' },
+  ...{ ...begunPause, executionId, workflowId, workflowName: 'Weather' },
+  ...{ outerBlockId: 'ask', access: 'link' },
 }
-const waitingAt = {
-  ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
-  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z' },
-}
+const { title: _title, ...waitingAt } = begunPause
 const pauseDetail = {
   ...{ ...pause, message: asked.message, fields: asked.fields, accounts: [], required: 1, answers: [] },
   ...{ mayAnswer: true, url: null, callbackUrl: null },
@@ -294,6 +294,23 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
         ],
         limits,
       },
+    },
+  },
+  onWorkflowExecutionPaused: {
+    request: {
+      ...{ id: 'evt_00a1jx3k9f22b7a5c8d1e90', type: 'workflow.execution.paused', timestamp: 1748779200212 },
+      data: { workflowId, executionId, trigger: 'api', startedAt, paused: [begunPause] },
+      links: { status: `/jobs/${executionId}` },
+    },
+  },
+  onWorkflowExecutionResumed: {
+    request: {
+      ...{ id: 'evt_00a1jx3k9f22b7a5c8d1e90', type: 'workflow.execution.resumed', timestamp: 1748779200212 },
+      data: {
+        ...{ workflowId, executionId, trigger: 'api', startedAt },
+        paused: [{ ...begunPause, endedAt, outcome: 'answered' }],
+      },
+      links: { status: `/jobs/${executionId}` },
     },
   },
   onWorkflowExecutionCompleted: {

@@ -1,9 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
-import { eventType } from '../../webhooks/sign.ts'
+import { eventTypeOf, type RunEventKind, runEvents } from '../../domain/webhook/run-event.ts'
 import { LimitsResponse, RateState } from '../responses/account-schemas.ts'
 import { Cost } from '../responses/cost-response.ts'
 import { logFacts, TraceSpan } from '../responses/log-schemas.ts'
+import { PauseFacts } from '../responses/pauses/pause-schemas.ts'
+import { Time } from '../responses/schema-parts.ts'
 import { type Json, type NamedSchemas, plainSchema } from './plain-schema.ts'
 
 /** The payload of webhook deliveries, for the OpenAPI document and the tests that check deliveries. */
@@ -11,7 +13,7 @@ const { id: _id, ...runFacts } = logFacts
 export const WebhookPayload = t.Object(
   {
     id: t.String({ description: 'The id of the event: one per run, the same for all its webhook subscriptions.' }),
-    type: t.Literal(eventType),
+    type: t.Literal(eventTypeOf('completed')),
     timestamp: t.Integer({ description: 'When the run ended, in milliseconds since 1970.' }),
     data: t.Object({
       ...runFacts,
@@ -39,11 +41,54 @@ export const WebhookPayload = t.Object(
   { $id: 'WebhookPayload' },
 )
 
-/** The name of its operation. */
-export const webhookOperation = 'onWorkflowExecutionCompleted'
+const pausePayloadOf = (kind: 'paused' | 'resumed', id: string, described: string) =>
+  t.Object(
+    {
+      id: t.String({ description: 'The id of the event: the same for all webhook subscriptions.' }),
+      type: t.Literal(eventTypeOf(kind)),
+      timestamp: t.Integer({ description: 'When the event happened, in milliseconds since 1970.' }),
+      data: t.Object({
+        ...{
+          workflowId: t.String(),
+          executionId: t.String(),
+          trigger: runFacts.trigger,
+          startedAt: runFacts.startedAt,
+        },
+        paused: t.Array(kind === 'paused' ? BegunPause : EndedPause, { description: described }),
+      }),
+      links: t.Object({ status: t.String({ description: 'The status of the run, below `/api`.' }) }),
+    },
+    { $id: id },
+  )
+
+const title = t.Optional(t.String({ description: 'The question of an approval.' }))
+const BegunPause = t.Object({ ...PauseFacts.properties, title })
+const EndedPause = t.Object({
+  ...BegunPause.properties,
+  endedAt: Time,
+  outcome: oneOf(['answered', 'expired'], { description: '`expired`: its time came, as for each `wait`.' }),
+})
+
+const payloads = {
+  completed: WebhookPayload,
+  paused: pausePayloadOf('paused', 'PausedWebhookPayload', 'The pauses that have begun.'),
+  resumed: pausePayloadOf('resumed', 'ResumedWebhookPayload', 'The pauses that have ended.'),
+} as const satisfies Record<RunEventKind, unknown>
+
+const summaries = {
+  completed: 'A run ended',
+  paused: 'A run paused',
+  resumed: 'A paused run continues',
+} as const satisfies Record<RunEventKind, string>
+
+/** The names of the operations. */
+export const webhookOperations = {
+  completed: 'onWorkflowExecutionCompleted',
+  paused: 'onWorkflowExecutionPaused',
+  resumed: 'onWorkflowExecutionResumed',
+} as const satisfies Record<RunEventKind, string>
 
 const headers: readonly (readonly [name: string, description: string, example: string])[] = [
-  ['svc-event', 'What happened.', eventType],
   ['svc-timestamp', 'When this attempt was made, in milliseconds since 1970.', '1748779200212'],
   ['svc-delivery-id', 'The id of the delivery: the same on every attempt.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
   ['Idempotency-Key', 'The same.', 'dlv_00a1jx3k9f22b7a5c8d1e903'],
@@ -56,17 +101,24 @@ const headers: readonly (readonly [name: string, description: string, example: s
 ]
 
 /** The member `webhooks` of the document. */
-export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
-  const schema = plainSchema(WebhookPayload, named)
-  const post = {
-    operationId: webhookOperation,
-    summary: 'A run ended',
+export function describeWebhooks(named: NamedSchemas, exampleOf: (operation: string) => unknown): Json {
+  return Object.fromEntries(
+    runEvents.map((kind) => [eventTypeOf(kind), { post: describe(kind, named, exampleOf(webhookOperations[kind])) }]),
+  )
+}
+
+function describe(kind: RunEventKind, named: NamedSchemas, example: unknown): Json {
+  const schema = plainSchema(payloads[kind], named)
+  const eventHeader = ['svc-event', 'What happened.', eventTypeOf(kind)] as const
+  return {
+    operationId: webhookOperations[kind],
+    summary: summaries[kind],
     description:
-      'Sent to every webhook subscription whose filters admit the run. 2xx accepts it; after 5xx and 429 it is sent again with ' +
+      'Sent to every webhook subscription that selects the event and whose filters admit the run. 2xx accepts it; after 5xx and 429 it is sent again with ' +
       'the same ids and body; any other status ends the delivery.',
     tags: ['Webhooks'],
     security: [],
-    parameters: headers.map(([name, description, value]) => {
+    parameters: [eventHeader, ...headers].map(([name, description, value]) => {
       const required = name !== 'svc-signature'
       return { name, in: 'header', required, description, schema: { type: 'string' }, example: value }
     }),
@@ -76,5 +128,4 @@ export function describeWebhooks(named: NamedSchemas, example: unknown): Json {
       '4XX': { description: 'The receiver refuses the delivery; after 429 it is sent again.' },
     },
   }
-  return { [eventType]: { post } }
 }

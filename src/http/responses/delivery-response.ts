@@ -8,6 +8,7 @@ export function deliveryResponse(row: DeliveryRow): DeliveryResponse {
   const { sequence, executionId, workflowId, subscriptionId, url, state, dueAt, lastAttempt } = row
   return {
     id: deliveryIdOf(row, executionId),
+    event: row.event,
     eventId: eventIdOf(sequence, executionId),
     webhookId: subscriptionId,
     url,
@@ -15,7 +16,7 @@ export function deliveryResponse(row: DeliveryRow): DeliveryResponse {
     executionId,
     version: row.version > 0 ? row.version : null,
     versionName: row.versionName,
-    logId: logIdOf(sequence),
+    logId: row.event === 'completed' ? logIdOf(sequence) : null,
     state,
     createdAt: isoTime(row.endedAt),
     nextAttemptAt: dueAt === null ? null : isoTime(dueAt),
@@ -41,12 +42,13 @@ export function runWebhookResponse(
     ...shown,
     decision: delivery.state === 'pending' ? 'queued' : delivery.state,
     reason: reasonOf(delivery),
-    delivery: deliveryResponse({ ...delivery, ...run, subscriptionId: id, url }),
+    delivery: deliveryResponse({ ...delivery, ...run, event: 'completed', subscriptionId: id, url }),
   }
 }
 
 const skips = {
   inactive: { decision: 'inactive', reason: 'The webhook was switched off when the run ended.' },
+  event: { decision: 'filtered_by_event', reason: 'Its events do not include completed.' },
   level: { decision: 'filtered_by_level', reason: 'Its levelFilter does not admit the level of the run.' },
   trigger: { decision: 'filtered_by_trigger', reason: 'Its triggerFilter does not admit what started the run.' },
 } as const

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { deliveryStates } from '../../domain/webhook/delivery.ts'
+import { runEvents } from '../../domain/webhook/run-event.ts'
 import { Subscription } from '../../domain/webhook/subscription.ts'
 
 /** Requests and responses about webhook subscriptions, which documents contain in the same form. */
@@ -75,13 +76,14 @@ export const TestDeliveryResponse = t.Object(
 const deliveryFacts = {
   id: t.String({ description: '`svc-delivery-id`, which is also `Idempotency-Key`.' }),
   eventId: t.String({ description: '`id` of the body.' }),
+  event: oneOf(runEvents, { description: 'What the delivery is about: the end of a run, or pauses of it.' }),
   webhookId: t.String(),
   url: t.String({ description: 'As it is written now.' }),
   workflowId: t.String(),
   executionId: t.String(),
   version: maybe(t.Integer({ description: 'The deployed version that ran; null: the draft.' })),
   versionName: maybe(t.String({ description: 'The present name of that version.' })),
-  logId: t.String(),
+  logId: maybe(t.String({ description: 'Null unless the run has ended.' })),
   state: oneOf(deliveryStates, { description: '`pending`: until it is delivered, fails for good, or is cancelled.' }),
   createdAt: Time,
   nextAttemptAt: maybe(t.String({ format: 'date-time', description: 'Null unless it is pending.' })),
@@ -103,6 +105,7 @@ export const Resent = t.Object({ resent: t.Integer({ description: 'Deliveries th
 
 export const decisions = [
   'inactive',
+  'filtered_by_event',
   'filtered_by_level',
   'filtered_by_trigger',
   'queued',

@@ -25,7 +25,7 @@ test('pending deliveries of runs with 1 GB of output are sent with less than hal
     workflowId,
     {
       ...{ id: 'a', url: receiver.url, secret: null, include: 0, active: true },
-      ...{ levelFilter: null, triggerFilter: null, retryOnNetworkError: false },
+      ...{ events: ['completed'], levelFilter: null, triggerFilter: null, retryOnNetworkError: false },
     },
     1,
   )

@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts
 import type { CheckIn } from '../../../src/store/process-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { ManualClock } from '../../support/clock.ts'
+import { newSubscription } from '../../support/store/contract/subscription-contract.ts'
 import { type Installed, install, logRow } from '../../support/store/installed.ts'
 import { postgresServer } from '../../support/store/postgres-server.ts'
 import { queryPostgres } from '../../support/store/postgres-store.ts'
@@ -180,8 +181,7 @@ describe('the deliveries of a process', () => {
   async function withDeliveries(count: number) {
     const at = await world(count)
     const { workflowId } = at.home
-    const options = { include: 0, levelFilter: null, triggerFilter: null, active: true, retryOnNetworkError: false }
-    const { number } = await at.stores[0].createSubscription(workflowId, { id: 'w', url: 'http://x/', ...options }, 1)
+    const { number } = await at.stores[0].createSubscription(workflowId, newSubscription('w'), 1)
     const webhooks = { deliveries: [{ subscription: number, include: 0 }], skipped: [], facts: null }
     const rows = [1, 2, 3].map((sequence) => ({ ...logRow(at.home, sequence), webhooks }))
     await at.stores[0].append(rows.map((row) => logWrite(row)))

@@ -26,7 +26,7 @@ export async function fillInstallation(store: Store, entries = 40): Promise<Inst
   await fillWorkflows(store, home)
   const subscriptions = await subscribe(store, home)
   await fillLog(store, home, { other, entries, subscriptions })
-  await fillJobs(store, home)
+  await fillJobs(store, home, subscriptions[0] ?? 0)
   return home
 }
 
@@ -187,7 +187,7 @@ export const jobIds = [
   'paused-job',
 ] as const
 
-async function fillJobs(store: Store, { workflowId, workspaceId }: Installed): Promise<void> {
+async function fillJobs(store: Store, { workflowId, workspaceId }: Installed, subscription: number): Promise<void> {
   const job = { workflowId, workspaceId, version: 2, trigger: 'api', createdAt: at, input: bytes(10) } as const
   const [queued, running, waiting, paused] = jobIds
   await store.append([
@@ -207,6 +207,10 @@ async function fillJobs(store: Store, { workflowId, workspaceId }: Installed): P
         { ...pause, contextId: 'first', kind: 'wait', content: null },
         { ...pause, contextId: 'second', kind: 'approval', content: bytes(13), until: null },
       ],
+      event: {
+        ...{ sequence: sequenceAt(at - 500), kind: 'paused', at, paused: JSON.stringify([{ blockName: strange }]) },
+        ...{ contextIds: [], deliveries: [{ subscription, include: 0 }] },
+      },
     },
   ])
   await store.endPause({ contextId: 'second', state: 'answered', at: at + 2, answer: bytes(14) })

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { signatureOf, webhookHeaders } from '../../../src/webhooks/sign.ts'
 
-const request = { deliveryId: 'dlv_x', at: 1_750_000_000_123, body: '{"id":"evt_ä"}' }
+const request = { event: 'completed' as const, deliveryId: 'dlv_x', at: 1_750_000_000_123, body: '{"id":"evt_ä"}' }
 
 test('a signature is the time, and the digest of time, dot and body in lower-case hex', () => {
   fc.assert(

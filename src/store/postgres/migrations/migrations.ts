@@ -6,6 +6,7 @@ import connectors from './003-connectors.sql' with { type: 'text' }
 import pauses from './004-pauses.sql' with { type: 'text' }
 import idempotentResponses from './005-idempotent-responses.sql' with { type: 'text' }
 import pauseIndexes from './006-pause-indexes.sql' with { type: 'text' }
+import pauseEvents from './008-pause-events.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
@@ -19,6 +20,7 @@ export const migrations: readonly string[] = [
   pauses,
   idempotentResponses,
   pauseIndexes,
+  pauseEvents,
 ]
 
 /**

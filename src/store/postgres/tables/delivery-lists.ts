@@ -5,6 +5,7 @@ import {
   deliveryStates,
   type RunDecision,
 } from '../../../domain/webhook/delivery.ts'
+import { runEvents } from '../../../domain/webhook/run-event.ts'
 import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../../delivery-store.ts'
 import { stateNumbers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
@@ -67,7 +68,9 @@ export async function resendFailed(sql: Sql, { workflowId, since, after, at, lim
   return { keys, position: keys.length < limit ? null : keys.at(-1)! }
 }
 
-type SqlDelivery = Omit<DeliveryRow, 'state' | 'executionId' | 'version' | 'endedAt' | 'lastAttempt'> & {
+type SqlDelivery = Omit<DeliveryRow, 'event' | 'state' | 'executionId' | 'version' | 'endedAt' | 'lastAttempt'> & {
+  /** Null for the end of a run. */
+  event: number | null
   state: number
   /** These three are null when retention has deleted the entry, and is about to delete the delivery. */
   executionId: string | null
@@ -81,7 +84,8 @@ type SqlListed = SqlDelivery & { isWanted: boolean; isLast: boolean }
 function rowOf(row: SqlDelivery): DeliveryRow | undefined {
   const { workflowId, executionId, version, versionName, endedAt, subscriptionId, url } = row
   if (executionId === null || version === null || endedAt === null) return undefined
-  return { ...deliveryOf(row), workflowId, executionId, version, versionName, endedAt, subscriptionId, url }
+  const event = runEvents[row.event ?? 0]!
+  return { ...deliveryOf(row), event, workflowId, executionId, version, versionName, endedAt, subscriptionId, url }
 }
 
 function deliveryOf(row: SqlDelivery): NonNullable<RunDecision['delivery']> {
@@ -110,8 +114,9 @@ const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ seque
 
 const detailColumns = `
   d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before AS "attemptsBefore",
-  d.due_at AS "dueAt", s.id AS "subscriptionId", s.url, f.id AS "workflowId", l.execution_id AS "executionId",
-  l.ended_at AS "endedAt", l.version, v.name AS "versionName", a.number AS "attempt_number",
+  d.due_at AS "dueAt", s.id AS "subscriptionId", s.url, f.id AS "workflowId", e.kind AS event,
+  coalesce(l.execution_id, e.execution_id) AS "executionId", coalesce(l.ended_at, e.at) AS "endedAt",
+  coalesce(l.version, e.version) AS version, v.name AS "versionName", a.number AS "attempt_number",
   a.started_at AS "attempt_startedAt", a.duration_ms AS "attempt_durationMs", a.status AS "attempt_status",
   a.failure_code AS "attempt_code", a.failure_message AS "attempt_message", a.answer AS "attempt_answer"`
 
@@ -122,7 +127,8 @@ const detailJoins = `
   LEFT JOIN LATERAL (
     SELECT execution_id, ended_at, version FROM millrace.logs WHERE sequence = d.sequence LIMIT 1
   ) l ON true
-  LEFT JOIN millrace.deployments v ON v.workflow = d.workflow AND v.version = l.version
+  LEFT JOIN millrace.pause_events e ON e.sequence = d.sequence
+  LEFT JOIN millrace.deployments v ON v.workflow = d.workflow AND v.version = coalesce(l.version, e.version)
   LEFT JOIN millrace.delivery_attempts a
     ON a.sequence = d.sequence AND a.subscription = d.subscription AND a.number = d.attempts`
 
@@ -178,7 +184,8 @@ const updateFailed = `
     SELECT sequence, subscription FROM millrace.deliveries d
     WHERE workflow = (SELECT number FROM millrace.workflows WHERE id = $1) AND state = 2
       AND (sequence, subscription) > ($2::bigint, $3::integer)
-      AND (SELECT true FROM millrace.logs l WHERE l.sequence = d.sequence LIMIT 1)
+      AND (EXISTS (SELECT 1 FROM millrace.logs l WHERE l.sequence = d.sequence)
+        OR EXISTS (SELECT 1 FROM millrace.pause_events e WHERE e.sequence = d.sequence))
     ORDER BY sequence, subscription LIMIT $4 FOR UPDATE
   )
   UPDATE millrace.deliveries d SET state = 0, due_at = $5, owner = $6, attempts_before = d.attempts

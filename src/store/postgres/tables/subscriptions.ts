@@ -1,4 +1,5 @@
 import type { Level } from '../../../domain/run/log.ts'
+import { type RunEventKind, runEvents } from '../../../domain/webhook/run-event.ts'
 import {
   type NewSubscription,
   type SubscriptionChange,
@@ -19,7 +20,7 @@ import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 
 const selectSubscriptions = `
   SELECT s.number, s.id, f.id AS "workflowId", w.id AS "workspaceId", s.url, s.secret,
-    s.previous_secret AS "previousSecret", s.previous_secret_until AS "previousSecretUntil", s.include, s.levels,
+    s.previous_secret AS "previousSecret", s.previous_secret_until AS "previousSecretUntil", s.include, s.events, s.levels,
     s.triggers, s.active, s.retry_on_network_error AS "retryOnNetworkError", s.created_at AS "createdAt",
     s.updated_at AS "updatedAt", s.deleted_at AS "deletedAt"
   FROM millrace.subscriptions s JOIN millrace.workflows f ON f.number = s.workflow
@@ -123,6 +124,7 @@ async function put(sql: Sql, workflow: number, subscriptions: readonly NewSubscr
     id: storable(subscription.id),
     url: storable(subscription.url),
     include: subscription.include,
+    events: bitsOf(runEvents, subscription.events),
     levels: bitsOf(levels, subscription.levelFilter),
     triggers: bitsOf(triggers, subscription.triggerFilter),
     active: subscription.active,
@@ -137,11 +139,12 @@ async function put(sql: Sql, workflow: number, subscriptions: readonly NewSubscr
 
 const insertOrUpdate = `
   INSERT INTO millrace.subscriptions AS s
-    (workflow, id, url, include, levels, triggers, active, retry_on_network_error, created_at, updated_at)
-  SELECT $1::integer, r.id, r.url, r.include, r.levels, r.triggers, r.active, r.retry, $3::bigint, $3::bigint
+    (workflow, id, url, include, events, levels, triggers, active, retry_on_network_error, created_at, updated_at)
+  SELECT $1::integer, r.id, r.url, r.include, r.events, r.levels, r.triggers, r.active, r.retry, $3::bigint, $3::bigint
   FROM json_to_recordset($2::text::json) AS r (
-    id text, url text, include integer, levels integer, triggers integer, active boolean, retry boolean)
-  ON CONFLICT (workflow, id) DO UPDATE SET url = excluded.url, include = excluded.include, levels = excluded.levels,
+    id text, url text, include integer, events integer, levels integer, triggers integer, active boolean, retry boolean)
+  ON CONFLICT (workflow, id) DO UPDATE SET url = excluded.url, include = excluded.include,
+    events = excluded.events, levels = excluded.levels,
     triggers = excluded.triggers, active = excluded.active, retry_on_network_error = excluded.retry_on_network_error,
     updated_at = excluded.updated_at, deleted_at = NULL,
     created_at = CASE WHEN s.deleted_at IS NULL THEN s.created_at ELSE excluded.created_at END`
@@ -179,11 +182,13 @@ async function assertWithinBounds(sql: Sql, workflow: number): Promise<void> {
   if (count > subscriptionsMax) throw tooManySubscriptions()
 }
 
-type SqlSubscription = Omit<SubscriptionRow, 'levelFilter' | 'triggerFilter'> & Record<'levels' | 'triggers', number>
+type SqlSubscription = Omit<SubscriptionRow, 'events' | 'levelFilter' | 'triggerFilter'> &
+  Record<'events' | 'levels' | 'triggers', number>
 
 function subscriptionOf({ levels: levelBits, triggers: triggerBits, ...row }: SqlSubscription): SubscriptionRow {
   return {
     ...row,
+    events: membersOf<RunEventKind>(runEvents, row.events) ?? [],
     levelFilter: membersOf<Level>(levels, levelBits),
     triggerFilter: membersOf<TriggerKind>(triggers, triggerBits),
   }

@@ -4,6 +4,7 @@ import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import type { Database, Sql } from '../connection.ts'
 import { isLockTimeout } from '../failures.ts'
 import { forgetTurns } from '../writes/chats.ts'
+import { retainPauseEvents } from '../writes/pause-events.ts'
 import { deleteBelongings, deleteEntries } from './gone-entries.ts'
 import { listPartitions, lockPartitions, type Partition, setLockTimeout } from './partitions.ts'
 import { usedBytesOf } from './used-bytes.ts'
@@ -149,7 +150,10 @@ async function deleteOldest(
   const gone = entries.filter((sequence) => !held.has(sequence))
   const goneTo = gone.at(-1) ?? 0
   const deleted = gone.length > 0 ? await deleteEntries(sql, gone) : 0
-  if (goneTo > 0) await sql.run(writeDeletedTo, goneTo)
+  if (goneTo > 0) {
+    await retainPauseEvents(sql, goneTo)
+    await sql.run(writeDeletedTo, goneTo)
+  }
   // Once an entry is held, the next piece begins behind it.
   return { entries: deleted, goneTo, heldTo: held.size > 0 || heldTo > 0 ? last : 0 }
 }

@@ -6,6 +6,7 @@ import { keepTurns } from './chats.ts'
 import { makeClaims, releaseRequests } from './claims.ts'
 import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed } from './jobs.ts'
 import { appendLogs, appendNewLogs } from './logs.ts'
+import { insertPauseEvents, type JobEvent } from './pause-events.ts'
 import { pauseJobs } from './pauses.ts'
 
 /**
@@ -29,6 +30,7 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
   refusals.push(...(await moveJobs(sql, [...placed(writes, 'job-start'), ...placed(writes, 'job-wait')].sort(byIndex))))
   refusals.push(...(await insertSteps(sql, placed(writes, 'job-step'))))
   refusals.push(...(await pauseJobs(sql, placed(writes, 'job-pause'))))
+  await insertPauseEvents(sql, eventsOf(writes, refusals))
   const lost = await refuseLost(sql, placed(writes, 'log'), accepted)
   refusals.push(...lost)
   const lostAt = new Set(lost.map(({ index }) => index))
@@ -82,6 +84,15 @@ async function takenByOthers(
     rowsOf(rows.map(({ sequence, executionId }) => ({ sequence, executionId }))),
   )
   return new Set(taken.map(({ executionId }) => executionId))
+}
+
+/** The events of the writes that were not refused. */
+function eventsOf(writes: readonly Write[], refusals: readonly Refusal[]): JobEvent[] {
+  const refused = new Set(refusals.map(({ index }) => index))
+  return writes.flatMap((write, index) => {
+    if (!('event' in write) || !write.event || refused.has(index)) return []
+    return [{ executionId: write.executionId, event: write.event }]
+  })
 }
 
 /** Writes a group of runs without jobs the fastest way. False when it cannot: then nothing was written. */

@@ -1,9 +1,16 @@
-import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
+import type {
+  DeliveryKey,
+  DeliverySource,
+  DueDelivery,
+  EndedAttempt,
+  RunSource,
+} from '../../../domain/webhook/delivery.ts'
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
 import { levels, stateNumbers, triggers } from '../../stored-values.ts'
 import { noteDeliveryChanges } from '../cluster/changes.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
+import { readPauseEvents } from './pause-events.ts'
 
 // The outbox for the dispatcher. The statement that records runs fills it (log-inserts.ts). The lists for the dashboard
 // and the API are in delivery-lists.ts.
@@ -67,13 +74,18 @@ export function nextDeliveries(
   return sql.all<DueDelivery>(selectNext, subscription, dueAt, sequence, limit, sql.owner)
 }
 
-/** The contents of webhook bodies, in order of sequence. Omits entries that were deleted. */
+/** The contents of webhook bodies, in order of sequence. Omits entries and events that were deleted. */
 export async function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): Promise<DeliverySource[]> {
   if (needs.length === 0) return []
-  return (await sql.all<SqlSource>(selectSources, rowsOf(needs))).map(sourceOf)
+  const runs: DeliverySource[] = (await sql.all<SqlSource>(selectSources, rowsOf(needs))).map(sourceOf)
+  if (runs.length === needs.length) return runs
+  const found = new Set(runs.map(({ sequence }) => sequence))
+  const others = needs.map(({ sequence }) => sequence).filter((sequence) => !found.has(sequence))
+  const events = await readPauseEvents(sql, others)
+  return runs.concat(events).sort((one, other) => one.sequence - other.sequence)
 }
 
-type SqlSource = Omit<DeliverySource, 'level' | 'trigger' | 'finalOutput' | 'traceSpans'> & {
+type SqlSource = Omit<RunSource, 'level' | 'trigger' | 'finalOutput' | 'traceSpans'> & {
   bits: number
   level: number
   trigger: number
@@ -81,8 +93,8 @@ type SqlSource = Omit<DeliverySource, 'level' | 'trigger' | 'finalOutput' | 'tra
   traceSpans: string | null
 }
 
-function sourceOf({ bits, level, trigger, finalOutput, traceSpans, ...row }: SqlSource): DeliverySource {
-  const source: DeliverySource = { ...row, level: levels[level]!, trigger: triggers[trigger]! }
+function sourceOf({ bits, level, trigger, finalOutput, traceSpans, ...row }: SqlSource): RunSource {
+  const source: RunSource = { ...row, level: levels[level]!, trigger: triggers[trigger]! }
   if (finalOutput !== null) source.finalOutput = finalOutput
   if (traceSpans !== null) source.traceSpans = traceSpans
   return source
@@ -166,7 +178,9 @@ const selectSources = `
 const updateToPending = `
   UPDATE millrace.deliveries SET state = 0, due_at = $1, owner = $4,
     attempts_before = CASE WHEN state = 0 THEN attempts_before ELSE attempts END
-  WHERE sequence = $2 AND subscription = $3 AND EXISTS (SELECT 1 FROM millrace.logs WHERE sequence = $2)`
+  WHERE sequence = $2 AND subscription = $3 AND (
+    EXISTS (SELECT 1 FROM millrace.logs WHERE sequence = $2)
+    OR EXISTS (SELECT 1 FROM millrace.pause_events WHERE sequence = $2))`
 
 const cancel = `
   UPDATE millrace.deliveries SET state = 3, due_at = NULL WHERE sequence = $1 AND subscription = $2 AND state = 0`

@@ -66,7 +66,8 @@ async function assertPresent(sql: Sql, rows: readonly LogRow[]): Promise<void> {
 export async function lastSequence(sql: Sql): Promise<number> {
   const row = await sql.get<{ last: number }>(
     `SELECT greatest((SELECT max(sequence) FROM millrace.logs),
-       (SELECT value FROM millrace.marks WHERE name = 'deleted'), 0) AS last`,
+       (SELECT value FROM millrace.marks WHERE name = 'deleted'),
+       (SELECT max(sequence) FROM millrace.pause_events), 0) AS last`,
   )
   return row!.last
 }

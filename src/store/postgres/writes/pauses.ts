@@ -222,23 +222,25 @@ async function wake(sql: Sql, executionIds: readonly string[]): Promise<JobFacts
       )
 }
 
-type SqlPause = Omit<StoredPause, 'kind' | 'state'> & {
+type SqlPause = Omit<StoredPause, 'kind' | 'state' | 'isAnnounced'> & {
   number: number
   kind: number
   state: number
+  announced: number
   workflowName: string
 }
 
-const pauseOf = ({ number: _number, workflowName: _name, ...row }: SqlPause): StoredPause => ({
+const pauseOf = ({ number: _number, workflowName: _name, announced, ...row }: SqlPause): StoredPause => ({
   ...row,
   kind: pauseKinds[row.kind]!,
   state: pauseStates[row.state]!,
+  isAnnounced: announced > 0,
 })
 
 const select = `
   SELECT p.number, p.context_id AS "contextId", p.execution_id AS "executionId", f.id AS "workflowId",
     w.id AS "workspaceId", p.place, p.block_id AS "blockId", p.block_name AS "blockName", p.kind, p.state, p.since,
-    p.until, p.ended_at AS "endedAt", p.content, p.answer, f.name AS "workflowName"
+    p.until, p.ended_at AS "endedAt", p.content, p.answer, p.announced, f.name AS "workflowName"
   FROM millrace.pauses p JOIN millrace.workflows f ON f.number = p.workflow
     JOIN millrace.workspaces w ON w.number = p.workspace`
 

@@ -10,6 +10,7 @@ import connectors from './008-connectors.sql' with { type: 'text' }
 import pauses from './009-pauses.sql' with { type: 'text' }
 import idempotentResponses from './010-idempotent-responses.sql' with { type: 'text' }
 import pauseIndexes from './011-pause-indexes.sql' with { type: 'text' }
+import pauseEvents from './012-pause-events.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -25,6 +26,7 @@ export const migrations: readonly string[] = [
   pauses,
   idempotentResponses,
   pauseIndexes,
+  pauseEvents,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

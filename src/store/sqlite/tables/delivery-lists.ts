@@ -7,6 +7,7 @@ import {
   deliveryStates,
   type RunDecision,
 } from '../../../domain/webhook/delivery.ts'
+import { runEvents } from '../../../domain/webhook/run-event.ts'
 import type { DeliveryPage, DeliveryQuery, DeliveryRow, FailedDeliveries } from '../../delivery-store.ts'
 import type { Sql } from '../connection.ts'
 import { fanOutDeliveriesOf, fanOutRecordsAsRows } from '../writes/fan-out-records.ts'
@@ -97,7 +98,9 @@ function expect(sql: Sql, key: DeliveryKey): DeliveryRow {
   return getDelivery(sql, key)!
 }
 
-type SqlDelivery = Omit<DeliveryRow, 'state' | 'executionId' | 'version' | 'endedAt' | 'lastAttempt'> & {
+type SqlDelivery = Omit<DeliveryRow, 'event' | 'state' | 'executionId' | 'version' | 'endedAt' | 'lastAttempt'> & {
+  /** Null for the end of a run. */
+  event: number | null
   state: number
   executionId: string | Uint8Array | null
   version: number | null
@@ -115,9 +118,10 @@ function deliveryOf(sql: Sql, row: SqlDelivery): Delivery & { lastAttempt: Deliv
   }
 }
 
-/** The entry exists as long as the delivery: retention deletes them together. */
-function runOf({ workflowId, subscriptionId, url, executionId, version, versionName, endedAt }: SqlDelivery) {
+/** The entry or the event exists as long as the delivery: retention deletes them together. */
+function runOf({ workflowId, subscriptionId, url, event, executionId, version, versionName, endedAt }: SqlDelivery) {
   return {
+    event: runEvents[event ?? 0]!,
     ...{ workflowId, subscriptionId, url, versionName },
     version: version ?? 0,
     executionId: executionId === null ? '' : executionIdOf(executionId),
@@ -139,12 +143,14 @@ const keyOf = ({ sequence, subscription }: DeliveryKey): DeliveryKey => ({ seque
 
 const selectFrom = (deliveries: string) => `
   SELECT d.sequence, d.subscription, d.include, d.state, d.attempts, d.attempts_before AS attemptsBefore,
-    d.due_at AS dueAt, s.id AS subscriptionId, s.url, f.id AS workflowId, l.execution_id AS executionId,
-    l.ended_at AS endedAt, l.version, v.name AS versionName
+    d.due_at AS dueAt, s.id AS subscriptionId, s.url, f.id AS workflowId, e.kind AS event,
+    coalesce(l.execution_id, e.execution_id) AS executionId, coalesce(l.ended_at, e.at) AS endedAt,
+    coalesce(l.version, e.version) AS version, v.name AS versionName
   FROM ${deliveries} d CROSS JOIN subscriptions s ON s.number = d.subscription
     CROSS JOIN workflows f ON f.number = d.workflow
     LEFT JOIN logs l ON l.workspace = f.workspace AND l.sequence = d.sequence
-    LEFT JOIN deployments v ON v.workflow = d.workflow AND v.version = l.version`
+    LEFT JOIN pause_events e ON e.sequence = d.sequence
+    LEFT JOIN deployments v ON v.workflow = d.workflow AND v.version = coalesce(l.version, e.version)`
 const selectDelivery = selectFrom('deliveries')
 const selectFromFanOut = selectFrom(fanOutRecordsAsRows)
 const byKey = 'WHERE d.sequence = ? AND d.subscription = ?'

@@ -1,4 +1,5 @@
 import type { Level } from '../../../domain/run/log.ts'
+import { type RunEventKind, runEvents } from '../../../domain/webhook/run-event.ts'
 import {
   type NewSubscription,
   type SubscriptionChange,
@@ -18,7 +19,7 @@ import type { Sql } from '../connection.ts'
 
 const selectSubscriptions = `
   SELECT s.number, s.id, f.id AS workflowId, w.id AS workspaceId, s.url, s.secret, s.previous_secret AS previousSecret,
-    s.previous_secret_until AS previousSecretUntil, s.include, s.levels, s.triggers, s.active,
+    s.previous_secret_until AS previousSecretUntil, s.include, s.events, s.levels, s.triggers, s.active,
     s.retry_on_network_error AS retryOnNetworkError, s.created_at AS createdAt, s.updated_at AS updatedAt,
     s.deleted_at AS deletedAt
   FROM subscriptions s JOIN workflows f ON f.number = s.workflow JOIN workspaces w ON w.number = f.workspace`
@@ -119,11 +120,11 @@ export function replaceSubscriptions(
 function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription, at: number): void {
   sql.run(
     `INSERT INTO subscriptions
-       (workflow, id, url, include, levels, triggers, active, retry_on_network_error, created_at, updated_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+       (workflow, id, url, include, levels, triggers, active, retry_on_network_error, created_at, updated_at, events)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)
      ON CONFLICT (workflow, id) DO UPDATE SET url = ?3, include = ?4, levels = ?5, triggers = ?6, active = ?7,
        retry_on_network_error = ?8, updated_at = ?9, created_at = iif(deleted_at IS NULL, created_at, ?9),
-       deleted_at = NULL`,
+       deleted_at = NULL, events = ?10`,
     workflow,
     options.id,
     options.url,
@@ -133,6 +134,7 @@ function put(sql: Sql, workflow: number, { secret, ...options }: NewSubscription
     options.active ? 1 : 0,
     options.retryOnNetworkError ? 1 : 0,
     at,
+    bitsOf(runEvents, options.events),
   )
   if (secret === undefined) return
   sql.run(
@@ -169,12 +171,13 @@ function assertWithinBounds(sql: Sql, workflow: number): void {
 }
 
 type Flag = 'active' | 'retryOnNetworkError'
-type SqlSubscription = Omit<SubscriptionRow, 'levelFilter' | 'triggerFilter' | Flag> &
-  Record<'levels' | 'triggers' | Flag, number>
+type SqlSubscription = Omit<SubscriptionRow, 'events' | 'levelFilter' | 'triggerFilter' | Flag> &
+  Record<'events' | 'levels' | 'triggers' | Flag, number>
 
 function subscriptionOf({ levels: levelBits, triggers: triggerBits, ...row }: SqlSubscription): SubscriptionRow {
   return {
     ...row,
+    events: membersOf<RunEventKind>(runEvents, row.events) ?? [],
     levelFilter: membersOf<Level>(levels, levelBits),
     triggerFilter: membersOf<TriggerKind>(triggers, triggerBits),
     active: row.active === 1,

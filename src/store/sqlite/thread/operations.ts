@@ -35,6 +35,7 @@ import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
 import { listOpenRuns } from '../writes/open-runs.ts'
 import { countPausesByBlock } from '../writes/pause-counts.ts'
+import { lastPauseEvent } from '../writes/pause-events.ts'
 import * as pauses from '../writes/pauses.ts'
 
 /**
@@ -169,7 +170,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   append: { writes: true, run: append },
   findRequestClaim: { writes: false, run: claims.findRequestClaim },
   findHeldRequest: { writes: false, run: claims.findHeldRequest },
-  lastSequence: { writes: false, run: logs.lastSequence },
+  lastSequence: { writes: false, run: (sql) => Math.max(logs.lastSequence(sql), lastPauseEvent(sql)) },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },
   getLog: { writes: false, searches: true, run: logs.getLog },

@@ -8,6 +8,7 @@ import { deleteLogNotes } from '../tables/log-notes.ts'
 import { retainRunFiles } from '../tables/run-files.ts'
 import { forgetTurns } from '../writes/chats.ts'
 import { hasPending, retainDeliveries } from '../writes/deliveries.ts'
+import { retainPauseEvents } from '../writes/pause-events.ts'
 
 /** The result of one step. `walBytes`: an estimate of what its commit adds to the WAL. */
 export type RetentionResult = {
@@ -82,7 +83,10 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   for (const workspace of touched) {
     if (hasGoneZoneMaps(sql, workspace, zonesGoneTo)) deleteZoneMaps(sql, workspace, zonesGoneTo)
   }
-  if (goneTo > 0) sql.run(writeDeletedTo, goneTo)
+  if (goneTo > 0) {
+    retainPauseEvents(sql, goneTo)
+    sql.run(writeDeletedTo, goneTo)
+  }
   const usedBytes = (pages.total - pages.free) * pageBytes
   return {
     entries,

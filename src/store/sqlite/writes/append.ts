@@ -6,6 +6,7 @@ import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, releaseRequest, takeStep } from './claims.ts'
 import { endJob, insertJob, insertStep, startJob, suspendJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
+import { insertPauseEvent } from './pause-events.ts'
 import { pauseJob } from './pauses.ts'
 
 /** The hot path: writes one group. Returns which writes were refused; undefined when none was. */
@@ -28,11 +29,15 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       else if (!ended.has(write.row.executionId)) insertJob(sql, write.row)
     } else if (write.kind === 'schedule') {
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
-    } else if (write.kind === 'job-start') startJob(sql, write.executionId, write.at)
+    } else if (write.kind === 'job-start') {
+      startJob(sql, write.executionId, write.at)
+      if (write.event) insertPauseEvent(sql, write.executionId, write.event)
+    } else if (write.kind === 'job-event') insertPauseEvent(sql, write.executionId, write.event)
     else if (write.kind === 'job-wait') suspendJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
     else if (write.kind === 'job-pause') {
       if (!pauseJob(sql, write)) refusals.push({ index, executionId: null })
+      else if (write.event) insertPauseEvent(sql, write.executionId, write.event)
     } else keepTurn(sql, write)
   }
   if (rows.length > 0) appendLogs(sql, rows)

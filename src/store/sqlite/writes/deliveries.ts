@@ -1,5 +1,11 @@
 import type { RunWebhooks } from '../../../domain/run/log.ts'
-import type { DeliveryKey, DeliverySource, DueDelivery, EndedAttempt } from '../../../domain/webhook/delivery.ts'
+import type {
+  DeliveryKey,
+  DeliverySource,
+  DueDelivery,
+  EndedAttempt,
+  RunSource,
+} from '../../../domain/webhook/delivery.ts'
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
 import { stateNumbers } from '../../stored-values.ts'
@@ -19,6 +25,7 @@ import {
   type RecipientSets,
   splitFanOutRecords,
 } from './fan-out-records.ts'
+import { readPauseEvents } from './pause-events.ts'
 
 // The outbox for runs and the dispatcher. The lists for the dashboard and the API are in delivery-lists.ts.
 
@@ -93,15 +100,19 @@ export function nextDeliveries(
     .slice(0, limit)
 }
 
-/** The contents of webhook bodies, in order of sequence. Omits entries that were deleted. */
+/** The contents of webhook bodies, in order of sequence. Omits entries and events that were deleted. */
 export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): DeliverySource[] {
   const longs = new LongWalk(sql)
   const sources: DeliverySource[] = []
   let found: Found[] = []
+  const others: number[] = []
   let chars = 0
   for (const need of needs.toSorted((one, other) => one.sequence - other.sequence)) {
     const long = longs.find(need.sequence)
-    if (!long) continue
+    if (!long) {
+      others.push(need.sequence)
+      continue
+    }
     found.push({ need, long })
     chars += long.finalOutput.length + long.traceSpans.length
     if (chars < foundCharsMax) continue
@@ -109,11 +120,13 @@ export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): Delive
     found = []
     chars = 0
   }
-  return sources.concat(sourcesIn(sql, found))
+  const runs = sources.concat(sourcesIn(sql, found))
+  const events = readPauseEvents(sql, others)
+  return events.length === 0 ? runs : runs.concat(events).sort((one, other) => one.sequence - other.sequence)
 }
 
 /** The same for entries whose long texts are in memory. */
-function sourcesIn(sql: Sql, found: readonly Found[]): DeliverySource[] {
+function sourcesIn(sql: Sql, found: readonly Found[]): RunSource[] {
   const workspaces = new Set(found.map(({ long }) => long.workspace))
   if (workspaces.size === 1) return sourcesOf(sql, found[0]!.long.workspace, found)
   return [...workspaces]
@@ -130,7 +143,7 @@ function sourcesIn(sql: Sql, found: readonly Found[]): DeliverySource[] {
 type Found = { need: DeliveryNeed; long: Long }
 
 /** Reads the entries of one workspace, in order, with one query. */
-function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): DeliverySource[] {
+function sourcesOf(sql: Sql, workspace: number, found: readonly Found[]): RunSource[] {
   const files = new RunFilesFinder(sql, workspace, 'asc')
   const sequences = JSON.stringify(found.map(({ need }) => need.sequence))
   const rows = sql.all<SqlFacts & { workflowId: string }>(selectFacts, sequences, workspace)
@@ -148,7 +161,7 @@ function sourceOf(
   bits: number,
   { cost, finalOutput, traceSpans }: Long,
   files: string | null,
-): DeliverySource {
+): RunSource {
   const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = factsOf(
     row,
     row.workflowId,
@@ -156,7 +169,7 @@ function sourceOf(
   const facts = { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs }
   // A copy, because a slice would keep the whole entry's text in memory.
   const ownCost = cost === null ? null : Buffer.from(cost).toString()
-  const source: DeliverySource = { ...facts, cost: ownCost, files, facts: null }
+  const source: RunSource = { ...facts, cost: ownCost, files, facts: null }
   if (bits & include.finalOutput) source.finalOutput = finalOutput
   if (bits & include.traceSpans) source.traceSpans = traceSpans
   if (bits & (include.rateLimits | include.usage)) source.facts = readFacts(sql, sequence)

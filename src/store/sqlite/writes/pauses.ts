@@ -147,23 +147,25 @@ function wake(sql: Sql, executionIds: readonly string[]): JobFacts[] {
   })
 }
 
-type SqlPause = Omit<StoredPause, 'executionId' | 'kind' | 'state'> & {
+type SqlPause = Omit<StoredPause, 'executionId' | 'kind' | 'state' | 'isAnnounced'> & {
   number: number
   executionId: string | Uint8Array
   kind: number
   state: number
+  announced: number
   workflowName: string
 }
 
-const pauseOf = ({ number: _number, workflowName: _name, ...row }: SqlPause): StoredPause => ({
+const pauseOf = ({ number: _number, workflowName: _name, announced, ...row }: SqlPause): StoredPause => ({
   ...row,
   executionId: executionIdOf(row.executionId),
   kind: pauseKinds[row.kind]!,
   state: pauseStates[row.state]!,
+  isAnnounced: announced > 0,
 })
 
 const select = `
   SELECT p.number, p.context_id AS contextId, p.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId,
     p.place, p.block_id AS blockId, p.block_name AS blockName, p.kind, p.state, p.since, p.until,
-    p.ended_at AS endedAt, p.content, p.answer, f.name AS workflowName
+    p.ended_at AS endedAt, p.content, p.answer, p.announced, f.name AS workflowName
   FROM pauses p CROSS JOIN workflows f ON f.number = p.workflow CROSS JOIN workspaces w ON w.number = p.workspace`

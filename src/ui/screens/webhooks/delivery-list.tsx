@@ -60,12 +60,12 @@ export function DeliveryList({
         <Empty icon={<Send size={22} />} title={state ? `No ${state} deliveries` : 'No deliveries yet'}>
           {state
             ? 'There may be deliveries in another state.'
-            : 'Each run that matches a webhook subscription appears here when it ends.'}
+            : 'Each event of a run that matches a webhook subscription appears here.'}
         </Empty>
       ) : (
         <Table
           label="Deliveries"
-          head={['State', 'To', 'Version', 'Run ended', 'Attempts', 'Last response']}
+          head={['State', 'To', 'Version', 'Event', 'Attempts', 'Last response']}
           wideOnly={[2, 3, 4]}
         >
           {rows.map((delivery) => (
@@ -85,13 +85,15 @@ export function DeliveryList({
                 >
                   {delivery.url}
                 </button>
-                <TimeAgo at={delivery.createdAt} className="text-xs text-muted md:hidden" />
+                <span className="text-xs text-muted md:hidden">
+                  {eventWords[delivery.event]} <TimeAgo at={delivery.createdAt} />
+                </span>
               </Cell>
               <Cell className="max-w-40 truncate text-xs text-muted max-md:hidden" title={versionText(delivery)}>
                 {versionText(delivery)}
               </Cell>
               <Cell className="whitespace-nowrap text-muted max-md:hidden">
-                <TimeAgo at={delivery.createdAt} />
+                {eventWords[delivery.event]} <TimeAgo at={delivery.createdAt} />
               </Cell>
               <Cell className="text-muted tabular-nums max-md:hidden">{delivery.attemptCount}</Cell>
               <Cell className="max-w-28 text-muted max-md:wrap-anywhere md:max-w-72 md:truncate">
@@ -105,6 +107,12 @@ export function DeliveryList({
       {isResending && <ResendFailed workflowId={workflowId} onClose={() => setIsResending(false)} />}
     </>
   )
+}
+
+export const eventWords: Readonly<Record<Delivery['event'], string>> = {
+  completed: 'ended',
+  paused: 'paused',
+  resumed: 'continued',
 }
 
 export const stateLabels: Readonly<Record<DeliveryState, string>> = {
@@ -149,7 +157,7 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       onSubmit={resend}
     >
       <SelectField
-        label="Runs that ended"
+        label="Events that happened"
         value={hours}
         onChange={setHours}
         options={[

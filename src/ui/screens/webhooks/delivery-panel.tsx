@@ -13,7 +13,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { durationText, momentText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { versionText } from '../logs/log-texts.tsx'
-import { stateLabels } from './delivery-list.tsx'
+import { eventWords, stateLabels } from './delivery-list.tsx'
 import { parsed } from './test-delivery.tsx'
 import { type DeliveryDetail, deliveryQuery, stateTones } from './webhook-queries.ts'
 
@@ -100,16 +100,22 @@ export function DeliveryPanel({
 }
 
 function Facts({ delivery }: { delivery: DeliveryDetail }) {
-  const { url, id, eventId, logId, createdAt, nextAttemptAt } = delivery
+  const { url, id, event, eventId, logId, executionId, createdAt, nextAttemptAt } = delivery
   return (
     <dl className="flex flex-col gap-2 text-sm">
       <Fact label="To">
         <span className="font-mono text-xs break-all">{url}</span>
       </Fact>
       <Fact label="Run">
-        <Link href={`/logs/${logId}?view=webhooks`} className="text-accent-text hover:underline">
-          ended {momentText(Date.parse(createdAt))}
-        </Link>
+        {logId ? (
+          <Link href={`/logs/${logId}?view=webhooks`} className="text-accent-text hover:underline">
+            {eventWords[event]} {momentText(Date.parse(createdAt))}
+          </Link>
+        ) : (
+          <span title={executionId}>
+            {eventWords[event]} {momentText(Date.parse(createdAt))}
+          </span>
+        )}
       </Fact>
       <Fact label="Version">{versionText(delivery)}</Fact>
       <Fact label="Delivery ID">

@@ -17,6 +17,12 @@ type Saved = Omit<Webhook, 'id' | 'secret' | 'previousSecretUntil' | 'createdAt'
 /** An undefined filter admits every run. */
 type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefined }
 
+const events = [
+  { event: 'completed', label: 'Ended', note: 'A run has ended' },
+  { event: 'paused', label: 'Paused', note: 'A run waits for a time or an answer' },
+  { event: 'resumed', label: 'Continues', note: 'A wait or an answer has come' },
+] as const satisfies readonly { event: Webhook['events'][number]; label: string; note: string }[]
+
 const includes = [
   { name: 'includeFinalOutput', label: 'Final output', note: 'The output of the run' },
   { name: 'includeTraceSpans', label: 'Trace', note: 'What each block did; can be large' },
@@ -62,7 +68,7 @@ export function WebhookForm({
   return (
     <FormDialog
       title={webhook ? 'Edit webhook subscription' : 'New webhook subscription'}
-      description={!webhook && 'Sends a POST request with JSON to your URL when a run ends.'}
+      description={!webhook && 'Sends a POST request with JSON to your URL when a run ends, or pauses and continues.'}
       submit={webhook ? 'Save' : 'Create subscription'}
       onClose={onClose}
       onSubmit={save}
@@ -77,6 +83,19 @@ export function WebhookForm({
         value={options.url}
         onChange={(text) => set({ url: text })}
       />
+      <Group label="Events">
+        <div className="grid gap-1.5 sm:grid-cols-3">
+          {events.map(({ event, label, note }) => (
+            <Check
+              key={event}
+              label={label}
+              note={note}
+              checked={options.events.includes(event)}
+              onChange={(checked) => set({ events: withEvent(options.events, event, checked) })}
+            />
+          ))}
+        </div>
+      </Group>
       <Group label="Runs to deliver">
         <Segments
           label="Result"
@@ -147,6 +166,12 @@ function Group({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
+/** At least one event must stay selected. */
+function withEvent(selected: Options['events'], event: Options['events'][number], isOn: boolean): Options['events'] {
+  const next = events.map((each) => each.event).filter((each) => (each === event ? isOn : selected.includes(each)))
+  return next.length === 0 ? selected : next
+}
+
 /** All triggers together mean no filter. At least one trigger must stay selected. */
 function withTrigger(
   filter: Options['triggerFilter'],
@@ -162,6 +187,7 @@ function withTrigger(
 function optionsOf(webhook: Webhook | undefined): Options {
   return {
     url: webhook?.url ?? '',
+    events: webhook?.events ?? ['completed'],
     includeFinalOutput: webhook?.includeFinalOutput ?? false,
     includeTraceSpans: webhook?.includeTraceSpans ?? false,
     includeRateLimits: webhook?.includeRateLimits ?? false,

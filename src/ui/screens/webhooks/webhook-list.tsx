@@ -155,7 +155,7 @@ function SecretBadge({ webhook: { secret, previousSecretUntil } }: { webhook: We
 }
 
 function wordsOf(webhook: Webhook): string[] {
-  const { levelFilter, triggerFilter, retryOnNetworkError } = webhook
+  const { events, levelFilter, triggerFilter, retryOnNetworkError } = webhook
   const parts = [
     webhook.includeFinalOutput && 'output',
     webhook.includeTraceSpans && 'trace',
@@ -163,6 +163,9 @@ function wordsOf(webhook: Webhook): string[] {
     webhook.includeUsageData && 'usage',
   ].filter((part) => part !== false)
   return [
+    ...(events.includes('paused') ? ['Paused'] : []),
+    ...(events.includes('resumed') ? ['Continues'] : []),
+    ...(events.includes('completed') ? [] : ['No ends of runs']),
     levelFilter?.length === 1 ? `${levelFilter[0] === 'error' ? 'Failed' : 'Succeeded'} runs` : 'All results',
     triggerFilter ? triggerFilter.map((trigger) => triggerLabels[trigger]).join(', ') : 'Any trigger',
     ...(parts.length > 0 ? [`With ${parts.join(', ')}`] : []),

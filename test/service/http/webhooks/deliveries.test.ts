@@ -131,6 +131,7 @@ describe('the webhook deliveries of a workflow', () => {
     const { attempts, lastAttempt, ...facts } = json
     expect(facts).toEqual({
       id: idOf(0),
+      event: 'completed',
       eventId: eventIdOf(sequence, executionId),
       webhookId: 'a',
       url: 'https://example.org/hook',

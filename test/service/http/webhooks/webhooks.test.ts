@@ -10,6 +10,7 @@ afterAll(() => world.close())
 
 describe('the webhook subscriptions of a document', () => {
   const defaults = {
+    events: ['completed'],
     includeFinalOutput: false,
     includeTraceSpans: false,
     includeRateLimits: false,
@@ -27,6 +28,7 @@ describe('the webhook subscriptions of a document', () => {
     const full = {
       id: 'full',
       url: 'https://example.com/a?x={{TOKEN}}',
+      events: ['completed', 'paused'],
       includeFinalOutput: true,
       includeTraceSpans: true,
       includeRateLimits: true,

@@ -20,6 +20,7 @@ import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
 import { pauseContract } from './pause-contract.ts'
 import { pauseCountContract } from './pause-count-contract.ts'
+import { pauseEventContract } from './pause-event-contract.ts'
 import { pinContract } from './pin-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
@@ -359,6 +360,7 @@ export function storeContract(name: string, open: OpenStore): void {
     connectorContract(() => ({ store, home }))
     pauseContract(() => ({ store, home }))
     pauseCountContract(() => ({ store, home }))
+    pauseEventContract(() => ({ store, home }))
     credentialContract(() => ({ store, home }))
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))

@@ -52,6 +52,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
         ...due,
         subscription: two,
         state: 'pending',
+        event: 'completed',
         workflowId: home.workflowId,
         executionId,
         version: 1,

@@ -47,7 +47,16 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       const pause = pauseOf()
       const executionId = await paused(pause)
       const { workflowId, workspaceId } = home
-      const stored = { ...pause, executionId, workflowId, workspaceId, state: 'open', endedAt: null, answer: null }
+      const stored = {
+        ...pause,
+        executionId,
+        workflowId,
+        workspaceId,
+        state: 'open',
+        endedAt: null,
+        answer: null,
+        isAnnounced: false,
+      }
       expect(await store.listRunPauses(executionId)).toEqual([stored] as never)
       expect(await store.getPause(pause.contextId)).toEqual(stored as never)
       expect(await store.getPause('unknown')).toBeUndefined()

@@ -10,6 +10,7 @@ export function newSubscription(id: string, more: Partial<NewSubscription> = {})
     id,
     url: 'https://example.org/hook',
     include: 0,
+    events: ['completed'],
     levelFilter: null,
     triggerFilter: null,
     active: true,
@@ -29,6 +30,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       const options = {
         url: 'https://{{HOST}}/x',
         include: include.finalOutput | include.usage,
+        events: ['completed', 'resumed'] as const,
         levelFilter: ['error'] as const,
         triggerFilter: ['webhook', 'chat'] as const,
         active: false,
@@ -38,6 +40,7 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
       expect(made).toEqual({
         id: 'a',
         ...options,
+        events: ['completed', 'resumed'],
         levelFilter: ['error'],
         triggerFilter: ['webhook', 'chat'],
         number: made.number,
@@ -51,7 +54,13 @@ export function subscriptionContract(world: () => { store: Store; home: Installe
         deletedAt: null,
       })
       const plain = await store.createSubscription(home.workflowId, newSubscription('b'), 11)
-      expect(plain).toMatchObject({ secret: null, levelFilter: null, triggerFilter: null, active: true })
+      expect(plain).toMatchObject({
+        secret: null,
+        events: ['completed'],
+        levelFilter: null,
+        triggerFilter: null,
+        active: true,
+      })
       expect(await store.listSubscriptions(home.workflowId)).toEqual([made, plain])
       expect(await store.listSubscriptions('nowhere')).toEqual([])
     })

@@ -56,6 +56,7 @@ export function WebhooksView({ logId, workflowId }: { logId: string; workflowId:
 
 const tones: Readonly<Record<Decision, Tone>> = {
   inactive: 'plain',
+  filtered_by_event: 'plain',
   filtered_by_level: 'plain',
   filtered_by_trigger: 'plain',
   queued: 'accent',
@@ -66,6 +67,7 @@ const tones: Readonly<Record<Decision, Tone>> = {
 
 const words: Readonly<Record<Decision, string>> = {
   inactive: 'Not sent',
+  filtered_by_event: 'Not sent',
   filtered_by_level: 'Not sent',
   filtered_by_trigger: 'Not sent',
   queued: 'Pending',

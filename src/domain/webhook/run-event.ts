@@ -1,0 +1,27 @@
+/** The events of a run that webhook subscriptions select. A store keeps the index: only ever append. */
+export const runEvents = ['completed', 'paused', 'resumed'] as const
+export type RunEventKind = (typeof runEvents)[number]
+
+/** The events of a run that has not ended. */
+export type PauseEventKind = Exclude<RunEventKind, 'completed'>
+
+/** The value of `type` in the body of a delivery, and of the header `svc-event`. */
+export function eventTypeOf<Kind extends RunEventKind>(kind: Kind): `workflow.execution.${Kind}` {
+  return `workflow.execution.${kind}`
+}
+
+/**
+ * Pauses of a run that have begun or ended, with the webhook deliveries about them. It is written in the commit that
+ * changes the run.
+ */
+export type PauseEvent = {
+  /** Set when it is written; from the same numbers as those of log entries. */
+  sequence: number
+  kind: PauseEventKind
+  at: number
+  /** JSON text: the pauses, in wire form and without secrets. */
+  paused: string
+  /** For `resumed`: the pauses whose end this event announces. */
+  contextIds: readonly string[]
+  deliveries: readonly { subscription: number; include: number }[]
+}
