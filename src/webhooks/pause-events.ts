@@ -1,7 +1,7 @@
 import type { NewPause, PauseContent, StoredPause } from '../domain/run/pause.ts'
 import type { PauseEvent, PauseEventKind } from '../domain/webhook/run-event.ts'
 import type { SubscriptionRow } from '../domain/webhook/subscription.ts'
-import type { TriggerKind } from '../domain/workflow/workflow.ts'
+import { type StartKind, triggerOf } from '../domain/workflow/workflow.ts'
 
 export type PauseEventsOptions = {
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
@@ -13,7 +13,7 @@ export type PauseEventsOptions = {
 }
 
 /** The run that pauses or continues. */
-export type PausingRun = { executionId: string; workflowId: string; workspaceId: string; trigger: TriggerKind }
+export type PausingRun = { executionId: string; workflowId: string; workspaceId: string; trigger: StartKind }
 
 type Eventual = PauseEvent | undefined | Promise<PauseEvent | undefined>
 
@@ -84,8 +84,8 @@ export class PauseEvents {
   }
 }
 
-function isRecipient({ active, events, triggerFilter }: SubscriptionRow, kind: PauseEventKind, trigger: TriggerKind) {
-  return active && events.includes(kind) && (triggerFilter === null || triggerFilter.includes(trigger))
+function isRecipient({ active, events, triggerFilter }: SubscriptionRow, kind: PauseEventKind, trigger: StartKind) {
+  return active && events.includes(kind) && (triggerFilter === null || triggerFilter.includes(triggerOf(trigger)))
 }
 
 const isoTime = (at: number) => new Date(at).toISOString()

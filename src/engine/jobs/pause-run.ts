@@ -4,7 +4,7 @@ import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import type { InSlices } from '../../domain/slices.ts'
 import type { PauseEvent } from '../../domain/webhook/run-event.ts'
-import type { TriggerKind } from '../../domain/workflow/workflow.ts'
+import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { OpeningPause, PausedRun, RunRequest, StepWriter } from '../run/run-request.ts'
 import { inputText } from './job-record.ts'
 
@@ -20,7 +20,7 @@ export type PauseRunOptions = {
 
 /** The webhook event about pauses of a run; undefined when nobody is notified of them. */
 export type PauseEventOf<Pause> = (
-  run: Pick<JobFacts, 'executionId' | 'workflowId' | 'workspaceId'> & { trigger: TriggerKind },
+  run: Pick<JobFacts, 'executionId' | 'workflowId' | 'workspaceId'> & { trigger: StartKind },
   pauses: readonly Pause[],
 ) => PauseEvent | undefined | Promise<PauseEvent | undefined>
 

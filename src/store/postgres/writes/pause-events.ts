@@ -1,6 +1,7 @@
 import type { PauseEventSource } from '../../../domain/webhook/delivery.ts'
 import { type PauseEvent, runEvents } from '../../../domain/webhook/run-event.ts'
-import { triggers } from '../../stored-values.ts'
+import { triggerOf } from '../../../domain/workflow/workflow.ts'
+import { jobTriggers } from '../../stored-values.ts'
 import { listOf, rowsOf, type Sql } from '../connection.ts'
 
 /** An event of a job that this process has. */
@@ -24,7 +25,7 @@ export async function readPauseEvents(sql: Sql, sequences: readonly number[]): P
   return (await sql.all<SqlPauseEvent>(selectEvents, listOf(sequences))).map((row) => ({
     ...row,
     kind: runEvents[row.kind] as PauseEvent['kind'],
-    trigger: triggers[row.trigger]!,
+    trigger: triggerOf(jobTriggers[row.trigger]!),
   }))
 }
 

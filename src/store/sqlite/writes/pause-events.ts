@@ -1,6 +1,7 @@
 import type { PauseEventSource } from '../../../domain/webhook/delivery.ts'
 import { type PauseEvent, runEvents } from '../../../domain/webhook/run-event.ts'
-import { stateNumbers, triggers } from '../../stored-values.ts'
+import { triggerOf } from '../../../domain/workflow/workflow.ts'
+import { jobTriggers, stateNumbers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { insertDeliveries } from './delivery-rows.ts'
@@ -29,7 +30,7 @@ export function readPauseEvents(sql: Sql, sequences: readonly number[]): PauseEv
   return sql.all<SqlPauseEvent>(selectEvents, JSON.stringify(sequences)).map((row) => ({
     ...row,
     kind: runEvents[row.kind] as PauseEvent['kind'],
-    trigger: triggers[row.trigger]!,
+    trigger: triggerOf(jobTriggers[row.trigger]!),
     executionId: executionIdOf(row.executionId),
   }))
 }
