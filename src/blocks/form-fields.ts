@@ -1,5 +1,6 @@
+import { mayChoose } from '../domain/workflow/field-kinds.ts'
 import type { FormField } from '../domain/workflow/form.ts'
-import { labelOf, mayChoose } from '../domain/workflow/form-values.ts'
+import { labelOf } from '../domain/workflow/form-values.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
 /** Checks the fields of a form beyond their shape. `reserved`: names that mean something else. `path`: of the list. */

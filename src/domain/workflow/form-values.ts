@@ -1,8 +1,9 @@
 import type { ErrorDetail } from '../errors.ts'
 import { coerce, setMember } from '../run/input.ts'
-import type { FieldFormat, FormField } from './form.ts'
+import { type FieldFormat, mayChoose } from './field-kinds.ts'
+import type { FormField } from './form.ts'
 
-export type { FieldFormat, FormField } from './form.ts'
+export type { FormField } from './form.ts'
 
 /** The value of each field, null where nothing was filled in; or one problem for each field that does not fit. */
 export type FormReading = { ok: true; values: Record<string, unknown> } | { ok: false; details: ErrorDetail[] }
@@ -56,11 +57,6 @@ const listedMax = 20
 function isBlank(sent: unknown): boolean {
   if (sent === undefined || sent === null) return true
   return typeof sent === 'string' ? sent.trim() === '' : Array.isArray(sent) && sent.length === 0
-}
-
-/** The types whose fields can have choices. */
-export function mayChoose({ type }: Pick<FormField, 'type'>): boolean {
-  return type === 'string' || type === 'number' || type === 'array'
 }
 
 /** The value as the type of the field; undefined when it does not fit. */

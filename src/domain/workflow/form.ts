@@ -1,13 +1,8 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../one-of.ts'
+import { fieldFormatLabels, fieldFormats, fieldTypeLabels, fieldTypes } from './field-kinds.ts'
 
 /** The parameters of a form trigger, and the fields of every form: those of form triggers and of approvals. */
-
-/** The forms of a text. `line` is the default. */
-export const fieldFormats = ['line', 'long', 'email', 'url', 'date'] as const
-export type FieldFormat = (typeof fieldFormats)[number]
-
-const fieldTypes = ['string', 'number', 'boolean', 'files', 'array', 'object'] as const
 
 /** The most choices of a field. */
 const optionsMax = 200
@@ -15,29 +10,9 @@ const optionsMax = 200
 /** A field that people fill in. `options`: the values to choose from, one for a text or number, several for a list. */
 export const FormField = t.Object({
   name: t.String({ title: 'Name', description: 'The name under which blocks read it.', minLength: 1, maxLength: 200 }),
-  type: oneOf(fieldTypes, {
-    title: 'Type',
-    labels: {
-      string: 'Text',
-      number: 'Number',
-      boolean: 'Yes or no',
-      files: 'Files',
-      array: 'List',
-      object: 'Object',
-    },
-  }),
+  type: oneOf(fieldTypes, { title: 'Type', labels: fieldTypeLabels }),
   format: t.Optional(
-    oneOf(fieldFormats, {
-      title: 'Format',
-      description: 'The form of a text.',
-      labels: {
-        line: 'One line',
-        long: 'Several lines',
-        email: 'E-mail address',
-        url: 'Web address',
-        date: 'Date',
-      },
-    }),
+    oneOf(fieldFormats, { title: 'Format', description: 'The format of a text.', labels: fieldFormatLabels }),
   ),
   label: t.Optional(t.String({ title: 'Label', maxLength: 500 })),
   description: t.Optional(t.String({ title: 'Description', maxLength: 2_000 })),

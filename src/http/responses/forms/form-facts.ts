@@ -1,6 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../../domain/one-of.ts'
-import { type FormField, type FormParameters, fieldFormats, formAccesses } from '../../../domain/workflow/form.ts'
+import { fieldFormats } from '../../../domain/workflow/field-kinds.ts'
+import { type FormField, type FormParameters, formAccesses } from '../../../domain/workflow/form.ts'
 import { maybe } from '../schema-parts.ts'
 
 /** A field of a form, for its page. */

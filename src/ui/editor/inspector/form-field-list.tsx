@@ -1,5 +1,11 @@
 import { useState } from 'react'
-import type { FieldFormat } from '../../../domain/workflow/form-values.ts'
+import {
+  fieldFormatLabels,
+  fieldFormats,
+  fieldTypeLabels,
+  fieldTypes,
+  mayChoose,
+} from '../../../domain/workflow/field-kinds.ts'
 import { Check } from '../../parts/check.tsx'
 import { Input, Select, TextArea } from '../../parts/field.tsx'
 import { textOf } from '../canvas/block-summary.ts'
@@ -15,25 +21,8 @@ type Field = {
   required?: boolean
 }
 
-const types = [
-  { value: 'string', label: 'Text' },
-  { value: 'number', label: 'Number' },
-  { value: 'boolean', label: 'Yes or no' },
-  { value: 'files', label: 'Files' },
-  { value: 'array', label: 'List' },
-  { value: 'object', label: 'Object' },
-]
-
-const formatLabels: Readonly<Record<FieldFormat, string>> = {
-  line: 'One line',
-  long: 'Several lines',
-  email: 'E-mail address',
-  url: 'Web address',
-  date: 'Date',
-}
-const formats = Object.entries(formatLabels).map(([value, label]) => ({ value, label }))
-
-const withChoices = new Set(['string', 'number', 'array'])
+const types = fieldTypes.map((value) => ({ value, label: fieldTypeLabels[value] }))
+const formats = fieldFormats.map((value) => ({ value, label: fieldFormatLabels[value] }))
 
 /** The fields that people fill in: those of a form, or of an approval. */
 export function FormFieldList({
@@ -108,7 +97,7 @@ function FieldRow({
           onChange={(event) => change({ format: event.target.value === 'line' ? undefined : event.target.value })}
         />
       )}
-      {withChoices.has(field.type) && <Choices field={field} number={number} change={change} readOnly={readOnly} />}
+      {mayChoose(field) && <Choices field={field} number={number} change={change} readOnly={readOnly} />}
       <div className="flex items-center gap-2">
         <Input
           aria-label={`Description of field ${number}`}
@@ -156,7 +145,7 @@ function typeChange({ options }: Field, type: string): Change<Field> {
   return {
     type,
     ...(type === 'string' ? {} : { format: undefined }),
-    ...(withChoices.has(type) || options === undefined ? {} : { options: undefined }),
+    ...(mayChoose({ type }) || options === undefined ? {} : { options: undefined }),
   }
 }
 
