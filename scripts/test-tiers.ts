@@ -44,6 +44,7 @@ const withoutStore: Readonly<Record<string, string>> = {
   'service/cluster/': 'it starts a PostgreSQL server of its own',
   'service/docs/': 'the documentation describes an installation on SQLite',
   'service/executable/backup.test.ts': 'a backup is a copy of the SQLite database',
+  'service/executable/form-files.test.ts': 'a backup is a copy of the SQLite database',
   'service/executable/lost-key-file.test.ts': 'with PostgreSQL, the key is a setting',
   'service/executable/models.test.ts': 'no store takes part',
   'service/executable/paused-runs.test.ts': 'it starts a PostgreSQL server of its own',

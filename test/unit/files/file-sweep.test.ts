@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newExecutionId } from '../../../src/domain/ids.ts'
+import type { NewJob } from '../../../src/domain/run/job.ts'
 import { createDiskStorage } from '../../../src/files/disk.ts'
 import { FileSweep } from '../../../src/files/file-sweep.ts'
 import { UrlSigner } from '../../../src/files/signed-url.ts'
@@ -45,6 +46,20 @@ async function keep(executionId: string): Promise<string> {
   return path
 }
 
+/** Stores a run that waits for an approval. */
+async function pause(executionId: string): Promise<void> {
+  const { workflowId, workspaceId } = home
+  const times = { createdAt: 1, startedAt: 1 }
+  const row: NewJob = { executionId, workflowId, workspaceId, version: 1, trigger: 'form', ...times, input: bytes }
+  const asked = { place: 'b', blockId: 'b', blockName: 'b', since: 2, until: null, content: null }
+  await store.append([
+    { kind: 'job', row },
+    { kind: 'job-pause', executionId, at: 2, pauses: [{ ...asked, contextId: 'c', kind: 'approval' }] },
+  ])
+}
+
+const bytes = Uint8Array.of(1)
+
 async function folders(): Promise<string[]> {
   const found: string[] = []
   for await (const each of storage.folders()) found.push(each)
@@ -88,10 +103,11 @@ test('files are deleted with their log entry and not before, even after an outag
   expect(deleted).toEqual([gonePath])
 })
 
-test('files of unrecorded runs are deleted after eight days, and all other files stay', async () => {
-  const [lost, recorded] = [newExecutionId(), newExecutionId()]
-  const [lostPath, recordedPath] = [await keep(lost), await keep(recorded)]
+test('files of unrecorded runs are deleted after eight days, and all other files stay, also those of paused runs', async () => {
+  const [lost, recorded, paused] = [newExecutionId(), newExecutionId(), newExecutionId()]
+  const [lostPath, recordedPath, pausedPath] = [await keep(lost), await keep(recorded), await keep(paused)]
   await appendLogs(store, [logRow(home, 1, { executionId: recorded })])
+  await pause(paused)
   const now = clock.now()
   clock.advance(Math.max(0, Date.now() - now) + 7 * dayMs)
   const deleted: string[] = []
@@ -102,13 +118,13 @@ test('files of unrecorded runs are deleted after eight days, and all other files
   clock.advance(5_000)
   // After a round, the sweep waits for the next one.
   await clock.whenPending()
-  expect(await folders()).toEqual([lostPath, recordedPath].toSorted())
+  expect(await folders()).toEqual([lostPath, recordedPath, pausedPath].toSorted())
   clock.advance(2 * dayMs)
   await clock.whenPending()
   // Another process deletes them while this one is not the leader.
   expect(deleted).toEqual([])
   isLeader = true
   await until(async () => deleted.length > 0)
-  expect(await folders()).toEqual([recordedPath])
+  expect(await folders()).toEqual([recordedPath, pausedPath].toSorted())
   expect(deleted).toEqual([lostPath])
 })
