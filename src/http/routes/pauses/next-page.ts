@@ -10,21 +10,23 @@ export type NextPage = { state: 'asks'; url: string } | { state: 'works' | 'wait
 export type NextPageServices = Pick<PauseServices, 'answers' | 'linksOf' | 'store' | 'deploymentOf'>
 
 /**
- * The page of the oldest open approval that those who may send the form may answer; null when there is none. Approvals
- * with blocks at their port `notify` are skipped: their links are for somebody else.
+ * The page of the oldest open approval that those who may send the form may answer; null when there is none. `after`:
+ * the pause whose page was answered. After the first page, approvals with blocks at their port `notify` are skipped:
+ * their links are for somebody else.
  */
 export async function openPage(
   { answers, linksOf, store }: Pick<NextPageServices, 'answers' | 'linksOf' | 'store'>,
   { document, triggers }: Pick<Plan, 'document' | 'triggers'>,
-  { executionId, except }: { executionId: string; except?: string },
+  { executionId, after }: { executionId: string; after?: string },
 ): Promise<string | null> {
   const form = leadingForm(triggers)
   if (!form) return null
   const accesses: readonly PauseAccess[] = form.access === 'members' ? ['link', 'members'] : ['link']
   const found = (await store.listRunPauses(executionId))
-    .filter(({ kind, state, contextId }) => kind === 'approval' && state === 'open' && contextId !== except)
+    .filter(({ kind, state, contextId }) => kind === 'approval' && state === 'open' && contextId !== after)
     .toSorted((one, other) => one.since - other.since)
-    .find((pause) => !notifies(document, pause) && accesses.includes(answers.read(pause).content.access))
+    .filter((pause) => after === undefined || !notifies(document, pause))
+    .find((pause) => accesses.includes(answers.read(pause).content.access))
   return found ? linksOf(found.contextId).url : null
 }
 
@@ -37,7 +39,7 @@ export async function pageAfter(
   if (!job) return { state: 'ended', url: null }
   const plan = job.trigger === 'form' ? (await services.deploymentOf(job.workflowId, job.version))?.plan : undefined
   if (!plan || !leadingForm(plan.triggers)) return { state: 'unknown', url: null }
-  const url = await openPage(services, plan, { executionId, except: contextId })
+  const url = await openPage(services, plan, { executionId, after: contextId })
   if (url !== null) return { state: 'asks', url }
   return { state: job.state === 'paused' ? 'waits' : 'works', url: null }
 }
