@@ -29,7 +29,8 @@ export class Files {
   receive: ReceiveFiles = (chunks, fields, limits, within) =>
     Upload.receive({ chunks, fields, within, limits, ...this.#uploads })
 
-  receiveForm: ReceiveForm = (entries, fields, limits) => Upload.ofForm({ entries, fields, limits, ...this.#uploads })
+  receiveForm: ReceiveForm = (chunks, boundary, fields, limits, within) =>
+    Upload.ofForm({ chunks, boundary, fields, within, limits, ...this.#uploads })
 
   get #uploads() {
     const { spool } = this.#options

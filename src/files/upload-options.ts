@@ -12,11 +12,8 @@ export type RemoveFiles = (owner: FileOwner) => Promise<void>
 /** Deletes some files of a run. */
 export type RemoveEach = (owner: FileOwner, files: readonly RunFile[]) => Promise<void>
 
-/** The texts and file items of a form, by name. */
-export type FormValues = Record<string, unknown>
-
-/** The name of each entry of a form, with its text or file; null where no file was chosen. */
-export type FormEntries = Iterable<readonly [name: string, entry: string | File | null]>
+/** The name of each entry of a form, with its text or file item; null where no file was chosen. */
+export type FormEntries = [name: string, value: unknown][]
 
 /** `text`: the bytes of the body without the content of its files. `files`: the number of file items. */
 export type UploadLimits = Readonly<{ text: Limit; files: Limit }>
@@ -34,4 +31,7 @@ export type UploadOptions = {
   removeEach: RemoveEach
 }
 
-export type FormUploadOptions = Omit<UploadOptions, 'chunks'> & { entries: FormEntries }
+/** `fields`: the number of parts. */
+export type FormLimits = UploadLimits & Readonly<{ fields: Limit }>
+
+export type FormUploadOptions = Omit<UploadOptions, 'limits'> & { boundary: string; limits: FormLimits }

@@ -1,22 +1,14 @@
 import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
-import {
-  cleanName,
-  type FileObject,
-  type FileOwner,
-  fileBytesMax,
-  mediaTypeOf,
-  type RunFile,
-  tooManyFiles,
-  unknownMediaType,
-} from '../domain/run/file.ts'
+import { type FileObject, type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
-import { membersOf } from '../domain/run/members-of.ts'
 import { DataUriReader, type DataValue } from './data-uri.ts'
 import { type CutData, type FileItem, readFileItem } from './file-item.ts'
+import { FormParts } from './form-parts.ts'
 import { JsonCutter } from './json-cutter.ts'
+import { MultipartReader } from './multipart-reader.ts'
 import type { SpoolFile } from './spool.ts'
-import type { FormEntries, FormUploadOptions, FormValues, UploadLimits, UploadOptions } from './upload-options.ts'
+import type { FormEntries, FormLimits, FormUploadOptions, UploadLimits, UploadOptions } from './upload-options.ts'
 
 /**
  * A request body with file items, read while it arrives. File content goes to the spool; the rest is text. Always call
@@ -25,7 +17,7 @@ import type { FormEntries, FormUploadOptions, FormValues, UploadLimits, UploadOp
 export class Upload {
   /** The body as JSON, with placeholders for what was cut out. */
   text = ''
-  readonly #options: Omit<UploadOptions, 'chunks'>
+  readonly #options: HeldOptions
   #textBytes = 0
   /** Random, so that no body can contain a placeholder itself. */
   readonly #token = crypto.randomUUID()
@@ -36,7 +28,7 @@ export class Upload {
   /** The files that were stored for it. */
   readonly #stored: RunFile[] = []
 
-  private constructor(options: Omit<UploadOptions, 'chunks'>) {
+  private constructor(options: HeldOptions) {
     this.#options = options
   }
 
@@ -44,10 +36,10 @@ export class Upload {
    * Rejects with `PAYLOAD_TOO_LARGE` as soon as the text is too long, with `INVALID_JSON`, with `STORAGE_UNAVAILABLE`,
    * or with the errors of `chunks`. Then nothing is left behind.
    */
-  static async receive({ chunks, ...options }: UploadOptions): Promise<Upload> {
+  static async receive(options: UploadOptions): Promise<Upload> {
     const upload = new Upload(options)
     try {
-      await upload.#read(chunks)
+      await upload.#read(options.chunks)
       return upload
     } catch (error) {
       await upload.discard()
@@ -56,22 +48,13 @@ export class Upload {
   }
 
   /**
-   * Reads the entries of a form. `values`: its texts and file items, by name; several of one name are a list. Files of
-   * other fields are ignored. Rejects like `receive`.
+   * Reads a multipart form. Its fields for files have the names `within` and a dot in front, if there is one. Rejects
+   * like `receive`, with `INVALID_INPUT` for a broken form, and with `PAYLOAD_TOO_LARGE` for too many parts or files.
    */
-  static async ofForm({ entries, ...options }: FormUploadOptions): Promise<{ upload: Upload; values: FormValues }> {
+  static async ofForm(options: FormUploadOptions): Promise<FormUpload> {
     const upload = new Upload(options)
-    const files = new Set(options.fields)
-    const values: [string, unknown][] = []
     try {
-      for (const [name, entry] of entries) {
-        if (typeof entry === 'string') {
-          upload.#countText(entry.length)
-          // Browsers send every line break of a form as CR and LF.
-          values.push([name, entry.replaceAll('\r\n', '\n')])
-        } else if (entry !== null && files.has(name)) values.push([name, await upload.#hold(entry)])
-      }
-      return { upload, values: membersOf(values) }
+      return { upload, entries: await upload.#readForm(options) }
     } catch (error) {
       await upload.discard()
       throw error
@@ -175,22 +158,35 @@ export class Upload {
     }
   }
 
-  /** Holds a file of a form in the spool. Returns its file item. */
-  async #hold(entry: File): Promise<Record<string, string>> {
-    const type = mediaTypeOf(entry.type) ?? unknownMediaType
-    const name = cleanName(entry.name ?? '') || 'file'
-    const index = this.#cuts.length
-    if (entry.size > fileBytesMax) this.#cuts.push({ value: { kind: 'large' }, file: this.#options.spool.create() })
-    else {
-      const file = await this.#options.spool.hold(await entry.bytes())
-      this.#cuts.push({ value: { kind: 'content', mime: type, size: entry.size }, file })
-    }
-    return { type: 'file', name, mime: type, data: `${this.#token}:${index}` }
-  }
-
   async discard(): Promise<void> {
     const cuts = this.#cuts.splice(0)
     await Promise.all(cuts.map(({ file }) => file.remove()))
+  }
+
+  async #readForm({ chunks, boundary, fields, within, limits, spool }: FormUploadOptions): Promise<FormEntries> {
+    const files = new Set(fields.map((name) => (within === undefined ? name : `${within}.${name}`)))
+    const form = new FormParts({
+      ...{ files, limits, spool, countText: (bytes) => this.#countText(bytes) },
+      hold: (cut) => `${this.#token}:${this.#cuts.push(cut) - 1}`,
+    })
+    const reader = new MultipartReader({ boundary, open: (head) => form.open(head) })
+    await this.#pass(chunks, (chunk) => reader.push(chunk), form.unwritten)
+    reader.end()
+    return form.entries
+  }
+
+  /** Reads on only when the content so far is written, so that memory holds only one portion. */
+  async #pass(
+    chunks: AsyncIterable<Uint8Array>,
+    push: (chunk: Uint8Array) => void,
+    unwritten: SpoolFile[],
+  ): Promise<void> {
+    for await (const chunk of chunks) {
+      push(chunk)
+      for (const file of unwritten) await file.flush()
+      if (unwritten.length > 1) unwritten.splice(0, unwritten.length - 1)
+      freeBytes(chunk)
+    }
   }
 
   async #read(chunks: AsyncIterable<Uint8Array>): Promise<void> {
@@ -217,13 +213,7 @@ export class Upload {
         }
       },
     })
-    for await (const chunk of chunks) {
-      cutter.push(chunk)
-      // Reads no further until this is written, so that memory holds only one portion.
-      for (const file of open) await file.flush()
-      if (open.length > 1) open.splice(0, open.length - 1)
-      freeBytes(chunk)
-    }
+    await this.#pass(chunks, (chunk) => cutter.push(chunk), open)
     try {
       this.text = strictUtf8.decode(cutter.end())
     } catch (cause) {
@@ -269,11 +259,18 @@ export type ReceiveFiles = (
   within?: string,
 ) => Promise<Upload>
 
-/** The same for the entries of a form. */
+/** Reads a multipart form. Rejects like `Upload.ofForm`. */
 export type ReceiveForm = (
-  entries: FormEntries,
+  chunks: AsyncIterable<Uint8Array>,
+  boundary: string,
   fields: readonly string[],
-  limits: UploadLimits,
-) => Promise<{ upload: Upload; values: FormValues }>
+  limits: FormLimits,
+  within?: string,
+) => Promise<FormUpload>
+
+/** `entries`: with a file item for each file in a field for files. */
+export type FormUpload = { upload: Upload; entries: FormEntries }
+
+type HeldOptions = Omit<UploadOptions, 'chunks'>
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

@@ -5,6 +5,7 @@ import {
   type FileObject,
   mediaTypeOf,
   type RunFile,
+  tooManyFields,
   tooManyFiles,
   unknownMediaType,
 } from '../domain/run/file.ts'
@@ -141,12 +142,11 @@ export function assertQueryFits(url: string, fields: Limit): void {
 }
 
 /** Refuses a form before it is parsed. Each field follows a separator, except the first. */
-function assertFew(text: string | Buffer, separator: string, { max, setting }: Limit): void {
+function assertFew(text: string | Buffer, separator: string, limit: Limit): void {
   let count = 0
   for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + 1)) {
     count += 1
-    if (count <= max) continue
-    throw new AppError('PAYLOAD_TOO_LARGE', `The request has more than ${max} fields, the most that ${setting} allows.`)
+    if (count > limit.max) throw tooManyFields(limit)
   }
 }
 

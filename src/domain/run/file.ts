@@ -82,6 +82,10 @@ export function mediaTypeOf(text: string): string | undefined {
 
 export const unknownMediaType = 'application/octet-stream'
 
+export function tooManyFields({ max, setting }: Limit): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The request has more than ${max} fields, the most that ${setting} allows.`)
+}
+
 export function tooManyFiles({ max, setting }: Limit): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `A request can have at most ${max} files, the most that ${setting} allows.`)
 }

@@ -3,6 +3,8 @@ import { isObject } from '../../domain/run/input.ts'
 import { membersOf } from '../../domain/run/members-of.ts'
 import { contentTypeOf } from '../../domain/text/text-content.ts'
 import type { FormField } from '../../domain/workflow/form.ts'
+import { formText } from '../../files/form-parts.ts'
+import { boundaryOf } from '../../files/multipart-reader.ts'
 import type { ReceiveFiles, ReceiveForm, Upload } from '../../files/upload.ts'
 import { parseJsonBody, readBytes, readChunks } from './body.ts'
 import { uncountedBytes } from './body-budget.ts'
@@ -43,22 +45,34 @@ export async function receiveFormBody<Result>(
   const names = fields.filter(({ type }) => type === 'files').map(({ name }) => name)
   const { anonymousBody, formWithFiles } = settings
   const limits = { ...(names.length > 0 ? formWithFiles : anonymousBody), visitor }
-  const uploading = { text: anonymousBody.bytes, files: limits.files }
+  const uploading = { text: anonymousBody.bytes, files: limits.files, fields: limits.fields }
+  const contentType = request.headers.get('content-type') ?? ''
   let upload: Upload | undefined
   try {
-    if (isForm(request.headers)) {
-      const content = await readContent(request, await readBytes(request, limits), limits)
-      const { own, others } = dividedBy(content.kind === 'entries' ? content.entries : [], within)
-      const form = await receiveForm(own, names, uploading)
-      upload = form.upload
-      return await use({ members: membersOf(others), values: form.values, upload })
+    switch (contentTypeOf(contentType).type) {
+      case 'multipart/form-data': {
+        const chunks = readChunks(request, limits)
+        const form = await receiveForm(chunks, boundaryOf(contentType), names, uploading, within)
+        upload = form.upload
+        return await use({ ...dividedBy(form.entries, within), upload })
+      }
+      case 'application/x-www-form-urlencoded': {
+        const textLimits = { ...anonymousBody, visitor }
+        const content = await readContent(request, await readBytes(request, textLimits), textLimits)
+        upload = await receiveFiles(nothing(), names, uploading)
+        const entries = content.kind === 'entries' ? content.entries : []
+        const texts = entries.map(([name, text]) => [name, formText(String(text))] as const)
+        return await use({ ...dividedBy(texts, within), upload })
+      }
+      default: {
+        upload = await receiveFiles(readChunks(request, limits), names, uploading, within)
+        if (upload.text.length > uncountedBytes) limits.budget.add(request, upload.text.length, visitor)
+        const sent = objectOf(upload.text === '' ? {} : await parseJsonBody(request, upload.text, limits), 'The body')
+        if (within === undefined) return await use({ members: {}, values: sent, upload })
+        const { [within]: values, ...members } = sent
+        return await use({ members, values: objectOf(values ?? {}, within), upload })
+      }
     }
-    upload = await receiveFiles(readChunks(request, limits), names, uploading, within)
-    if (upload.text.length > uncountedBytes) limits.budget.add(request, upload.text.length, visitor)
-    const sent = objectOf(upload.text === '' ? {} : await parseJsonBody(request, upload.text, limits), 'The body')
-    if (within === undefined) return await use({ members: {}, values: sent, upload })
-    const { [within]: values, ...members } = sent
-    return await use({ members, values: objectOf(values ?? {}, within), upload })
   } catch (error) {
     await upload?.takeBack(error)
     throw error
@@ -68,26 +82,23 @@ export async function receiveFormBody<Result>(
   }
 }
 
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
 /** Nothing else counts as an empty form: an answer would approve by accident. */
 function objectOf(value: unknown, name: string): Record<string, unknown> {
   if (isObject(value)) return value
   throw new AppError('INVALID_INPUT', `${name} must be a JSON object.`)
 }
 
-function isForm(headers: Headers): boolean {
-  const { type } = contentTypeOf(headers.get('content-type') ?? '')
-  return type === 'application/x-www-form-urlencoded' || type === 'multipart/form-data'
-}
+type Entry = readonly [name: string, value: unknown]
 
-type Entry = readonly [name: string, entry: string | File | null]
-
-/** The entries of a form whose names begin with `within` and a dot, without that; and the others. */
-function dividedBy(entries: readonly Entry[], within: string | undefined): { own: Entry[]; others: Entry[] } {
-  if (within === undefined) return { own: [...entries], others: [] }
+/** The entries of a form: those whose names begin with `within` and a dot, without that, and the others. */
+function dividedBy(entries: readonly Entry[], within: string | undefined): Pick<FormBody, 'members' | 'values'> {
+  if (within === undefined) return { members: {}, values: membersOf(entries) }
   const prefix = `${within}.`
   const isOwn = ([name]: Entry) => name.startsWith(prefix)
   return {
-    own: entries.filter(isOwn).map(([name, entry]) => [name.slice(prefix.length), entry]),
-    others: entries.filter((entry) => !isOwn(entry)),
+    members: membersOf(entries.filter((entry) => !isOwn(entry))),
+    values: membersOf(entries.filter(isOwn).map(([name, value]) => [name.slice(prefix.length), value])),
   }
 }

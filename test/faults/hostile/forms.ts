@@ -48,14 +48,18 @@ export function formAttacks(forms: OpenForms, isShort: boolean): Attack[] {
       admittedBodies({ values: 20_000, bytes: MB }).map((plain) => attack(name, url, plain, 'none', 4)),
     ),
     // The approval is refused at once when it was answered; then this tries whether that is cheap.
-    ...[forms.files, forms.approval].flatMap((url) => [
-      attack('files', url, fileParts('one file of 31 MB', 1, 31 * MB), 'none', 4),
-      attack('files', url, fileParts('ten files of 3 MB', 10, 3 * MB), 'none', 8),
-      attack('files', url, fileParts('a file for each of 40 fields', 40, 1_000, 'other'), 'none', 4),
+    ...[
+      { url: forms.files, field: 'papers' },
+      { url: forms.approval, field: 'fields.papers' },
+    ].flatMap(({ url, field }) => [
+      attack('files', url, fileParts('one file of 31 MB', field, 1, 31 * MB), 'none', 4),
+      attack('files', url, fileParts('ten files of 3 MB', field, 10, 3 * MB), 'none', 8),
+      attack('files', url, fileParts('a file for each of 40 fields', 'other', 40, 1_000), 'none', 4),
+      attack('files', url, fileParts('900 empty files', 'other', 900, 0), 'none', 8),
       attack('files', url, fileItems('a file item of 20 MB', 1, 20 * MB), 'none', 4),
       attack('files', url, fileItems('ten file items without content', 10, 0), 'none', 4),
       attack('files', url, fileItems('300,000 file items', 300_000, 0), 'zstd', 4),
-      attack('files', url, fileParts('one file of 31 MB of zeros', 1, 31 * MB), 'zstd', 4),
+      attack('files', url, fileParts('one file of 31 MB of one letter', field, 1, 31 * MB), 'zstd', 4),
     ]),
     attack(
       'texts',
@@ -87,7 +91,7 @@ function json(name: string, value: object): PlainBody {
   return { name, type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) }
 }
 
-function fileParts(name: string, count: number, size: number, field = 'papers'): PlainBody {
+function fileParts(name: string, field: string, count: number, size: number): PlainBody {
   const content = Buffer.alloc(size, 'x')
   const parts = Array.from({ length: count }, (_, number) => {
     const disposition = `form-data; name="${field}"; filename="${number}.bin"`

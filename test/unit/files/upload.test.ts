@@ -17,14 +17,10 @@ const textBytesMax = 1_000
 /** Receives a body in these portions; `read` says how many of them were requested. */
 function receive(portions: readonly string[]): { upload: Promise<Upload>; read: () => number } {
   let read = 0
-  async function* chunks() {
-    for (const portion of portions) {
-      read += 1
-      yield new TextEncoder().encode(portion)
-    }
-  }
   const upload = Upload.receive({
-    chunks: chunks(),
+    chunks: chunksOf(portions, () => {
+      read += 1
+    }),
     ...options(),
     store: () => Promise.reject(new Error('Nothing is stored here')),
     remove: () => Promise.resolve(),
@@ -33,9 +29,22 @@ function receive(portions: readonly string[]): { upload: Promise<Upload>; read: 
   return { upload, read: () => read }
 }
 
+async function* chunksOf(portions: readonly string[], onRead = () => {}) {
+  for (const portion of portions) {
+    onRead()
+    yield new TextEncoder().encode(portion)
+  }
+}
+
+const disposition = (name: string) => `Content-Disposition: form-data; name="files"; filename="${name}"`
+
 const options = () => ({
   fields: ['files'],
-  limits: { text: { max: textBytesMax, setting: 'TEXT_MAX' }, files: { max: 1_000, setting: 'FILES_MAX' } },
+  limits: {
+    text: { max: textBytesMax, setting: 'TEXT_MAX' },
+    files: { max: 1_000, setting: 'FILES_MAX' },
+    fields: { max: 1_000, setting: 'FIELDS_MAX' },
+  },
   spool: new Spool(folder.path, { isDurable: false }),
 })
 
@@ -72,9 +81,11 @@ describe('files that were added to a run', () => {
   /** An upload of two files. Storing the file named `bad` fails. `log`: what was stored and removed. */
   async function uploadOf(names: readonly string[]) {
     const log: string[] = []
-    const { upload, values } = await Upload.ofForm({
-      entries: names.map((name) => ['files', new File(['x'], name)] as const),
+    const parts = names.map((name) => `--b\r\n${disposition(name)}\r\n\r\nx\r\n`)
+    const { upload, entries } = await Upload.ofForm({
       ...options(),
+      boundary: 'b',
+      chunks: chunksOf([...parts, '--b--']),
       store: (_, { name, type }) => {
         if (name === 'bad') return Promise.reject(new AppError('PAYLOAD_TOO_LARGE', 'The workspace is full.'))
         log.push(`store ${name}`)
@@ -89,7 +100,7 @@ describe('files that were added to a run', () => {
         return Promise.resolve()
       },
     })
-    const files = Array.isArray(values['files']) ? values['files'] : [values['files']]
+    const files = entries.map(([, item]) => item)
     const input = { input: { files }, fields: { files } }
     upload.check(input)
     return { upload, input, log }

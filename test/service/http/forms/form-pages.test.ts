@@ -81,7 +81,7 @@ describe('a form that leads on', () => {
     const one = apiOf(json.next)
     await call(one, { approved: true })
     expect(await after(one)).toEqual({ state: 'waits', url: null })
-    // The first approval is a page of the form, whoever is told.
+    // The first approval is a page of the form, even if it notifies somebody.
     const told = block('told', 'function', { code: 'return <one.url>' })
     const first = await pages([['one', {}]], {}, { blocks: [told], edges: ['one:notify > told'] })
     expect(apiOf((await world.send(first, {})).json.next)).toStartWith('/api/pauses/')
