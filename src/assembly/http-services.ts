@@ -11,6 +11,7 @@ import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 import { giveParameters } from '../engine/compile/given-parameters.ts'
 import { checkOf } from '../engine/compile/registrations.ts'
 import type { JobRequest } from '../engine/jobs/jobs-options.ts'
+import { runBlocks } from '../engine/jobs/run-progress.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
@@ -100,6 +101,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     runner,
     jobs,
     pauses: engine.pauses.commands,
+    blocksOf: (executionId) =>
+      runBlocks({ store, open: accounts.jobSeal.open, traceOf: (id) => runner.traceOf(id) }, executionId),
     runsOfDeleted: engine.pauses.ofDeleted,
     editors: engine.editors,
     manual: manualServicesOf(options),

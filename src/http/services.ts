@@ -20,6 +20,7 @@ import type { Compilation } from '../engine/compile/plan.ts'
 import type { DocumentSecrets } from '../engine/document-secrets.ts'
 import type { DeletedWorkflowRuns } from '../engine/jobs/deleted-workflow-runs.ts'
 import type { PauseCommands } from '../engine/jobs/pause-commands.ts'
+import type { RunBlocks } from '../engine/jobs/run-progress.ts'
 import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { Reruns } from '../engine/manual/reruns.ts'
@@ -84,6 +85,8 @@ export type Services = {
      */
     cancel(executionId: string): Promise<boolean | 'elsewhere'>
   }
+  /** The blocks of a run that has not ended. */
+  blocksOf(executionId: string): Promise<RunBlocks>
   pauses: Pick<PauseCommands, 'resume' | 'extend'>
   /** Cancels the paused runs of deleted workflows. */
   runsOfDeleted: Pick<DeletedWorkflowRuns, 'look'>

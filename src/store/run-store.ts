@@ -1,5 +1,14 @@
 import type { HeldRequest, Refusal } from '../domain/run/claim.ts'
-import type { Job, JobFacts, JobPage, JobStatus, OpenRun, OpenRunPage } from '../domain/run/job.ts'
+import type {
+  Job,
+  JobFacts,
+  JobPage,
+  JobStatus,
+  OpenRun,
+  OpenRunPage,
+  RecentSteps,
+  StepLimits,
+} from '../domain/run/job.ts'
 import type { EntryFacts, EntryNotes, EntryWorkflow } from '../domain/run/log-entry.ts'
 import type {
   DuePauses,
@@ -43,12 +52,15 @@ export interface RunStore {
   findJob(executionId: string): Promise<JobStatus | undefined>
   /** The contents of a job's `job-step` writes, in the order of their numbers. */
   getJobSteps(executionId: string): Promise<Uint8Array[]>
+  /** The latest of them, as far as they fit. */
+  listRecentSteps(executionId: string, limits: StepLimits): Promise<RecentSteps>
   /** The oldest jobs of each workflow that have not started, except those that another process has claimed. */
   claimQueuedJobs(page: JobPage): Promise<JobFacts[]>
   /** Interrupted jobs that no process has claimed, oldest first. */
   claimInterruptedJobs(limit: number): Promise<JobFacts[]>
   /** Jobs of a workspace, newest first. */
   listOpenRuns(page: OpenRunPage): Promise<OpenRun[]>
+  getOpenRun(executionId: string): Promise<OpenRun | undefined>
   /** Jobs that were started by a schedule. */
   listScheduledJobs(): Promise<Pick<JobFacts, 'executionId' | 'workflowId'>[]>
   /**
@@ -62,6 +74,8 @@ export interface RunStore {
   // pauses; `append` writes them
   /** The pauses of a run, oldest first. */
   listRunPauses(executionId: string): Promise<StoredPause[]>
+  /** Those of them that are open, at most `limit`. */
+  listOpenPauses(executionId: string, limit: number): Promise<StoredPause[]>
   listPauses(page: PausePage): Promise<ListedPause[]>
   /** Counts the open pauses of a workspace. Stops counting at `limit`. */
   countPauses(workspaceId: string, limit: number): Promise<number>

@@ -60,3 +60,24 @@ export type OpenRunPage = {
   limit: number
 }
 export type OpenRun = JobFacts & Pick<Job, 'state' | 'trigger'> & { number: number; workflowName: string }
+
+/** Which steps of a job to read: the latest, at most `countMax`, without those that do not fit into `bytesMax`. */
+export type StepLimits = { countMax: number; bytesMax: number }
+
+/** `contents`: in the order of their numbers. `isComplete`: whether these are all steps of the job. */
+export type RecentSteps = { contents: Uint8Array[]; isComplete: boolean }
+
+/** The numbers of the steps that fit. `newest`: the latest steps, newest first; numbers begin with 1. */
+export function fittingSteps(
+  newest: readonly { number: number; bytes: number }[],
+  { bytesMax }: StepLimits,
+): { numbers: number[]; isComplete: boolean } {
+  let bytes = 0
+  const numbers: number[] = []
+  for (const step of newest) {
+    if (bytes + step.bytes > bytesMax) continue
+    bytes += step.bytes
+    numbers.push(step.number)
+  }
+  return { numbers, isComplete: numbers.length === (newest[0]?.number ?? 0) }
+}

@@ -62,6 +62,11 @@ export class Runner {
     return run && { ...run.facts, startedAt: run.startedAt }
   }
 
+  /** The trace so far of a run in flight. */
+  traceOf(executionId: string): Span | undefined {
+    return this.#running.get(executionId)?.root
+  }
+
   /** The runs of a workspace in flight, without asynchronous and manual ones. */
   runsOf(workspaceId: string): (RunFacts & { startedAt: number; workflowName: string })[] {
     const own = [...this.#running.values()].filter(({ facts, isDurable }) => {

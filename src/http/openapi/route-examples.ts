@@ -213,6 +213,15 @@ const pauseDetail = {
 const listedRun = {
   ...{ executionId, workflowId, workflowName: 'Weather', status: 'paused', trigger: 'api', startedAt, endedAt: null },
 }
+const runDetail = {
+  ...{ ...listedRun, logId: null, paused: [pause], blocksComplete: true },
+  blocks: [
+    {
+      ...{ blockId: 'start', blockName: 'Start', blockType: 'api_trigger', status: 'success' },
+      ...{ startedAt, durationMs: 0 },
+    },
+  ],
+}
 const pausePoint = {
   ...{ contextId: pause.contextId, blockId: 'ask', kind: 'approval', registeredAt: startedAt, expiresAt: pause.until },
   resumeStatus: 'paused',
@@ -244,6 +253,7 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     responses: { 200: { success: true, outcome: 'resumed' } },
   },
   listRuns: { responses: { 200: { data: [listedRun], nextCursor: null } } },
+  getRun: { responses: { 200: runDetail } },
   listPauses: { responses: { 200: { data: [pause], nextCursor: null } } },
   countPauses: { responses: { 200: { data: [{ blockId: 'ask', kind: 'approval', count: 1 }], complete: true } } },
   getPause: { responses: { 200: pauseDetail } },

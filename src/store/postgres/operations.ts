@@ -36,7 +36,7 @@ import * as claims from './writes/claims.ts'
 import * as deliveries from './writes/deliveries.ts'
 import * as jobs from './writes/jobs.ts'
 import * as logs from './writes/logs.ts'
-import { listOpenRuns } from './writes/open-runs.ts'
+import { getOpenRun, listOpenRuns, listRecentSteps } from './writes/open-runs.ts'
 import { countPausesByBlock } from './writes/pause-counts.ts'
 import * as pauses from './writes/pauses.ts'
 
@@ -179,11 +179,14 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   claimQueuedJobs: { kind: 'write', run: jobs.claimQueuedJobs },
   claimInterruptedJobs: { kind: 'read', run: jobs.claimInterruptedJobs },
   listOpenRuns: { kind: 'read', run: listOpenRuns },
+  getOpenRun: { kind: 'read', run: getOpenRun },
+  listRecentSteps: { kind: 'read', run: listRecentSteps },
   listScheduledJobs: { kind: 'read', run: jobs.listScheduledJobs },
   parkJobs: { kind: 'write', run: jobs.parkJobs },
   getJobOutput: { kind: 'read', run: jobs.getJobOutput },
 
   listRunPauses: { kind: 'read', run: pauses.listRunPauses },
+  listOpenPauses: { kind: 'read', run: pauses.listOpenPauses },
   listPauses: { kind: 'read', run: pauses.listPauses },
   countPauses: { kind: 'read', run: pauses.countPauses },
   listDeletedWithPauses: { kind: 'read', run: pauses.listDeletedWithPauses },

@@ -67,6 +67,15 @@ export class ExecutionWorld {
     }
   }
 
+  /** Another workspace of the same owner. */
+  async addWorkspace(): Promise<string> {
+    const { store } = this.#app
+    const [owner] = await store.listUsers()
+    const id = newId()
+    await store.createWorkspace({ id, name: 'Other', ownerId: owner!.id, at: Date.now() })
+    return id
+  }
+
   get url(): string {
     return this.#app.address.url
   }

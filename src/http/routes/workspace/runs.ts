@@ -1,73 +1,86 @@
-import { type Static, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { JobState } from '../../../domain/run/job.ts'
 import type { RunStatus } from '../../../domain/run/log.ts'
-import { triggerOf } from '../../../domain/workflow/workflow.ts'
 import type { LogFilter } from '../../../store/log-query.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { route } from '../../openapi/route.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { isoTime, maybe, Time } from '../../responses/schema-parts.ts'
+import { type ListedRun, RunDetail, RunList, runStatuses } from '../../responses/run-schemas.ts'
+import { openRun, runDetail, shownStatuses } from '../../responses/runs/run-detail.ts'
+import { isoTime } from '../../responses/schema-parts.ts'
 import type { Services } from '../../services.ts'
 
 const pageMax = 1_000
 const pageDefault = 100
-const statuses = ['queued', 'processing', 'paused', 'completed', 'failed', 'cancelled'] as const
-type Status = (typeof statuses)[number]
-
-const ListedRun = t.Object({
-  executionId: t.String(),
-  workflowId: t.String(),
-  workflowName: maybe(t.String()),
-  status: oneOf(statuses),
-  trigger: t.String(),
-  startedAt: maybe(Time),
-  endedAt: maybe(Time),
-})
-type ListedRun = Static<typeof ListedRun>
-
-const RunList = t.Object({
-  data: t.Array(ListedRun),
-  nextCursor: maybe(t.String({ description: 'The cursor of the next page; null on the last one.' })),
-})
+type Status = ListedRun['status']
 
 /** Runs of a workspace, ended or not: `/api/workspaces/<id>/runs`. */
 export function runRoutes(services: Services, door: Door) {
-  return new Elysia().get(
-    '/api/workspaces/:id/runs',
-    async ({ request, set, params: { id } }) => {
-      assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
-      return await pageOf(services, id, readQuery(request.url))
-    },
-    route({
-      name: 'listRuns',
-      summary: 'List runs',
-      description:
-        'First the runs that have not ended (queued, processing, paused), then the ended ones, each newest first. ' +
-        '`/api/v1/logs` lists ended runs only, with more filters. With several processes, synchronous runs in flight ' +
-        'are those of the process that responds.',
-      tag: 'Executions',
-      query: t.Object({
-        status: t.Optional(oneOf(statuses, { description: 'Only the runs with this status.' })),
-        workflowId: t.Optional(t.String({ description: 'Only the runs of this workflow.' })),
-        limit: t.Optional(
-          t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'The most runs of a page.' }),
-        ),
-        cursor: t.Optional(t.String({ description: 'The `nextCursor` of the previous page, with the same filters.' })),
+  const { peers } = services
+  return new Elysia()
+    .get(
+      '/api/workspaces/:id/runs',
+      async ({ request, set, params: { id } }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        return await pageOf(services, id, readQuery(request.url))
+      },
+      route({
+        name: 'listRuns',
+        summary: 'List runs',
+        description:
+          'First the runs that have not ended (queued, processing, paused), then the ended ones, each newest first. ' +
+          '`/api/v1/logs` lists ended runs only, with more filters. With several processes, synchronous runs in flight ' +
+          'are those of the process that responds.',
+        tag: 'Executions',
+        query: t.Object({
+          status: t.Optional(oneOf(runStatuses, { description: 'Only the runs with this status.' })),
+          workflowId: t.Optional(t.String({ description: 'Only the runs of this workflow.' })),
+          limit: t.Optional(
+            t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'The most runs of a page.' }),
+          ),
+          cursor: t.Optional(
+            t.String({ description: 'The `nextCursor` of the previous page, with the same filters.' }),
+          ),
+        }),
+        responses: { 200: RunList },
+        errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
       }),
-      responses: { 200: RunList },
-      errors: ['INVALID_PARAMETERS', 'INVALID_CURSOR', 'NOT_FOUND'],
-    }),
-  )
+    )
+    .get(
+      '/api/workspaces/:id/runs/:executionId',
+      async ({ request, set, params: { id, executionId }, server }) => {
+        assertMay(await door.requireKeyOrSession(request, set), id, 'read', 'workspace')
+        door.note(request, { executionId })
+        const found = await runDetail(services, id, executionId)
+        if (found) return found
+        // A synchronous run in flight is known to its own process only, and may have ended since the others were asked.
+        const elsewhere = await peers.forward({ request, server, set }, { kind: 'run', id: executionId })
+        if (elsewhere) return elsewhere as never
+        const ended = peers.exist ? await runDetail(services, id, executionId) : undefined
+        if (!ended) throw new AppError('NOT_FOUND', 'There is no such run in this workspace.')
+        return ended
+      },
+      route({
+        name: 'getRun',
+        summary: 'Get a run with its progress',
+        description:
+          'While the run has not ended: what it waits for, and the blocks that have run so far, without their values. ' +
+          'After that: its log entry.',
+        tag: 'Executions',
+        responses: { 200: RunDetail },
+        errors: ['NOT_FOUND'],
+      }),
+    )
 }
 
 type Query = { status: Status | undefined; workflowId: string | undefined; limit: number; cursor: string | undefined }
 
-async function pageOf(services: Services, workspaceId: string, query: Query): Promise<Static<typeof RunList>> {
+async function pageOf(services: Services, workspaceId: string, query: Query): Promise<RunList> {
   const { status, workflowId, limit, cursor } = query
   const filters = JSON.stringify([status, workflowId])
   const open: CursorScope = { of: `${workspaceId} open`, order: 'desc', filters }
@@ -112,21 +125,7 @@ async function openRuns(
 ) {
   const states = statesOf(status)
   const found = states.length === 0 ? [] : await store.listOpenRuns({ workspaceId, workflowId, states, before, limit })
-  return found.map(({ number, state, executionId, workflowName, trigger, startedAt, ...row }) => {
-    const shown = state === 'queued' || state === 'paused' ? state : 'processing'
-    const times = { startedAt: startedAt === null ? null : isoTime(startedAt), endedAt: null }
-    return {
-      number,
-      run: {
-        executionId,
-        workflowId: row.workflowId,
-        workflowName,
-        status: shown,
-        trigger: triggerOf(trigger),
-        ...times,
-      } as ListedRun,
-    }
-  })
+  return found.map(({ number, ...run }) => ({ number, run: openRun(run) }))
 }
 
 /** Synchronous runs of this process. */
@@ -163,9 +162,8 @@ type LoggedRun = {
 }
 
 function endedRun({ executionId, workflowId, status, trigger, startedAt, endedAt, workflow }: LoggedRun): ListedRun {
-  const shown = { success: 'completed', error: 'failed', cancelled: 'cancelled' } as const
-  const times = { startedAt, endedAt }
-  return { executionId, workflowId, workflowName: workflow?.name ?? null, status: shown[status], trigger, ...times }
+  const facts = { executionId, workflowId, workflowName: workflow?.name ?? null, trigger }
+  return { ...facts, status: shownStatuses[status], startedAt, endedAt }
 }
 
 const everything: LogFilter = {
@@ -178,7 +176,7 @@ const everything: LogFilter = {
 function readQuery(url: string): Query {
   const parameters = new Parameters(url)
   const query = {
-    status: parameters.oneOf('status', statuses),
+    status: parameters.oneOf('status', runStatuses),
     workflowId: parameters.text('workflowId'),
     limit: parameters.whole('limit', 1, pageMax) ?? pageDefault,
     cursor: parameters.text('cursor'),

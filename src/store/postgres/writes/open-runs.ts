@@ -1,4 +1,11 @@
-import type { JobFacts, OpenRun, OpenRunPage } from '../../../domain/run/job.ts'
+import {
+  fittingSteps,
+  type JobFacts,
+  type OpenRun,
+  type OpenRunPage,
+  type RecentSteps,
+  type StepLimits,
+} from '../../../domain/run/job.ts'
 import { jobStates, jobTriggers } from '../../stored-values.ts'
 import { listOf, type Sql, storable } from '../connection.ts'
 import { fromJobs, selectFacts } from './jobs.ts'
@@ -16,8 +23,37 @@ export async function listOpenRuns(
     states.includes('paused') ? withPaused : onlyOthers,
     ...[storable(workspaceId), before, limit, workflowId === undefined ? null : storable(workflowId), listOf(others)],
   )
-  return rows.map((row) => ({ ...row, state: jobStates[row.state]!, trigger: jobTriggers[row.trigger]! }))
+  return rows.map(runOf)
 }
+
+/** A job, with the facts that lists show. */
+export async function getOpenRun(sql: Sql, executionId: string): Promise<OpenRun | undefined> {
+  const row = await sql.get<Row>(`${select} WHERE j.execution_id = $1`, storable(executionId))
+  return row && runOf(row)
+}
+
+/** The latest recorded steps of a job, as far as they fit. */
+export async function listRecentSteps(sql: Sql, executionId: string, limits: StepLimits): Promise<RecentSteps> {
+  const newest = await sql.all<{ job: number; number: number; bytes: number }>(
+    `SELECT s.job, s.number, length(s.content) AS bytes
+     FROM millrace.jobs j JOIN millrace.job_steps s ON s.job = j.number
+     WHERE j.execution_id = $1 ORDER BY s.number DESC LIMIT $2`,
+    ...[storable(executionId), limits.countMax],
+  )
+  const { numbers, isComplete } = fittingSteps(newest, limits)
+  const [first] = newest
+  if (!first) return { contents: [], isComplete }
+  const steps = await sql.all<{ content: Uint8Array }>(
+    'SELECT content FROM millrace.job_steps WHERE job = $1 AND number = ANY($2::integer[]) ORDER BY number',
+    ...[first.job, listOf(numbers)],
+  )
+  return { contents: steps.map(({ content }) => content), isComplete }
+}
+
+const runOf = (row: Row): OpenRun => ({
+  ...row,
+  ...{ state: jobStates[row.state]!, trigger: jobTriggers[row.trigger]! },
+})
 
 const ofWorkspace = 'workspace = (SELECT number FROM millrace.workspaces WHERE id = $1)'
 const ofWorkflow = `workflow = (
@@ -29,9 +65,9 @@ const page = 'number < $2 ORDER BY number DESC LIMIT $3'
 // pauses or continues at the moment is listed once.
 const others = `(SELECT number FROM millrace.jobs
   WHERE state < 3 AND state = ANY($5::smallint[]) AND ($4::text IS NULL OR ${ofWorkflow}) AND ${ofWorkspace} AND ${page})`
+const select = `${selectFacts}, j.number, j.state, j.trigger, f.name AS "workflowName" ${fromJobs}`
 const listed = (numbers: string) => `
-  ${selectFacts}, j.number, j.state, j.trigger, f.name AS "workflowName" ${fromJobs}
-  WHERE j.number IN (${numbers}) ORDER BY j.number DESC LIMIT $3`
+  ${select} WHERE j.number IN (${numbers}) ORDER BY j.number DESC LIMIT $3`
 const pausedIn = (scope: string) => `(SELECT number FROM millrace.jobs WHERE state = 3 AND ${scope} AND ${page})`
 
 const onlyOthers = listed(others)

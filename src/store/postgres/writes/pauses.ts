@@ -98,6 +98,11 @@ export async function listRunPauses(sql: Sql, executionId: string): Promise<Stor
   return rows.map(pauseOf)
 }
 
+export async function listOpenPauses(sql: Sql, executionId: string, limit: number): Promise<StoredPause[]> {
+  const text = `${select} WHERE p.execution_id = $1 AND p.state = 0 ORDER BY p.number LIMIT $2`
+  return (await sql.all<SqlPause>(text, storable(executionId), limit)).map(pauseOf)
+}
+
 export async function listPauses(
   sql: Sql,
   { workspaceId, workflowId, kind, after, limit }: PausePage,

@@ -33,7 +33,7 @@ import * as deliveries from '../writes/deliveries.ts'
 import * as jobs from '../writes/jobs.ts'
 import * as logs from '../writes/logs.ts'
 import { listModelUsage } from '../writes/model-usage.ts'
-import { listOpenRuns } from '../writes/open-runs.ts'
+import { getOpenRun, listOpenRuns } from '../writes/open-runs.ts'
 import { countPausesByBlock } from '../writes/pause-counts.ts'
 import { lastPauseEvent } from '../writes/pause-events.ts'
 import * as pauses from '../writes/pauses.ts'
@@ -182,11 +182,14 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   claimQueuedJobs: { writes: false, run: jobs.claimQueuedJobs },
   claimInterruptedJobs: { writes: false, run: jobs.claimInterruptedJobs },
   listOpenRuns: { writes: false, run: listOpenRuns },
+  getOpenRun: { writes: false, run: getOpenRun },
+  listRecentSteps: { writes: false, run: jobs.listRecentSteps },
   listScheduledJobs: { writes: false, run: jobs.listScheduledJobs },
   parkJobs: { writes: true, run: jobs.parkJobs },
   getJobOutput: { writes: false, run: jobs.getJobOutput },
 
   listRunPauses: { writes: false, run: pauses.listRunPauses },
+  listOpenPauses: { writes: false, run: pauses.listOpenPauses },
   listPauses: { writes: false, run: pauses.listPauses },
   countPauses: { writes: false, run: pauses.countPauses },
   listDeletedWithPauses: { writes: false, run: pauses.listDeletedWithPauses },

@@ -1,4 +1,13 @@
-import type { Job, JobFacts, JobPage, JobStatus, NewJob } from '../../../domain/run/job.ts'
+import {
+  fittingSteps,
+  type Job,
+  type JobFacts,
+  type JobPage,
+  type JobStatus,
+  type NewJob,
+  type RecentSteps,
+  type StepLimits,
+} from '../../../domain/run/job.ts'
 import type { JobWrite } from '../../../domain/run/write.ts'
 import { jobStates, jobTriggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
@@ -96,6 +105,22 @@ export function getJobSteps(sql: Sql, executionId: string): Uint8Array[] {
       executionKey(executionId),
     )
     .map(({ content }) => content)
+}
+
+/** The latest recorded steps of a job, as far as they fit. */
+export function listRecentSteps(sql: Sql, executionId: string, limits: StepLimits): RecentSteps {
+  const job = sql.get<{ number: number }>('SELECT number FROM jobs WHERE execution_id = ?', executionKey(executionId))
+  if (!job) return { contents: [], isComplete: true }
+  const newest = sql.all<{ number: number; bytes: number }>(
+    'SELECT number, length(content) AS bytes FROM job_steps WHERE job = ? ORDER BY number DESC LIMIT ?',
+    ...[job.number, limits.countMax],
+  )
+  const { numbers, isComplete } = fittingSteps(newest, limits)
+  const steps = sql.all<{ content: Uint8Array }>(
+    `SELECT content FROM job_steps WHERE job = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number`,
+    ...[job.number, JSON.stringify(numbers)],
+  )
+  return { contents: steps.map(({ content }) => content), isComplete }
 }
 
 /** The oldest jobs of each workflow that have not started. The only process need not claim them. */

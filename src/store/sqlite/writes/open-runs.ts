@@ -1,7 +1,7 @@
 import type { OpenRun, OpenRunPage } from '../../../domain/run/job.ts'
 import { jobStates, jobTriggers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
-import { executionIdOf } from '../tables/rows.ts'
+import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { fromJobs, type SqlJobFacts, selectFacts } from './jobs.ts'
 
 type Row = SqlJobFacts & { number: number; state: number; trigger: number; workflowName: string }
@@ -18,16 +18,22 @@ export function listOpenRuns(sql: Sql, { workspaceId, workflowId, states, before
     if (workflowId === undefined) rows.push(...sql.all<Row>(paused, workspaceId, before, limit))
     else rows.push(...sql.all<Row>(pausedOfWorkflow, workflowId, workspaceId, before, limit))
   }
-  const first = rows.toSorted((a, b) => b.number - a.number).slice(0, limit)
-  return first.map((row) => ({
-    ...row,
-    ...{
-      executionId: executionIdOf(row.executionId),
-      state: jobStates[row.state]!,
-      trigger: jobTriggers[row.trigger]!,
-    },
-  }))
+  return rows
+    .toSorted((a, b) => b.number - a.number)
+    .slice(0, limit)
+    .map(runOf)
 }
+
+/** A job, with the facts that lists show. */
+export function getOpenRun(sql: Sql, executionId: string): OpenRun | undefined {
+  const row = sql.get<Row>(`${select} WHERE j.execution_id = ?`, executionKey(executionId))
+  return row && runOf(row)
+}
+
+const runOf = (row: Row): OpenRun => ({
+  ...row,
+  ...{ executionId: executionIdOf(row.executionId), state: jobStates[row.state]!, trigger: jobTriggers[row.trigger]! },
+})
 
 const select = `${selectFacts}, j.number, j.state, j.trigger, f.name AS workflowName ${fromJobs}`
 const ofWorkspace = 'j.workspace = (SELECT number FROM workspaces WHERE id = ?)'

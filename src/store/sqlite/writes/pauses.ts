@@ -67,6 +67,11 @@ export function listRunPauses(sql: Sql, executionId: string): StoredPause[] {
   return sql.all<SqlPause>(text, executionKey(executionId)).map(pauseOf)
 }
 
+export function listOpenPauses(sql: Sql, executionId: string, limit: number): StoredPause[] {
+  const text = `${select} WHERE p.execution_id = ? AND p.state = 0 ORDER BY p.number LIMIT ?`
+  return sql.all<SqlPause>(text, executionKey(executionId), limit).map(pauseOf)
+}
+
 export function listPauses(sql: Sql, { workspaceId, workflowId, kind, after, limit }: PausePage): ListedPause[] {
   const scope = workflowId === undefined ? ofWorkspace : ofWorkflow
   const ids = workflowId === undefined ? [workspaceId] : [workflowId, workspaceId]

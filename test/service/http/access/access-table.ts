@@ -143,6 +143,7 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/pauses/:token', '/api/pauses/a.b', 'nothing', 404, '{}'),
   row('GET /api/pauses/:token/next', '/api/pauses/a.b/next', 'nothing', 404),
   row('GET /api/workspaces/:id/runs', '/api/workspaces/<workspace>/runs', 'read', 200),
+  row('GET /api/workspaces/:id/runs/:executionId', '/api/workspaces/<workspace>/runs/<pausedRun>', 'read', 200),
   row('GET /api/workspaces/:id/pauses', pauses, 'read', 200),
   row('GET /api/workspaces/:id/pauses/counts', `${pauses}/counts`, 'read', 200),
   row('GET /api/workspaces/:id/pauses/:contextId', `${pauses}/<pause>`, 'read', 200),

@@ -186,6 +186,42 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(unknown.executionId)).toBeUndefined()
     })
 
+    test('shows its latest steps, as far as they fit', async () => {
+      const { store, home } = here()
+      const row = jobOf(home)
+      const { executionId } = row
+      const steps = [3, 1, 5, 2].map((bytes, index) => new Uint8Array(bytes).fill(index))
+      const writes = steps.map((content, at) => ({ kind: 'job-step' as const, executionId, number: at + 1, content }))
+      await store.append([{ kind: 'job', row }])
+      const latest = (countMax: number, bytesMax: number) => store.listRecentSteps(executionId, { countMax, bytesMax })
+      expect(await latest(9, 9)).toEqual({ contents: [], isComplete: true })
+      await store.append(writes)
+      expect(await latest(4, 11)).toEqual({ contents: steps, isComplete: true })
+      expect(await latest(3, 11)).toEqual({ contents: steps.slice(1), isComplete: false })
+      // The one with five bytes does not fit, and earlier ones do.
+      expect(await latest(4, 6)).toEqual({ contents: [steps[0], steps[1], steps[3]] as never, isComplete: false })
+      expect(await latest(4, 1)).toEqual({ contents: [steps[1]] as never, isComplete: false })
+      expect(await store.listRecentSteps(newExecutionId(), { countMax: 9, bytesMax: 9 })).toEqual({
+        ...{ contents: [], isComplete: true },
+      })
+    })
+
+    test('is found with the facts that lists show', async () => {
+      const { store, home } = here()
+      const row = jobOf(home, { trigger: 'schedule' })
+      await store.append([{ kind: 'job', row }])
+      const { executionId, workflowId, workspaceId } = row
+      const facts = { executionId, workflowId, workspaceId, trigger: 'schedule', createdAt: 5_000 } as const
+      const page = { workspaceId, workflowId, states: ['queued'] as const, before: Number.MAX_SAFE_INTEGER, limit: 1 }
+      const [listed] = await store.listOpenRuns(page)
+      expect(listed).toMatchObject({ ...facts, state: 'queued', startedAt: null })
+      expect(await store.getOpenRun(executionId)).toEqual(listed!)
+      await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
+      expect(await store.getOpenRun(executionId)).toEqual({ ...listed!, state: 'running', startedAt: 6_000 })
+      await store.append([logWrite(logRow(home, (await store.lastSequence()) + 1, { executionId, createdAt: 5_000 }))])
+      expect(await store.getOpenRun(executionId)).toBeUndefined()
+    })
+
     test('accepts no steps after its end', async () => {
       const { store } = here()
       const executionId = newExecutionId()

@@ -56,4 +56,22 @@ export function pauseCountContract(here: () => { store: Store; home: Installed }
       expect(await store.countPausesByBlock({ ...byBlock, ...other })).toEqual([])
     }
   })
+  test('the open pauses of a run are listed, oldest first', async () => {
+    const { store } = here()
+    const first = await paused('approval', 'ask/')
+    const executionId = first.place.split('/')[0]!
+    const more = [1, 2].map((n) => ({ ...first, contextId: `${n} ${executionId}`, place: `${first.place}${n}` }))
+    await store.append([{ kind: 'job-start', executionId, at: 6_500 }])
+    for (const pause of more) {
+      await store.append([{ kind: 'job-pause', executionId, at: 7_000, pauses: [pause], goesOn: true }])
+    }
+    const [second, third] = more.map(({ contextId }) => contextId)
+    const idsOf = async (limit: number) =>
+      (await store.listOpenPauses(executionId, limit)).map(({ contextId }) => contextId)
+    expect(await idsOf(9)).toEqual([first.contextId, second!, third!])
+    expect(await idsOf(2)).toEqual([first.contextId, second!])
+    await store.endPause({ contextId: second!, state: 'answered', at: 8_000, answer: null })
+    expect(await idsOf(9)).toEqual([first.contextId, third!])
+    expect(await store.listOpenPauses(newExecutionId(), 9)).toEqual([])
+  })
 }
