@@ -2,9 +2,9 @@ import { finalOutputBytesMax, spanValueBytesMax } from '../domain/limits.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import { StreamRedactor } from '../domain/redaction/stream-redactor.ts'
 import { type Cost, type ModelUsage, noCost } from '../domain/run/cost.ts'
-import type { LogRow, RunFailure, RunRecord, Span, SpanAttempt } from '../domain/run/log.ts'
-import type { IsoTime } from '../domain/text/iso-time.ts'
+import type { LogRow, RunFailure, RunRecord, Span } from '../domain/run/log.ts'
 import { filesOf, isPlain, notesOf } from './row-notes.ts'
+import { attemptText, pauseText } from './span-parts.ts'
 import { newHead, numberText, type SpanHead, SpanPieces } from './span-pieces.ts'
 
 /** Builds the row of an ended run. `texts`: those of a large record, from `large-record.ts`. */
@@ -36,6 +36,7 @@ export function createFold(): Fold {
       startedAt: record.startedAt,
       endedAt: record.endedAt,
       durationMs: record.durationMs,
+      ...(record.pausedMs === undefined ? undefined : { pausedMs: record.pausedMs }),
       costTotal: record.cost.total,
       models: cost === noCost ? noModels : Object.keys(cost.models),
       cost: isFree(cost) ? null : JSON.stringify(cost),
@@ -117,6 +118,8 @@ export function spanText(
   if (span.attempts !== null)
     text += `,"attempts":[${span.attempts.map((each) => attemptText(each, texts, pieces.iso)).join(',')}]`
   if (span.usage !== undefined) text += usageText(span.usage, texts)
+  if (span.pauses !== undefined)
+    text += `,"pauses":[${span.pauses.map((each) => pauseText(each, texts, pieces.iso)).join(',')}]`
   if (span.reused) text += ',"reused":true'
   if (span.pinned) text += ',"pinned":true'
   if (children.length === 0) return `${text},"children":[]}`
@@ -146,17 +149,6 @@ function usageText({ model, tokens, cost, timeToFirstTokenMs, ...unknown }: Mode
   if (unknown.costUnknown) text += ',"costUnknown":true'
   if (unknown.tokensUnknown) text += ',"tokensUnknown":true'
   return text
-}
-
-function attemptText(
-  { number, startTime, durationMs, status, error }: SpanAttempt,
-  texts: RecordTexts,
-  iso: IsoTime,
-): string {
-  let text = `{"number":${number},"startTime":"${iso(startTime)}","duration":${numberText(durationMs)}`
-  if (status !== undefined) text += `,"status":${status}`
-  if (error !== undefined) text += `,"error":${texts.string(error)}`
-  return `${text}}`
 }
 
 /** The values of one run as text, without its secrets, except for `rawOutput`. */

@@ -36,6 +36,7 @@ export class Bodies {
     const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = row
     const run: RunSource = {
       ...{ sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs },
+      pausedMs: row.pausedMs ?? null,
       cost: row.cost,
       finalOutput: row.finalOutput,
       traceSpans: row.traceSpans,

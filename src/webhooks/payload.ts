@@ -33,7 +33,7 @@ function pausePayload(source: PauseEventSource, iso: IsoTime): string {
 }
 
 function runPayload(source: RunSource, wanted: number, iso: IsoTime): string {
-  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = source
+  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs, pausedMs } = source
   const facts = source.facts === null ? undefined : (JSON.parse(source.facts) as LimitFacts)
   const data = [
     `"workflowId":${JSON.stringify(workflowId)}`,
@@ -44,6 +44,7 @@ function runPayload(source: RunSource, wanted: number, iso: IsoTime): string {
     `"startedAt":"${iso(startedAt)}"`,
     `"endedAt":"${iso(endedAt)}"`,
     `"totalDurationMs":${durationMs}`,
+    ...(pausedMs === null ? [] : [`"pausedMs":${pausedMs}`]),
     `"cost":${costText(source.cost)}`,
     `"files":${filesText(source.files)}`,
   ]

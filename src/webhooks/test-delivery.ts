@@ -66,6 +66,7 @@ export function testSource(subscription: SubscriptionRow, limits: Limits, now: n
     startedAt,
     endedAt: now,
     durationMs,
+    pausedMs: null,
     cost: null,
     finalOutput: JSON.stringify(output),
     traceSpans: JSON.stringify([testSpan(level, startedAt, now)]),

@@ -21,6 +21,8 @@ export type EntryFacts = {
   startedAt: number
   endedAt: number
   durationMs: number
+  /** The part of it in which the run was paused; null when it never was. */
+  pausedMs: number | null
   costTotal: number
 }
 
@@ -63,7 +65,8 @@ export function factsText(facts: EntryFacts, iso: IsoTime): string {
   return (
     `"id":"${logIdOf(facts.sequence)}","workflowId":${JSON.stringify(facts.workflowId)},` +
     `"executionId":${JSON.stringify(facts.executionId)},"level":"${facts.level}","trigger":"${facts.trigger}",` +
-    `"startedAt":"${iso(facts.startedAt)}","endedAt":"${iso(facts.endedAt)}","totalDurationMs":${facts.durationMs}`
+    `"startedAt":"${iso(facts.startedAt)}","endedAt":"${iso(facts.endedAt)}","totalDurationMs":${facts.durationMs},` +
+    `"pausedMs":${facts.pausedMs}`
   )
 }
 

@@ -21,6 +21,16 @@ export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'
 /** One attempt of a block that retries: an API block's request or a model call. */
 export type SpanAttempt = { number: number; startTime: number; durationMs: number; status?: number; error?: string }
 
+/** A pause at a block. `by`: the account of the last answer; null without one. */
+export type SpanPause = {
+  contextId: string
+  kind: 'wait' | 'approval' | 'call'
+  since: number
+  endedAt: number
+  outcome: 'answered' | 'expired' | 'cancelled'
+  by: string | null
+}
+
 /** The record of one block, run, iteration or sub-workflow. Times are in epoch ms, durations in ms. */
 export type Span = {
   /** `s` and a number. Written without escaping. */
@@ -39,6 +49,8 @@ export type Span = {
   attempts: readonly SpanAttempt[] | null
   /** Only for a request to a language model, so that runs without models do not carry it. */
   usage?: ModelUsage
+  /** Set when the run paused at the block. */
+  pauses?: readonly SpanPause[]
   /** Set when the block did not run and its outputs come from an earlier run. */
   reused?: true
   /** Set when the block did not run and its outputs are those that are pinned to it. */
@@ -78,6 +90,8 @@ export type RunRecord = {
   startedAt: number
   endedAt: number
   durationMs: number
+  /** The part of `durationMs` in which the run was paused; absent when it never was. */
+  pausedMs?: number
   failure: RunFailure | null
   output: unknown
   cost: Cost
@@ -108,6 +122,8 @@ export type LogRow = {
   startedAt: number
   endedAt: number
   durationMs: number
+  /** The part of `durationMs` in which the run was paused; absent when it never was. */
+  pausedMs?: number
   costTotal: number
   /** The models that the run used: the keys of `cost.models`. */
   models: readonly string[]

@@ -90,6 +90,21 @@ export type PauseRequest = {
 /** `answers`: in their order; none when it has expired. */
 export type PauseOutcome = { pause: OpenPause; isExpired: boolean; endedAt: number; answers: readonly PauseAnswer[] }
 
+/** A pause, or a part of one. `endedAt`: null while it is open. */
+type Interval = { since: number; endedAt: number | null }
+
+/** How long at least one of these pauses was open, until `at`. Undefined without pauses. */
+export function pausedMsOf(pauses: readonly Interval[], at: number): number | undefined {
+  if (pauses.length === 0) return undefined
+  let [sum, until] = [0, Number.NEGATIVE_INFINITY]
+  for (const { since, endedAt } of pauses.toSorted((one, other) => one.since - other.since)) {
+    const end = Math.min(endedAt ?? at, at)
+    sum += Math.max(0, end - Math.max(since, until))
+    until = Math.max(until, end)
+  }
+  return sum
+}
+
 /** A pause on disk. `answer`: the encrypted list of its answers. */
 export type StoredPause = NewPause & {
   executionId: string

@@ -1,5 +1,5 @@
 import type { ModelUsage } from './cost.ts'
-import type { Span, SpanAttempt } from './log.ts'
+import type { Span, SpanAttempt, SpanPause } from './log.ts'
 import type { BlockPlace } from './run-observer.ts'
 
 /** Block types whose spans contain the spans of their inner blocks. */
@@ -34,17 +34,21 @@ export function readTrace(text: string): Span {
 }
 
 /** The form that `events/batch.ts` writes. */
-type WrittenSpan = Omit<Span, 'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'error' | 'usage' | 'children'> & {
+type WrittenSpan = Omit<
+  Span,
+  'startTime' | 'endTime' | 'durationMs' | 'attempts' | 'pauses' | 'error' | 'usage' | 'children'
+> & {
   startTime: string
   endTime: string
   duration: number
   error?: Span['error']
   attempts?: (Omit<SpanAttempt, 'startTime' | 'durationMs'> & { startTime: string; duration: number })[]
+  pauses?: (Omit<SpanPause, 'since' | 'endedAt'> & { since: string; endedAt: string })[]
   children: WrittenSpan[]
 } & Partial<ModelUsage>
 
 function spanOf(written: WrittenSpan): Span {
-  const { id, name, type, blockId, status, input, output, reused, pinned } = written
+  const { id, name, type, blockId, status, input, output, pauses, reused, pinned } = written
   return {
     ...{ id, name, type, blockId, status, input, output },
     startTime: Date.parse(written.startTime),
@@ -55,11 +59,16 @@ function spanOf(written: WrittenSpan): Span {
       written.attempts?.map(({ startTime, duration, ...rest }) => {
         return { ...rest, startTime: Date.parse(startTime), durationMs: duration }
       }) ?? null,
+    ...(pauses ? { pauses: pauses.map(pauseOf) } : {}),
     ...(reused ? { reused } : {}),
     ...(pinned ? { pinned } : {}),
     ...usageOf(written),
     children: written.children.map(spanOf),
   }
+}
+
+const pauseOf = ({ since, endedAt, ...rest }: NonNullable<WrittenSpan['pauses']>[number]): SpanPause => {
+  return { ...rest, since: Date.parse(since), endedAt: Date.parse(endedAt) }
 }
 
 function usageOf({

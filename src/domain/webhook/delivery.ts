@@ -75,6 +75,7 @@ export type RunSource = {
   startedAt: number
   endedAt: number
   durationMs: number
+  pausedMs: number | null
   /** Null when the run cost nothing. */
   cost: string | null
   /** Present only when the subscription includes it. */

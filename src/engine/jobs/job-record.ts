@@ -3,6 +3,7 @@ import type { Claim } from '../../domain/run/claim.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
 import { type RunFailure, type RunRecord, type Span, sourceOf } from '../../domain/run/log.ts'
+import { pausedMsOf, type StoredPause } from '../../domain/run/pause.ts'
 import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import { triggerOf } from '../../domain/workflow/workflow.ts'
 import type { StepHistory } from '../run/step-history.ts'
@@ -42,13 +43,13 @@ export function acceptanceOf(facts: Omit<NewJob, 'input'>, { claim, seal, ...inp
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
 type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>
 
-/** Why a job ends without running (any further). */
-export type JobEnding = { code: JobFailureCode; message?: string }
+/** Why a job ends without running (any further), and the pauses that it had. */
+export type JobEnding = { code: JobFailureCode; message?: string; pauses?: readonly StoredPause[] }
 
 /** The record of such a job, with the blocks and the cost from before its interruption. */
 export function endedJob(
   job: EndedJob,
-  { code, message = messages[code] }: JobEnding,
+  { code, message = messages[code], pauses = [] }: JobEnding,
   history: StepHistory,
   at: number,
   secrets: Redactor | undefined,
@@ -57,6 +58,7 @@ export function endedJob(
   const { executionId, workflowId, workspaceId, version, trigger, createdAt } = job
   const source = sourceOf(trigger)
   const startedAt = Math.min(job.startedAt ?? at, at)
+  const pausedMs = pausedMsOf([...pauses, ...history.pauses], at)
   const root: Span = {
     id: 's0',
     name: workflowId,
@@ -82,6 +84,7 @@ export function endedJob(
     startedAt,
     endedAt: at,
     durationMs: at - startedAt,
+    ...(pausedMs === undefined ? undefined : { pausedMs }),
     failure,
     output: null,
     cost: history.cost,

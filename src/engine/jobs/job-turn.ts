@@ -79,7 +79,7 @@ export type Turn = TurnOptions & {
   isStopped(): boolean
 }
 
-type RunnableJob = JobFacts & Pick<Job, 'version' | 'trigger'> & Partial<Pick<Job, 'waitedMs'>>
+type RunnableJob = JobFacts & Pick<Job, 'version' | 'trigger'> & Partial<Pick<Job, 'waitedMs' | 'hasPauses'>>
 
 /** `inputBytes`: the length of its JSON text. */
 export type JobInput = { input: TriggerInput; inputBytes: number }
@@ -234,14 +234,15 @@ export async function failJob(options: TurnOptions, executionId: string, error: 
 
 /** Ends a job without running it (any further). Rejects when its log entry cannot be written. */
 export async function endJob(
-  { record, environmentOf, clock }: Pick<TurnOptions, 'record' | 'environmentOf' | 'clock'>,
-  job: JobFacts & Pick<Job, 'version' | 'trigger'>,
+  { store, record, environmentOf, clock }: Pick<TurnOptions, 'store' | 'record' | 'environmentOf' | 'clock'>,
+  job: JobFacts & Pick<Job, 'version' | 'trigger'> & Partial<Pick<Job, 'hasPauses'>>,
   ending: JobEnding,
   steps: readonly string[],
 ): Promise<TurnEnd> {
   // Without steps there is nothing to hide, so a job can end even if its environment cannot be read.
   const redactor = steps.length === 0 ? undefined : (await environmentOf(job.workspaceId)).redactor
-  await record(endedJob(job, ending, new StepHistory(steps, noWrite), clock.now(), redactor))
+  const pauses = job.hasPauses ? await store.listRunPauses(job.executionId) : []
+  await record(endedJob(job, { ...ending, pauses }, new StepHistory(steps, noWrite), clock.now(), redactor))
   return 'done'
 }
 

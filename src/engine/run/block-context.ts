@@ -3,7 +3,7 @@ import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../../domain/outbound-request.ts'
 import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
-import type { Span, SpanNotes } from '../../domain/run/log.ts'
+import type { Span, SpanNotes, SpanPause } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { OpenPause, PauseOutcome, PauseRequest } from '../../domain/run/pause.ts'
@@ -154,7 +154,7 @@ export class BlockContextImpl implements PartContext {
     // The parts of a block, such as the tools of an agent, are not recorded, so they cannot pause.
     if (pauses && run.history && this.#part === '') {
       const at = { place: this.#place(), blockId: node.id, blockName: node.name }
-      return await pauses.waitUntil(at, until, this.signal)
+      return await pauses.waitUntil(at, until, this.signal, this.#notePause)
     }
     const since = this.clock.now()
     await sleepUntil(this.clock, until, this.signal)
@@ -172,7 +172,12 @@ export class BlockContextImpl implements PartContext {
       run.history?.addSecret({ name: 'PAUSE_LINK', value: tokenIn(pause.callbackUrl) })
       request.opened(pause)
     }
-    return await pauses.pause(at, { ...request, opened }, this.signal)
+    return await pauses.pause(at, { ...request, opened }, this.signal, this.#notePause)
+  }
+
+  readonly #notePause = (pause: SpanPause): void => {
+    const { pauses = [] } = this.#span
+    if (pauses.every(({ contextId }) => contextId !== pause.contextId)) this.#span.pauses = [...pauses, pause]
   }
 
   async keep(kept: unknown): Promise<void> {

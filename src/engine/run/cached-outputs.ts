@@ -15,7 +15,10 @@ export function cachedSpan(run: Run, span: Span, mark: Pick<Span, 'reused' | 'pi
   const ids = new Map<Span, string>()
   // The order of the ids must stay the order in which the blocks ran.
   for (const each of spansInOrder(span)) ids.set(each, run.nextSpanId())
-  const copy = ({ usage: _usage, reused: _reused, pinned: _pinned, ...each }: Span, of: Span): Span => ({
+  const copy = (
+    { usage: _usage, pauses: _pauses, reused: _reused, pinned: _pinned, ...each }: Span,
+    of: Span,
+  ): Span => ({
     ...each,
     id: ids.get(of) as string,
     startTime: now,

@@ -35,6 +35,7 @@ function recordOf(run: Run, root: Span, end: ScopeEnd, request: Request): RunRec
   const { version, createdAt, partial, source = sourceOf(request.trigger) } = request
   const { failure, output } = closeRun(run, root, end)
   const files = run.budget.files?.all ?? run.budget.root.files
+  const pausedMs = run.budget.pauses?.pausedMs(root.endTime)
   return {
     executionId: run.facts.executionId,
     workflowId: run.facts.workflowId,
@@ -45,6 +46,7 @@ function recordOf(run: Run, root: Span, end: ScopeEnd, request: Request): RunRec
     startedAt: root.startTime,
     endedAt: root.endTime,
     durationMs: root.durationMs,
+    ...(pausedMs === undefined ? undefined : { pausedMs }),
     failure,
     output,
     cost: run.budget.cost,

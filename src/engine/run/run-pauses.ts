@@ -1,12 +1,14 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { newId } from '../../domain/ids.ts'
-import type {
-  NewPause,
-  PauseAnswer,
-  PauseLinks,
-  PauseOutcome,
-  PauseRequest,
-  StoredPause,
+import type { SpanPause } from '../../domain/run/log.ts'
+import {
+  type NewPause,
+  type PauseAnswer,
+  type PauseLinks,
+  type PauseOutcome,
+  type PauseRequest,
+  pausedMsOf,
+  type StoredPause,
 } from '../../domain/run/pause.ts'
 
 /** Why a run was suspended: nothing of it can proceed until one of these pauses ends. */
@@ -24,6 +26,8 @@ export type RunPausesOptions = {
   inMemoryMs: number
   /** The pauses that the run had before it was suspended. */
   known: readonly StoredPause[]
+  /** The pauses in the steps of the run before it was suspended. */
+  recorded(): readonly SpanPause[]
   /** Until when a caller waits for the run; undefined when there is none. Epoch milliseconds. */
   callerWaitsUntil: number | undefined
   /** Suspends the run. */
@@ -46,6 +50,12 @@ export type PauseSeal = {
 
 type Place = Pick<NewPause, 'place' | 'blockId' | 'blockName'>
 
+/** Called with a pause of the block that has ended. */
+type NotePause = (pause: SpanPause) => void
+
+const factsOf = ({ contextId, kind, since }: NewPause) => ({ contextId, kind, since })
+const outcomeOf = ({ state }: StoredPause) => (state === 'expired' ? 'expired' : 'answered')
+
 /**
  * The pauses of a run and of everything inside it. A run is suspended when at least one of its blocks is paused and
  * nothing else of it can proceed. To know that, it counts the work in progress: blocks, and reads between blocks.
@@ -56,6 +66,8 @@ export class RunPauses {
   readonly #open = new Map<string, NewPause>()
   /** Blocks that wait for an answer in memory, by the ID of their pause. */
   readonly #answers = new Map<string, (ended: StoredPause) => void>()
+  /** Those that have ended in this turn of the run, or before it, by their ID. */
+  readonly #noted = new Map<string, SpanPause>()
   /** Pauses are written one after the other: the first one makes a job of the run. */
   #opening: Promise<void> = Promise.resolve()
   #working = 0
@@ -77,10 +89,18 @@ export class RunPauses {
   }
 
   /** Waits until a time, in memory or paused. Returns since when. Rejects with the reason of the signal. */
-  async waitUntil(at: Place, until: number, signal: AbortSignal): Promise<number> {
+  async waitUntil(at: Place, until: number, signal: AbortSignal, note: NotePause): Promise<number> {
     const { clock, inMemoryMs, callerWaitsUntil } = this.#options
     const known = this.#known.get(at.place)
-    if (known && known.state !== 'open') return known.since
+    if (known && known.state !== 'open') {
+      this.#ended(note, {
+        ...factsOf(known),
+        outcome: outcomeOf(known),
+        endedAt: known.endedAt ?? clock.now(),
+        by: null,
+      })
+      return known.since
+    }
     const now = clock.now()
     const fits = callerWaitsUntil === undefined ? until - now <= inMemoryMs : until <= callerWaitsUntil
     if (!known && fits) {
@@ -100,12 +120,22 @@ export class RunPauses {
     } finally {
       this.#open.delete(at.place)
       this.begin()
+      // A wait that was never on disk is no pause.
+      if (known) {
+        const outcome = signal.aborted ? 'cancelled' : 'expired'
+        this.#ended(note, { ...factsOf(known), outcome, endedAt: clock.now(), by: null })
+      }
     }
     return pause.since
   }
 
   /** Pauses at a block until it is answered or expires. */
-  async pause(at: Place, { kind, until, content, opened }: PauseRequest, signal: AbortSignal): Promise<PauseOutcome> {
+  async pause(
+    at: Place,
+    { kind, until, content, opened }: PauseRequest,
+    signal: AbortSignal,
+    note: NotePause,
+  ): Promise<PauseOutcome> {
     const { clock, links, open } = this.#options
     if (!links || !open) throw new Error('No pause can be answered here')
     const known = this.#known.get(at.place)
@@ -122,10 +152,45 @@ export class RunPauses {
     }
     const { contextId } = pause
     const facts = { id: contextId, ...links.linksOf(contextId) }
+    this.#noteEarlier(at.place, note)
     opened(facts)
-    const ended = known && known.state !== 'open' ? known : await this.#answerTo(at.place, pause, signal)
-    const answers = ended.answer === null ? [] : (JSON.parse(links.open(ended.answer)) as PauseAnswer[])
-    return { pause: facts, isExpired: ended.state === 'expired', endedAt: ended.endedAt ?? clock.now(), answers }
+    try {
+      const ended = known && known.state !== 'open' ? known : await this.#answerTo(at.place, pause, signal)
+      const answers = ended.answer === null ? [] : (JSON.parse(links.open(ended.answer)) as PauseAnswer[])
+      const endedAt = ended.endedAt ?? clock.now()
+      this.#ended(note, { ...factsOf(pause), outcome: outcomeOf(ended), endedAt, by: answers.at(-1)?.by ?? null })
+      return { pause: facts, isExpired: ended.state === 'expired', endedAt, answers }
+    } catch (error) {
+      if (signal.aborted) this.#ended(note, { ...factsOf(pause), outcome: 'cancelled', endedAt: clock.now(), by: null })
+      throw error
+    }
+  }
+
+  /** How long the run was paused, until `at`. Undefined when it never was. */
+  pausedMs(at: number): number | undefined {
+    const ended = [...this.#noted.values(), ...this.#options.recorded()]
+    const others = [...this.#known.values()].filter(({ contextId }) => !this.#noted.has(contextId))
+    return pausedMsOf([...ended, ...others], at)
+  }
+
+  #ended(note: NotePause, pause: SpanPause): void {
+    this.#noted.set(pause.contextId, pause)
+    note(pause)
+  }
+
+  /** Notes the pauses that a block has had before in other parts of it. */
+  #noteEarlier(place: string, note: NotePause): void {
+    const end = place.indexOf('?')
+    if (end === -1) return
+    for (const pause of this.#known.values()) {
+      if (pause.place === place || pause.state === 'open' || !pause.place.startsWith(place.slice(0, end + 1))) continue
+      this.#ended(note, {
+        ...factsOf(pause),
+        outcome: outcomeOf(pause),
+        endedAt: pause.endedAt ?? pause.since,
+        by: null,
+      })
+    }
   }
 
   /** To be called when a pause has ended while its run is in memory. */

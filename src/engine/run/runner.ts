@@ -275,6 +275,7 @@ export class Runner {
       clock,
       inMemoryMs: limits.pauseInMemoryMs,
       known: request.knownPauses ?? [],
+      recorded: () => run.history?.pauses ?? [],
       callerWaitsUntil: request.history ? undefined : clock.now() + this.#timeLeft(request),
       suspend: (cause) => run.suspend(cause),
       admit: async () => await this.#options.admitPause?.(run.facts.workspaceId),

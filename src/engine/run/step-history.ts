@@ -3,6 +3,7 @@ import type { ByteGate } from '../../domain/byte-gate.ts'
 import { estimateSize } from '../../domain/estimate-size.ts'
 import { type Redactor, type Secret, withSecrets } from '../../domain/redaction/redactor.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
+import type { SpanPause } from '../../domain/run/log.ts'
 import { finish, type InSlices, jsonInSlices, largeBytes, type Slices } from '../../domain/slices.ts'
 import type { Outputs } from '../block.ts'
 import type { RecordedBlock } from './contracts.ts'
@@ -79,6 +80,11 @@ export class StepHistory {
   /** All blocks that ended before the interruption, in that order. */
   get blocks(): Iterable<RecordedBlock> {
     return this.#blocks.values()
+  }
+
+  /** The pauses at these blocks. */
+  get pauses(): SpanPause[] {
+    return Array.from(this.blocks, ({ span }) => span.pauses ?? []).flat()
   }
 
   /** Resolves when the step is on disk; rejects when it could not be written. */

@@ -101,6 +101,7 @@ const entry = {
   startedAt,
   endedAt,
   totalDurationMs: 212,
+  pausedMs: null,
   files: null,
   cost: { total: 0 },
   ...ran,
@@ -126,7 +127,7 @@ const executionDetail = {
   executionId,
   workflowId,
   workflowState: { ...state, loops: {}, parallels: {} },
-  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, cost, ...ran },
+  executionMetadata: { trigger: 'api', startedAt, endedAt, totalDurationMs: 212, pausedMs: null, cost, ...ran },
   limits,
 }
 
@@ -196,15 +197,15 @@ const asked = {
   ...{ kind: 'approval', title: 'Pay the invoice?', message: 'Invoice 4711 of Acme: 120 EUR.', fields: [reason] },
   ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', required: 1, answers: 0, by: null },
 }
-const begunPause = {
+const waitingAt = {
   ...{ contextId: '4f1c7a52-6d0f-4b53-9f0e-2a4c1b7d9e33', blockId: 'ask', blockName: 'Ask', kind: 'approval' },
-  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z', title: 'Pay the invoice?' },
+  ...{ since: startedAt, until: '2025-06-02T12:00:00.000Z' },
 }
+const begunPause = { ...waitingAt, title: 'Pay the invoice?' }
 const pause = {
   ...{ ...begunPause, executionId, workflowId, workflowName: 'Weather' },
   ...{ outerBlockId: 'ask', access: 'link' },
 }
-const { title: _title, ...waitingAt } = begunPause
 const pauseDetail = {
   ...{ ...pause, message: asked.message, fields: asked.fields, accounts: [], required: 1, answers: [] },
   ...{ mayAnswer: true, url: null, callbackUrl: null },

@@ -17,6 +17,7 @@ export const WebhookPayload = t.Object(
     timestamp: t.Integer({ description: 'When the run ended, in milliseconds since 1970.' }),
     data: t.Object({
       ...runFacts,
+      pausedMs: t.Optional(t.Number({ description: 'How long the run was paused; absent when it never was.' })),
       status: oneOf(['success', 'error']),
       cost: Cost,
       finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),

@@ -20,7 +20,7 @@ export function writeDetail(row: LogDetailRow, limits: JsonText, beside: Record<
 
 /** `document`: the version that ran. */
 export function writeExecution(row: LogDetailRow, document: WorkflowDocument, limits: JsonText): JsonText {
-  const { executionId, workflowId, trigger, startedAt, endedAt, durationMs } = row
+  const { executionId, workflowId, trigger, startedAt, endedAt, durationMs, pausedMs } = row
   return writeObject({
     executionId,
     workflowId,
@@ -30,6 +30,7 @@ export function writeExecution(row: LogDetailRow, document: WorkflowDocument, li
       startedAt: isoTime(startedAt),
       endedAt: isoTime(endedAt),
       totalDurationMs: durationMs,
+      pausedMs,
       cost: new JsonText(costText(row.cost)),
       ...(JSON.parse(`{${notesText(row, row)}}`) as object),
     }),

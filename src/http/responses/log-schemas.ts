@@ -2,6 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { recordOf } from '../../domain/record-of.ts'
 import { runSources, runStatuses } from '../../domain/run/log.ts'
+import { pauseKinds } from '../../domain/run/pause.ts'
 import { triggerKinds } from '../../domain/workflow/workflow.ts'
 import { LimitsResponse } from './account-schemas.ts'
 import { Cost, modelFacts, Tokens } from './cost-response.ts'
@@ -37,6 +38,18 @@ export const TraceSpan = t.Object(
         }),
       ),
     ),
+    pauses: t.Optional(
+      t.Array(
+        t.Object({
+          ...{ contextId: t.String(), kind: oneOf(pauseKinds), since: Time, endedAt: Time },
+          outcome: oneOf(['answered', 'expired', 'cancelled'], {
+            description: '`expired`: its time came, as for each `wait`.',
+          }),
+          by: maybe(t.String({ description: 'The account of the last answer.' })),
+        }),
+        { description: 'The pauses of the run at this block.' },
+      ),
+    ),
     pinned: t.Optional(t.Literal(true, { description: 'It did not run: its outputs are pinned in the draft.' })),
     reused: t.Optional(t.Literal(true, { description: 'It did not run: its outputs come from an earlier run.' })),
     ...modelFacts,
@@ -53,9 +66,13 @@ export const logFacts = {
   trigger: oneOf(triggerKinds),
   startedAt: Time,
   endedAt: Time,
-  totalDurationMs: t.Number(),
+  totalDurationMs: t.Number({ description: 'Includes `pausedMs`.' }),
   files: maybe(t.Array(FileObject)),
 }
+/** How long the run was paused. */
+const pausedMs = maybe(
+  t.Number({ description: 'How long the run was paused; overlapping pauses count once. Null: it never was.' }),
+)
 /** The version that ran, and how it ran. */
 export const runNotes = {
   version: maybe(t.Integer({ description: 'The deployed version that ran; null: the draft.' })),
@@ -80,6 +97,7 @@ export const LogList = t.Object({
     t.Object(
       {
         ...logFacts,
+        pausedMs,
         ...runNotes,
         cost: t.Object({ total: t.Number(), tokens: t.Optional(Tokens), models: t.Optional(Cost.properties.models) }),
         error: t.Optional(maybe(RunError)),
@@ -99,6 +117,7 @@ export const LogDetail = t.Object(
   {
     data: t.Object({
       ...logFacts,
+      pausedMs,
       ...runNotes,
       cost: Cost,
       workflow: WorkflowFacts,
@@ -129,6 +148,7 @@ export const ExecutionDetail = t.Object(
       startedAt: Time,
       endedAt: Time,
       totalDurationMs: t.Number(),
+      pausedMs,
       cost: Cost,
       ...runNotes,
     }),

@@ -290,6 +290,7 @@ const tables = {
       cost: 'text',
       final_output: 'text',
       trace_spans: 'text',
+      paused_ms: 'integer',
     },
   },
   run_files: {

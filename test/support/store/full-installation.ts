@@ -162,6 +162,7 @@ function entryOf(index: number, subscriptions: readonly number[]): Partial<LogRo
     finalOutput: JSON.stringify({ index, text: strange, zero: '\0' }),
     traceSpans: JSON.stringify([{ id: 's1', output: strange.repeat(index % 50 === 7 ? 500 : 1 + (index % 7)) }]),
     durationMs: index / 7,
+    ...(index % 4 === 3 && { pausedMs: index }),
     ...(index % 4 === 1 && { level: 'error', failure }),
     ...(index % 4 === 2 && { level: 'error', cancelled: true, trigger: 'schedule' }),
     ...(index % 3 === 0 && {

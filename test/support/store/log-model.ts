@@ -40,6 +40,7 @@ export function listForm(row: LogRow): ParsedEntry {
     startedAt: new Date(row.startedAt).toISOString(),
     endedAt: new Date(row.endedAt).toISOString(),
     totalDurationMs: row.durationMs,
+    pausedMs: row.pausedMs ?? null,
     cost: { total: row.costTotal },
     files: null,
     version: row.version > 0 ? row.version : null,

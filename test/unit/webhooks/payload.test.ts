@@ -19,6 +19,7 @@ const source: DeliverySource = {
   startedAt: at,
   endedAt: at + 1_250,
   durationMs: 1_250.125,
+  pausedMs: null,
   cost: null,
   finalOutput: '{"answer":42}',
   traceSpans: '[{"id":"s1","children":[]}]',

@@ -14,7 +14,8 @@ export type SqlFacts = Omit<EntryFacts, 'level' | 'status' | 'source' | 'trigger
 export const factColumns = `
   l.sequence, (SELECT f.id FROM millrace.workflows f WHERE f.number = l.workflow) AS "workflowId",
   l.execution_id AS "executionId", l.version, l.level, l.status, l.partial, l.source, l.trigger,
-  l.started_at AS "startedAt", l.ended_at AS "endedAt", l.duration_ms AS "durationMs", l.cost_total AS "costTotal"`
+  l.started_at AS "startedAt", l.ended_at AS "endedAt", l.duration_ms AS "durationMs",
+  l.paused_ms AS "pausedMs", l.cost_total AS "costTotal"`
 
 /** The present name of the version that ran, and the files of the run. Drafts have no name. */
 export const noteColumns = `
@@ -34,5 +35,6 @@ export const factsOf = (row: SqlFacts): EntryFacts => ({
   startedAt: row.startedAt,
   endedAt: row.endedAt,
   durationMs: row.durationMs,
+  pausedMs: row.pausedMs,
   costTotal: row.costTotal,
 })

@@ -16,3 +16,6 @@ CREATE TABLE millrace.pause_events (
   at bigint NOT NULL,
   paused text NOT NULL                        -- JSON: the pauses in wire form
 );
+
+-- How long the run was paused; NULL: it never was.
+ALTER TABLE millrace.logs ADD COLUMN paused_ms bigint;

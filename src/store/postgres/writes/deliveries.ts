@@ -163,7 +163,8 @@ const selectNext = `
 // planner may read a whole partition. Only requested texts are read.
 const selectSources = `
   SELECT n.include AS bits, l.sequence, f.id AS "workflowId", l.execution_id AS "executionId", l.level, l.trigger,
-    l.started_at AS "startedAt", l.ended_at AS "endedAt", l.duration_ms AS "durationMs", l.cost,
+    l.started_at AS "startedAt", l.ended_at AS "endedAt", l.duration_ms AS "durationMs",
+    l.paused_ms AS "pausedMs", l.cost,
     CASE WHEN n.include & ${include.finalOutput} > 0 THEN l.final_output END AS "finalOutput",
     CASE WHEN n.include & ${include.traceSpans} > 0 THEN l.trace_spans END AS "traceSpans",
     r.files, CASE WHEN n.include & ${include.rateLimits | include.usage} > 0 THEN w.facts END AS facts

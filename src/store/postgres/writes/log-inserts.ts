@@ -63,6 +63,7 @@ const storedRow = (row: LogRow) => ({
   startedAt: row.startedAt,
   endedAt: row.endedAt,
   durationMs: row.durationMs,
+  pausedMs: row.pausedMs,
   costTotal: row.costTotal,
   models: row.models.length === 0 ? undefined : [...new Set(row.models)].map(storable),
   failure: row.failure && JSON.stringify(row.failure),
@@ -93,18 +94,19 @@ function webhooksOf({ deliveries, skipped, facts }: RunWebhooks) {
 
 const columns = `
   sequence, commit_order, workspace, workflow, execution_id, version, level, status, trigger, source, partial,
-  created_at, started_at, ended_at, duration_ms, cost_total, models, failure, labels, search, cost, final_output,
+  created_at, started_at, ended_at, duration_ms, paused_ms, cost_total, models, failure, labels, search, cost, final_output,
   trace_spans`
 
 const valuesOf = (executionId: string) => `
   r.sequence, ${commitOrderOf('pg_current_xact_id()')}, w.number, f.number, ${executionId}, r.version, r.level,
-  r.status, r.trigger, r.source, r.partial, r."createdAt", r."startedAt", r."endedAt", r."durationMs", r."costTotal",
+  r.status, r.trigger, r.source, r.partial, r."createdAt", r."startedAt", r."endedAt", r."durationMs", r."pausedMs",
+  r."costTotal",
   r.models, r.failure, r.labels, r.search, r.cost, r."finalOutput", r."traceSpans"`
 
 const rowTypes = `
   sequence bigint, "executionId" text, "workflowId" text, "workspaceId" text, version integer, level smallint,
   status smallint, trigger smallint, source smallint, partial boolean, "createdAt" bigint, "startedAt" bigint,
-  "endedAt" bigint, "durationMs" double precision, "costTotal" double precision, models text[], failure text,
+  "endedAt" bigint, "durationMs" double precision, "pausedMs" bigint, "costTotal" double precision, models text[], failure text,
   labels text, search text, cost text`
 
 const moreTypes = `

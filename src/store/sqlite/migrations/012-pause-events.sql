@@ -16,3 +16,6 @@ CREATE TABLE pause_events (
   at INTEGER NOT NULL,
   paused TEXT NOT NULL                        -- JSON: the pauses in wire form
 ) STRICT;
+
+-- How long the run was paused; NULL: it never was.
+ALTER TABLE logs ADD COLUMN paused_ms INTEGER;

@@ -34,7 +34,7 @@ type ChunkRow = SqlChunk & { first_sequence: number; last_sequence: number }
 export const logColumns = {
   logs: [
     ...['workspace', 'sequence', 'workflow', 'execution_id', 'version', 'level', 'trigger', 'created_at'],
-    ...['started_at', 'ended_at', 'duration_ms', 'cost_total', 'models', 'facts'],
+    ...['started_at', 'ended_at', 'duration_ms', 'cost_total', 'models', 'facts', 'paused_ms'],
   ],
   log_notes: ['workspace', 'sequence', 'failure', 'labels', 'search'],
   log_chunks: ['first_sequence', 'last_sequence', 'encoding', 'content'],
@@ -53,8 +53,8 @@ const selectEntries = inChunk('logs')
 const selectNotes = inChunk('log_notes')
 
 type Entry = {
-  [Name in Exclude<(typeof logColumns)['logs'][number], 'execution_id' | 'created_at' | 'facts'>]: number
-} & { execution_id: string | Uint8Array; created_at: number | null; facts: number | null }
+  [Name in Exclude<(typeof logColumns)['logs'][number], 'execution_id' | 'created_at' | 'facts' | 'paused_ms'>]: number
+} & { execution_id: string | Uint8Array; created_at: number | null; facts: number | null; paused_ms: number | null }
 
 function rowsOf(connection: Connection, chunk: ChunkRow, models: ReadonlyMap<number, string>): Row[] {
   const { first_sequence: first, last_sequence: last } = chunk
@@ -107,7 +107,7 @@ function rowOf(entry: Entry, { workspace, long, notes, models }: Parts): Row {
     ...[entry.level, status, entry.trigger, source, partial, entry.created_at, entry.started_at, entry.ended_at],
     ...[entry.duration_ms, entry.cost_total, models.get(entry.models) ?? null],
     ...[notes?.failure ?? null, notes?.labels ?? null, notes?.search ?? null],
-    ...[long.cost, long.finalOutput, long.traceSpans],
+    ...[long.cost, long.finalOutput, long.traceSpans, entry.paused_ms],
   ]
 }
 

@@ -26,10 +26,23 @@ function entryOf(row: Row) {
   const [sequence, , workspace, workflow, executionId, version, level, status, trigger, source, ...more] =
     row as unknown as Cells
   const [partial, createdAt, startedAt, endedAt, durationMs, costTotal, models, failure, labels, ...texts] = more
-  const [search, cost, finalOutput, traceSpans] = texts
+  const [search, cost, finalOutput, traceSpans, pausedMs] = texts
   return {
     ...{ sequence, workspace, workflow, executionId, version, level, status, trigger, source, partial, createdAt },
-    ...{ startedAt, endedAt, durationMs, costTotal, models, failure, labels, search, cost, finalOutput, traceSpans },
+    ...{
+      startedAt,
+      endedAt,
+      durationMs,
+      costTotal,
+      models,
+      failure,
+      labels,
+      search,
+      cost,
+      finalOutput,
+      traceSpans,
+      pausedMs,
+    },
   }
 }
 
@@ -39,7 +52,7 @@ type Cells = [
   ...[version: number, level: number, status: number, trigger: number, source: number | null, partial: boolean],
   ...[createdAt: number | null, startedAt: number, endedAt: number, durationMs: number, costTotal: number],
   ...[models: string | null, failure: string | null, labels: string | null, search: string | null],
-  ...[cost: string | null, finalOutput: string, traceSpans: string],
+  ...[cost: string | null, finalOutput: string, traceSpans: string, pausedMs: number | null],
 ]
 
 const hasNotes = ({ failure, labels }: Entry) => failure !== null || labels !== null
@@ -56,6 +69,7 @@ function valuesWith(sql: Sql) {
     ...[entry.workspace, entry.sequence, entry.workflow, executionKey(entry.executionId), entry.version],
     ...[entry.level, entry.trigger, entry.createdAt, entry.startedAt, entry.endedAt, entry.durationMs],
     ...[entry.costTotal, entry.models === null ? 0 : modelSet(entry.models), packFacts(entry, hasNotes(entry))],
+    entry.pausedMs,
   ]
 }
 

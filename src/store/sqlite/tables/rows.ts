@@ -43,7 +43,7 @@ export type SqlFacts = Omit<
 /** The columns of `SqlFacts`. */
 export const factColumns =
   'sequence, execution_id AS executionId, level, trigger, started_at AS startedAt, ended_at AS endedAt, ' +
-  'duration_ms AS durationMs, cost_total AS costTotal, version, facts'
+  'duration_ms AS durationMs, paused_ms AS pausedMs, cost_total AS costTotal, version, facts'
 
 /** The index of a row's status. Rows of earlier versions have no facts. */
 export const statusColumn = `coalesce(facts & 3, level)`
@@ -62,6 +62,7 @@ export const factsOf = (row: SqlFacts, workflowId: string): EntryFacts => ({
   startedAt: row.startedAt,
   endedAt: row.endedAt,
   durationMs: row.durationMs,
+  pausedMs: row.pausedMs,
   costTotal: row.costTotal,
 })
 
@@ -104,6 +105,7 @@ export const logValues = (row: LogRow, { workspace, workflow, modelSet }: LogNum
   row.costTotal,
   modelSet,
   factsNumber(row),
+  row.pausedMs ?? null,
 ]
 
 function factsNumber({ level, cancelled, partial, source, failure, labels }: LogRow): number {

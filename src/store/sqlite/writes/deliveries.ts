@@ -162,11 +162,11 @@ function sourceOf(
   { cost, finalOutput, traceSpans }: Long,
   files: string | null,
 ): RunSource {
-  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs } = factsOf(
+  const { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs, pausedMs } = factsOf(
     row,
     row.workflowId,
   )
-  const facts = { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs }
+  const facts = { sequence, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs, pausedMs }
   // A copy, because a slice would keep the whole entry's text in memory.
   const ownCost = cost === null ? null : Buffer.from(cost).toString()
   const source: RunSource = { ...facts, cost: ownCost, files, facts: null }

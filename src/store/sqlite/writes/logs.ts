@@ -16,8 +16,8 @@ import { addModelUsage } from './model-usage.ts'
 
 const insertLogs = (rows: number) => `
   INSERT INTO logs (workspace, sequence, workflow, execution_id, version, level, trigger, created_at, started_at,
-    ended_at, duration_ms, cost_total, models, facts)
-  VALUES ${Array<string>(rows).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`
+    ended_at, duration_ms, cost_total, models, facts, paused_ms)
+  VALUES ${Array<string>(rows).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`
 
 /** Inserting several rows in one statement saves a fifth of the time per row. More than eight save no more. */
 const rowsAtOnce = 8

@@ -25,6 +25,7 @@ describe('webhook subscriptions in the editor', () => {
     expect(first.json).toEqual({
       id: expect.any(String),
       url,
+      events: ['completed'],
       includeFinalOutput: false,
       includeTraceSpans: false,
       includeRateLimits: false,

@@ -108,6 +108,11 @@ describe('an approval', () => {
     const query = `workspaceId=${world.workspaceId}&workflowIds=${id}&includeTraceSpans=true&includeFinalOutput=true`
     const { text } = await world.call(`/api/v1/logs?${query}`)
     expect(text).toContain(link.id)
+    const [{ traceSpans, pausedMs, totalDurationMs }] = JSON.parse(text).data
+    const asked = traceSpans[0].children.find(({ blockId }: { blockId: string }) => blockId === 'ask')
+    expect(asked.pauses).toMatchObject([{ contextId: link.id, kind: 'approval', outcome: 'answered', by: null }])
+    expect(pausedMs).toBe(Date.parse(asked.pauses[0].endedAt) - Date.parse(asked.pauses[0].since))
+    expect(pausedMs).toBeLessThanOrEqual(totalDurationMs)
     expect(text).not.toContain(path.split('/').at(-1)!)
   }, 30_000)
 

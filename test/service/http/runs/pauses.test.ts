@@ -35,6 +35,8 @@ describe('a run with a waiting caller', () => {
     const id = await world.deploy(waiting({ ms: 200 }))
     const { status, json } = await world.execute(id, { at: 1 })
     expect([status, json.output.after.result.before.at]).toEqual([200, 1])
+    const { json: log } = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}`)
+    expect(log.data[0].pausedMs).toBeNull()
   })
 
   test('gets 202 at a longer wait, and continues without its caller', async () => {
@@ -58,6 +60,15 @@ describe('a run with a waiting caller', () => {
     expect(after.result.waitedMs).toBeGreaterThanOrEqual(1_500)
     const { json: log } = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}`)
     expect(log.data).toHaveLength(1)
+    const [{ pausedMs, totalDurationMs, id: logId }] = log.data
+    expect(pausedMs).toBeGreaterThanOrEqual(1_500)
+    expect(pausedMs).toBeLessThanOrEqual(totalDurationMs)
+    const { data } = (await world.call(`/api/v1/logs/${logId}`)).json
+    const paused = data.executionData.traceSpans[0].children.filter(({ pauses }: { pauses?: unknown }) => pauses)
+    expect(data.pausedMs).toBe(pausedMs)
+    expect(paused).toMatchObject([
+      { blockId: 'pause', pauses: [{ kind: 'wait', outcome: 'expired', by: null, since: json.paused[0].since }] },
+    ])
   }, 30_000)
 
   test('of a stream gets the event paused, and the stream ends', async () => {
@@ -126,6 +137,10 @@ describe('an asynchronous run', () => {
     )
     const trace = JSON.stringify(json.data[0])
     expect(trace).toContain('"result":4')
+    // Three waits overlap, and two follow each other.
+    expect(trace.match(/"outcome":"expired"/g)).toHaveLength(5)
+    expect(json.data[0].pausedMs).toBeGreaterThanOrEqual(450)
+    expect(json.data[0].pausedMs).toBeLessThanOrEqual(json.data[0].totalDurationMs)
     // No block ran twice, except for those that only lead to others.
     expect(trace.match(/"blockId":"f"/g)).toHaveLength(2)
   }, 30_000)
@@ -136,7 +151,10 @@ describe('an asynchronous run', () => {
     await until(executionId, 'paused')
     const path = `/api/workflows/${id}/executions/${executionId}`
     expect((await world.call(`${path}/cancel`, { method: 'POST' })).status).toBe(200)
-    expect((await world.call(path)).json.status).toBe('cancelled')
+    const ended = (await world.call(path)).json
+    expect(ended.status).toBe('cancelled')
+    const { json: log } = await world.call(`/api/v1/logs?workspaceId=${world.workspaceId}&workflowIds=${id}`)
+    expect(log.data[0].pausedMs).toBeGreaterThanOrEqual(0)
     expect((await world.call(`${path}/cancel`, { method: 'POST' })).status).toBe(409)
   }, 30_000)
 })

@@ -104,7 +104,7 @@ export function deliveryContract(world: () => { store: Store; home: Installed })
       ])
       const { workflowId, executionId, level, trigger, startedAt, durationMs, cost, finalOutput, traceSpans } = row
       expect(source).toEqual({
-        ...{ sequence: 7, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs },
+        ...{ sequence: 7, workflowId, executionId, level, trigger, startedAt, endedAt, durationMs, pausedMs: null },
         ...{ cost, finalOutput, traceSpans, files: '[]', facts },
       })
       expect(plain).toMatchObject({ sequence: 9, cost: null, files: null, facts: null })

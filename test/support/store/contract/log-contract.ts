@@ -30,7 +30,13 @@ export function logContract(world: () => { store: Store; home: Installed }): voi
               labels: row.labels ? JSON.stringify(row.labels) : null,
             }
             const notes = { versionName, labels, status: statusOf(row) }
-            const rest = { ...kept, ...notes, partial: row.partial ?? false, source: row.source ?? null }
+            const rest = {
+              ...kept,
+              ...notes,
+              partial: row.partial ?? false,
+              source: row.source ?? null,
+              pausedMs: row.pausedMs ?? null,
+            }
             expect(await store.getLog(row.sequence)).toEqual({ ...rest, workflow })
             expect(await store.getExecution(row.executionId)).toEqual({ ...rest, workflow })
           }
@@ -202,6 +208,7 @@ const anyRow: fc.Arbitrary<Partial<LogRow>> = fc.record({
   startedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   endedAt: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   durationMs: fc.double({ min: 0, max: 1e10, noNaN: true }).map(Math.abs),
+  pausedMs: fc.maxSafeNat(),
   costTotal: fc.double({ min: 0, max: 1000, noNaN: true }).map(Math.abs),
   models: fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 3 }),
   cost: fc.option(json, { nil: null }),

@@ -83,7 +83,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
 }
 
 function Facts({ entry }: { entry: LogDetail }) {
-  const { trigger, startedAt, totalDurationMs, cost, executionId, status, partial, labels, source } = entry
+  const { trigger, startedAt, totalDurationMs, pausedMs, cost, executionId, status, partial, labels, source } = entry
   return (
     <dl className="flex shrink-0 flex-wrap gap-x-6 gap-y-2 px-4 pt-3 pb-2 text-sm">
       <Fact label="Result">
@@ -105,6 +105,7 @@ function Facts({ entry }: { entry: LogDetail }) {
         </span>
       </Fact>
       <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
+      {pausedMs !== null && <Fact label="Paused">{durationText(pausedMs)} of it</Fact>}
       <Fact label="Cost">{costText(cost.total)}</Fact>
       {Object.keys(labels).length > 0 && (
         <Fact label="Labels">

@@ -4,10 +4,10 @@ import { costText, countText } from '../../../parts/amount-text.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
 import { Cell, Row, Table } from '../../../parts/table.tsx'
-import { durationText } from '../../../parts/time-text.ts'
+import { durationText, momentText } from '../../../parts/time-text.ts'
 import { ErrorBox } from './error-box.tsx'
 import { FailedLine } from './failed-line.tsx'
-import { type Span, spanLabel } from './trace.ts'
+import { pauseEndText, type Span, spanLabel } from './trace.ts'
 
 /**
  * The details of one span: its error with the line of code, its input and output, attempts and model cost.
@@ -22,7 +22,7 @@ export function SpanDetail({
   actions?: ReactNode
   executionId?: string | undefined
 }) {
-  const { type, status, duration, input, output, error, attempts = [], model, tokens, cost } = span
+  const { type, status, duration, input, output, error, attempts = [], pauses = [], model, tokens, cost } = span
   return (
     <div className="@container flex flex-col gap-3 p-4">
       <header className="flex min-h-7 flex-wrap items-center gap-2">
@@ -50,6 +50,19 @@ export function SpanDetail({
             <span>first token after {durationText(span.timeToFirstTokenMs)}</span>
           )}
         </p>
+      )}
+      {pauses.length > 0 && (
+        <Table label="Pauses" head={['Paused', 'For', 'Until']}>
+          {pauses.map((pause) => (
+            <Row key={pause.contextId}>
+              <Cell className="text-muted tabular-nums">{momentText(Date.parse(pause.since))}</Cell>
+              <Cell className="text-muted tabular-nums">
+                {durationText(Date.parse(pause.endedAt) - Date.parse(pause.since))}
+              </Cell>
+              <Cell>{pauseEndText(pause)}</Cell>
+            </Row>
+          ))}
+        </Table>
       )}
       {attempts.length > 1 && (
         <Table label="Attempts" head={['Attempt', 'Response', 'Duration']}>

@@ -18,6 +18,13 @@ export function spanLabel({ type, name }: Pick<Span, 'type' | 'name'>): string {
   return type === 'iteration' ? `${name.slice(0, at)} ${iterationText([Number(name.slice(at))])}` : name
 }
 
+/** How a pause ended. */
+export function pauseEndText({ kind, outcome, by }: NonNullable<Span['pauses']>[number]): string {
+  if (outcome === 'cancelled') return 'The run ended'
+  if (outcome === 'expired') return kind === 'wait' ? 'Its time came' : 'It expired'
+  return by === null ? 'An answer came' : `${by} answered`
+}
+
 /** All visible lines from top to bottom. */
 export function linesOf(spans: readonly Span[], isOpen: (span: Span, depth: number) => boolean): TraceLine[] {
   const lines: TraceLine[] = []
