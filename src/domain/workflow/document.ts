@@ -57,6 +57,7 @@ function fill(value: Record<string, unknown>): Record<string, unknown> {
     notes: fillMembers(value['notes'], (id) => ({ id, position: { x: 0, y: 0 } })),
     folder: fillFolder(value['folder']),
     webhooks: fillWebhooks(value['webhooks']),
+    limits: fillLimits(value['limits']),
   }
   for (const [name, part] of Object.entries(withDefaults)) {
     if (part !== undefined) filled[name] = part
@@ -115,6 +116,12 @@ function fillFolder(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? undefined
   const parts = value.split('/').map((part) => part.trim())
   return parts.filter((part) => part !== '').join('/') || undefined
+}
+
+/** A null member counts as absent. */
+function fillLimits(value: unknown): unknown {
+  if (!isObject(value)) return value ?? undefined
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
 
 /** A null member counts as absent. Only a null `secret` has a meaning: it removes the secret. */

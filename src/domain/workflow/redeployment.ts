@@ -28,6 +28,7 @@ function whatRuns(document: WorkflowDocument): unknown {
     loops: mapMembers(document.loops ?? {}, container),
     parallels: mapMembers(document.parallels ?? {}, container),
     variables: document.variables ?? {},
+    limits: document.limits ?? {},
   }
 }
 

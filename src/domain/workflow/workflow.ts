@@ -2,6 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../one-of.ts'
 import { recordOf } from '../record-of.ts'
 import { Subscription, subscriptionsMax } from '../webhook/subscription.ts'
+import { WorkflowLimits } from './workflow-limits.ts'
 
 /** The workflow document, which the editor draws, Git stores and a deployment copies. */
 
@@ -125,6 +126,7 @@ export const WorkflowDocument = t.Object({
   loops: t.Optional(recordOf(Loop)),
   parallels: t.Optional(recordOf(Parallel)),
   variables: t.Optional(recordOf(Variable)),
+  limits: t.Optional(WorkflowLimits),
   notes: t.Optional(recordOf(Note)),
   /** Subscriptions belong to the workflow, not to a version. A stored document does not contain them. */
   webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),

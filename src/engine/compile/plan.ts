@@ -5,6 +5,7 @@ import { type PriceOf, pricesWith } from '../../domain/run/model-prices.ts'
 import { finish, type Slices } from '../../domain/slices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
 import type { Finding, InputField, StartKind, Variable, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { limitsIn, type WorkflowLimits } from '../../domain/workflow/workflow-limits.ts'
 import type { BlockDefinition, Evaluate, Outputs, Registration } from '../block.ts'
 import type { Frame, Getter } from '../run/frame.ts'
 import { arrange } from './arrange.ts'
@@ -25,6 +26,7 @@ export type Plan = {
   root: PlanScope
   triggers: ReadonlyMap<StartKind, PlanTrigger>
   variables: ReadonlyMap<string, unknown>
+  limits: WorkflowLimits
   /** Whether a block may pause a run. */
   mayPause: boolean
   /** Names of the environment variables that the workflow reads; usually empty. */
@@ -157,6 +159,7 @@ export function* compileInSlices(
     root,
     triggers,
     variables,
+    limits: limitsIn(document),
     mayPause,
     environmentNames,
     readBlocks,

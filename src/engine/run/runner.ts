@@ -288,13 +288,22 @@ export class Runner {
     })
   }
 
-  #timeLeft({ timeoutMs = this.#capabilities.limits.runTimeoutMs, startedAt, waitedMs = 0 }: RunRequest): number {
+  #timeLeft(request: RunRequest): number {
+    const { startedAt, waitedMs = 0 } = request
+    const { timeoutMs } = this.#timeLimit(request)
     return startedAt === undefined ? timeoutMs : timeoutMs + waitedMs - (this.#capabilities.clock.now() - startedAt)
   }
 
-  #timedOut({ timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest): RunFailure {
-    const setting = history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs
-    const message = `The run took longer than ${timeoutMs} ms, the most that ${setting} allows.`
+  /** The shorter time of the installation and the workflow, and what sets it. */
+  #timeLimit({ plan, timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest) {
+    const own = plan.limits.timeoutMs
+    if (own !== undefined && own < timeoutMs) return { timeoutMs: own, setBy: 'the time limit of the workflow' }
+    return { timeoutMs, setBy: history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs }
+  }
+
+  #timedOut(request: RunRequest): RunFailure {
+    const { timeoutMs, setBy } = this.#timeLimit(request)
+    const message = `The run took longer than ${timeoutMs} ms, the most that ${setBy} allows.`
     return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
 }

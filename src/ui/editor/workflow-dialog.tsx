@@ -5,8 +5,9 @@ import { Field, Input, Select, TextArea } from '../parts/field.tsx'
 import { textOf } from './canvas/block-summary.ts'
 import type { Variables } from './document/document.ts'
 import { useDraft, useEditing } from './editing.tsx'
+import { WorkflowLimits } from './workflow-limits.tsx'
 
-/** Edits the description and variables of the workflow. */
+/** Edits the description, variables and limits of the workflow. */
 export function WorkflowDialog({ onClose }: { onClose: () => void }) {
   const { draft, readOnly } = useEditing()
   const { description, variables = {} } = useDraft((state) => state.document)
@@ -19,7 +20,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
       `variable ${at}`,
     )
   return (
-    <Dialog onClose={onClose} title="Run variables and description">
+    <Dialog onClose={onClose} title="Description, run variables and limits">
       <DialogBody>
         <Field label="Description" optional>
           {(tied) => (
@@ -90,6 +91,7 @@ export function WorkflowDialog({ onClose }: { onClose: () => void }) {
             </Button>
           )}
         </fieldset>
+        <WorkflowLimits />
       </DialogBody>
     </Dialog>
   )

@@ -80,7 +80,7 @@ export function WorkflowMenu({
           { label: 'Versions', icon: <History size={15} />, onSelect: () => onDialog('versions') },
           { label: 'Entry points', icon: <PlugZap size={15} />, onSelect: () => onDialog('endpoint') },
           {
-            label: 'Run variables and description',
+            label: 'Description, run variables and limits',
             icon: <Braces size={15} />,
             onSelect: () => onDialog('about'),
           },

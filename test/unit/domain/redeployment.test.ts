@@ -76,5 +76,7 @@ describe('a draft', () => {
     expect(change((draft) => draft.edges.pop())).toBe(false)
     expect(change((draft) => Object.assign(draft.loops!['l']!, { iterations: 3 }))).toBe(false)
     expect(change((draft) => Object.assign(draft, { variables: { v: { value: 1 } } }))).toBe(false)
+    expect(change((draft) => Object.assign(draft, { limits: { timeoutMs: 5 } }))).toBe(false)
+    expect(change((draft) => Object.assign(draft, { limits: {} }))).toBe(true)
   })
 })

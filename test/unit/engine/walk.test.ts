@@ -168,6 +168,12 @@ describe('the walk', () => {
     expect(timedOut.record.failure?.code).toBe('EXECUTION_TIMEOUT')
     expect(timedOut.record.failure?.message).toContain('MILLRACE_RUN_TIMEOUT_MS')
 
+    const limited = await world.run({ ...slow, limits: { timeoutMs: 20 } }, {}, { timeoutMs: 60_000 })
+    expect(limited.record.failure?.code).toBe('EXECUTION_TIMEOUT')
+    expect(limited.record.failure?.message).toContain('20 ms, the most that the time limit of the workflow allows')
+    const generous = await world.run({ ...slow, limits: { timeoutMs: 60_000 } }, {}, { timeoutMs: 20 })
+    expect(generous.record.failure?.message).toContain('20 ms, the most that MILLRACE_RUN_TIMEOUT_MS allows')
+
     const running = world.run(slow, {}, { executionId: 'e-1' })
     while (!world.runner.find('e-1')) await Bun.sleep(1)
     expect(world.runner.cancel('e-1')).toBe(true)

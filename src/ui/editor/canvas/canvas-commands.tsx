@@ -42,7 +42,7 @@ export function useCanvasCommands({
         ...(keys?.[0] ? { keys: keys[0] } : {}),
       })),
       ...(readOnly ? [] : [dialog('deploy', 'Deploy…', 'publish version')]),
-      dialog('about', 'Run variables and description', 'settings about'),
+      dialog('about', 'Description, run variables and limits', 'settings about'),
       dialog('versions', 'Versions', 'deployments history'),
       dialog('endpoint', 'Entry points', 'how to call endpoint url curl api'),
     ],

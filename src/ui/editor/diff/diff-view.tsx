@@ -43,6 +43,11 @@ export function DiffView({ before, after, none }: { before: Compared; after: Com
           <ValueList values={diff.variables} labelOf={({ path }) => path.join(' › ')} />
         </Part>
       )}
+      {diff.limits.length > 0 && (
+        <Part title="Limits">
+          <ValueList values={diff.limits} labelOf={() => 'Time limit of a run (ms)'} />
+        </Part>
+      )}
     </div>
   )
 }
@@ -53,7 +58,7 @@ function maskedDocument(document: Compared, types: ReadonlyMap<string, BlockType
 }
 
 /** `1 block added, 2 blocks changed, 3 connections changed`. */
-function summaryOf({ blocks, edges, variables }: DocumentDiff): string {
+function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
   const kinds = Map.groupBy(blocks, ({ kind }) => kind)
   const parts = (['added', 'removed', 'changed'] as const).flatMap((kind) => {
     const count = kinds.get(kind)?.length ?? 0
@@ -61,6 +66,7 @@ function summaryOf({ blocks, edges, variables }: DocumentDiff): string {
   })
   if (edges.length > 0) parts.push(`${countOf(edges.length, 'connection')} changed`)
   if (variables.length > 0) parts.push('run variables changed')
+  if (limits.length > 0) parts.push('limits changed')
   return parts.join(', ')
 }
 

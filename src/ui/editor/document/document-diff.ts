@@ -15,9 +15,14 @@ export type BlockChange = {
 export type EdgeChange = { kind: 'added' | 'removed'; source: string; port: string | undefined; target: string }
 
 /** Everything that makes two documents run differently. */
-export type DocumentDiff = { blocks: BlockChange[]; edges: EdgeChange[]; variables: ValueChange[] }
+export type DocumentDiff = {
+  blocks: BlockChange[]
+  edges: EdgeChange[]
+  variables: ValueChange[]
+  limits: ValueChange[]
+}
 
-export type Compared = Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables'>
+export type Compared = Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables' | 'limits'>
 
 /**
  * Compares two documents in time linear to their size. Positions, notes, sample values of input fields and texts for
@@ -28,11 +33,12 @@ export function documentDiff(before: Compared, after: Compared): DocumentDiff {
     blocks: blockChanges(before, after),
     edges: edgeChanges(before, after),
     variables: valueChanges(before.variables ?? {}, after.variables ?? {}),
+    limits: valueChanges(before.limits ?? {}, after.limits ?? {}),
   }
 }
 
-export function isSameDiff({ blocks, edges, variables }: DocumentDiff): boolean {
-  return blocks.length + edges.length + variables.length === 0
+export function isSameDiff({ blocks, edges, variables, limits }: DocumentDiff): boolean {
+  return blocks.length + edges.length + variables.length + limits.length === 0
 }
 
 function blockChanges(before: Compared, after: Compared): BlockChange[] {

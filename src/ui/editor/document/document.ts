@@ -14,6 +14,7 @@ export type Loop = NonNullable<Document['loops']>[string]
 export type Parallel = NonNullable<Document['parallels']>[string]
 export type Note = NonNullable<Document['notes']>[string]
 export type Variables = NonNullable<Document['variables']>
+export type Limits = NonNullable<Document['limits']>
 export type Point = { x: number; y: number }
 export type Params = Record<string, unknown>
 

@@ -11,6 +11,7 @@ import {
   freeName,
   isContainer,
   isTrigger,
+  type Limits,
   type Note,
   normaliseName,
   type Params,
@@ -42,6 +43,7 @@ export type Edit =
   | { kind: 'insert'; fragment: Fragment }
   | { kind: 'note'; note: Note }
   | { kind: 'variables'; variables: Variables }
+  | { kind: 'limits'; limits: Limits }
   | { kind: 'describe'; name?: string; description?: string; folder?: string }
   /** Sets single values: the result of a comparison or a merge. */
   | { kind: 'change'; changes: readonly Change[] }
@@ -80,6 +82,10 @@ export function applyEdit(document: Document, edit: Edit): Document {
       return { ...document, notes: { ...document.notes, [edit.note.id]: edit.note } }
     case 'variables':
       return { ...document, variables: edit.variables }
+    case 'limits': {
+      const { limits: _, ...rest } = document
+      return Object.keys(edit.limits).length === 0 ? rest : { ...rest, limits: edit.limits }
+    }
     case 'describe': {
       const { kind: _, ...texts } = edit
       return { ...document, ...texts }

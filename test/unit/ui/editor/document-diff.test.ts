@@ -177,6 +177,11 @@ describe('the differences between two documents', () => {
     )
   })
 
+  test('include limits', () => {
+    const { limits } = diff({ blocks: [start], limits: { timeoutMs: 5 } }, { blocks: [start] })
+    expect(limits).toEqual([{ path: ['timeoutMs'], before: 5, after: undefined }])
+  })
+
   test('take time linear to the documents', () => {
     const many = (size: number, ms: number) => {
       const blocks = Array.from({ length: size }, (_, at) => block(`b${at}`, 'wait', { ms, list: ['a', 'b'] }))

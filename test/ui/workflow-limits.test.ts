@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { block } from '../support/make.ts'
+import { call } from '../support/running-service.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
+import { openWorkflow, until } from '../support/ui/editor-page.ts'
+import { accessibilityFaults } from './accessibility.ts'
+
+let visited: Visit
+beforeAll(async () => {
+  visited = await visit()
+}, 120_000)
+afterAll(() => visited.close())
+
+test('the time limit of a workflow is set by keyboard, and a wrong one is explained and not saved', async () => {
+  const { page, pageErrors } = visited
+  const id = await openWorkflow(visited, { name: 'Limited', blocks: [block('Start', 'api_trigger')] })
+  await page.getByRole('button', { name: 'More', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Description, run variables and limits' }).focus()
+  await page.keyboard.press('Enter')
+  const field = page.getByRole('dialog').getByLabel('Time limit of a run (ms)')
+  await field.focus()
+  await page.keyboard.type('2500')
+  // The dialog hides the status of saving.
+  const { serving, apiKey } = visited
+  const limits = async () =>
+    ((await call(`${serving.url}/api/workflows/${id}`, apiKey)).body as { limits?: unknown }).limits
+  await until(async () => Bun.deepEquals(await limits(), { timeoutMs: 2_500 }))
+  await field.fill('2.5')
+  await page.getByText('Enter a whole number from 1 to 604,800,000.').waitFor()
+  expect(await field.getAttribute('aria-invalid')).toBe('true')
+  expect(await limits()).toEqual({ timeoutMs: 2_500 })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      expect(await accessibilityFaults(page)).toEqual([])
+      const shots = process.env['SHOTS']
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/limits-${colorScheme}-${width}.png` })
+    }
+  }
+  await field.fill('')
+  await until(async () => (await limits()) === undefined)
+  expect(pageErrors).toEqual([])
+}, 120_000)
