@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../../domain/errors.ts'
 import type { Mock } from '../../domain/workflow/mocks.ts'
-import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { type Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type {
   DeployResponse,
   SavedWorkflow,
@@ -159,18 +159,8 @@ async function undone(problem: string, undo: readonly Undo[], cause: unknown): P
   )
 }
 
-const documentMembers = [
-  'id',
-  'name',
-  'description',
-  'folder',
-  'blocks',
-  'edges',
-  'loops',
-  'parallels',
-  'variables',
-  'webhooks',
-]
+/** All of them: a member that an export leaves out is deleted when the file is pushed. */
+const documentMembers = Object.keys(WorkflowDocument.properties)
 
 /** The document in a response of the service: only its own members, in their usual order. */
 export function documentOf(response: Readonly<Record<string, unknown>>): Record<string, unknown> {

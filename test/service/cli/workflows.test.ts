@@ -210,10 +210,12 @@ describe('push', () => {
 
 test('pushing exported documents changes nothing', async () => {
   using folder = temporaryFolder()
-  write(folder.path, { 'a.json': { ...greeting('Round trip!'), webhooks } })
+  const notes = { n: { text: 'Ask Ada' } }
+  write(folder.path, { 'a.json': { ...greeting('Round trip!'), webhooks, notes, limits: { timeoutMs: 900 } } })
   const [pushed] = await json<Pushed[]>('workflows', 'push', folder.path)
   const one = await json<WorkflowDocument>('workflows', 'export', pushed!.id)
   expect(one).toMatchObject({ id: pushed!.id, name: 'Round trip!', variables: { said: { value: '' } } })
+  expect(one).toMatchObject({ notes, limits: { timeoutMs: 900 } })
   expect(Object.keys(one)).not.toContain('createdAt')
 
   const out = join(folder.path, 'out')
