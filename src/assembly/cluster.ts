@@ -28,6 +28,7 @@ export function assembleCluster(
     engine.deployments.forget(change.workflowId)
     delivery.subscriptions.forget(change.workflowId)
     triggers.scheduler.changed(change.workflowId)
+    engine.limited.changed(change.workflowId)
   }
   return new Cluster({
     ...{ store, clock, random: Math.random },

@@ -27,6 +27,7 @@ import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import { operationCallsOf } from './operation-calls.ts'
 import { assemblePauses } from './pauses.ts'
+import { assembleStartLimits } from './start-limits.ts'
 import { stopAll } from './stop-all.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
@@ -110,7 +111,8 @@ export function assembleEngine({
     now: () => clock.now(),
   })
   const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })
-  const jobs = new Jobs({
+  const limited = assembleStartLimits({ ...base, deployments, runner, jobs: () => jobs })
+  const jobs: Jobs = new Jobs({
     store,
     write: (write) => delivery.writer.write(write),
     inSlices: base.slices.run,
@@ -125,6 +127,7 @@ export function assembleEngine({
     window: store.jobWindow,
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
+    limited: limited.ofJobs,
     onPaused: pauses.onPaused,
     onChatEnded,
     pauseEvents: delivery.pauseEvents,
@@ -143,6 +146,7 @@ export function assembleEngine({
       ['asynchronous runs', () => jobs.close()],
       ['pauses', () => pauses.due.close()],
       ['runs of deleted workflows', () => pauses.ofDeleted.close()],
+      ['waiting callers', () => limited.execution.stop()],
       ['runs', () => runner.stop(graceMs)],
       ['asynchronous runs', () => jobs.stop()],
       ['live events', () => bus.close()],
@@ -163,6 +167,7 @@ export function assembleEngine({
     pins,
     reruns,
     jobs,
+    limited,
     pauses,
     addresses,
     sandbox,

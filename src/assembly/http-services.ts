@@ -76,6 +76,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       forget(workflowId) {
         deployments.forget(workflowId)
         triggers.scheduler.changed(workflowId)
+        engine.limited.changed(workflowId)
       },
     },
     async readDocument(body, workspaceId) {
@@ -100,6 +101,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     runner,
     jobs,
+    startsOf: (workflowId) => {
+      const { limiter } = engine.limited
+      return { ...limiter.occupancyOf(workflowId), ...limiter.countsOf(workflowId) }
+    },
     pauses: engine.pauses.commands,
     blocksOf: (executionId) =>
       runBlocks({ store, open: accounts.jobSeal.open, traceOf: (id) => runner.traceOf(id) }, executionId),
@@ -212,7 +217,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
     logger,
     limits: accounts.limits,
     settings: { ...bodies, cancelOnDisconnect, streamBufferBytes },
-    execute: (request: RunRequest) => runner.execute(request),
+    execute: (request: RunRequest) => engine.limited.execution.execute(request),
     inSlices: options.slices.run,
     unsent,
     assertAccepting(workspaceId: string, visitor?: string) {

@@ -22,6 +22,7 @@ export const errorCodes = [
   'IDEMPOTENCY_MISMATCH',
   'PAYLOAD_TOO_LARGE',
   'RATE_LIMIT_EXCEEDED',
+  'WORKFLOW_LIMIT',
   'INTERNAL',
   'OVERLOADED',
   'STORAGE_UNAVAILABLE',
@@ -91,6 +92,20 @@ export function clip(text: string, charsMax: number): string {
 /** Whether the disk or a queue refused the work for now and will accept it later. Such a run is not recorded. */
 export function isRefusedForNow(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
+}
+
+/** Thrown instead of starting a run that the limits of its workflow skip. Its caller has nothing to correct. */
+export class StartSkipped extends Error {
+  constructor() {
+    super('The limits of the workflow skip this start')
+    this.name = 'StartSkipped'
+  }
+}
+
+/** Whether no run was started, or none was recorded, so that nothing of its input may be left. */
+export function startedNothing(error: unknown): boolean {
+  if (error instanceof StartSkipped || isRefusedForNow(error)) return true
+  return error instanceof AppError && (error.code === 'WORKFLOW_LIMIT' || error.code === 'EXECUTION_TIMEOUT')
 }
 
 /** The message of anything that was thrown, for people. */

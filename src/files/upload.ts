@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail, isRefusedForNow, problemsError } from '../domain/errors.ts'
+import { AppError, type ErrorDetail, problemsError, startedNothing } from '../domain/errors.ts'
 import { freeBytes } from '../domain/free-bytes.ts'
 import { type FileObject, type FileOwner, type RunFile, tooManyFiles } from '../domain/run/file.ts'
 import { setMember, type TriggerInput } from '../domain/run/input.ts'
@@ -139,7 +139,7 @@ export class Upload {
    * to the run.
    */
   async takeBack(error: unknown): Promise<void> {
-    if (isRefusedForNow(error) && this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
+    if (startedNothing(error) && this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
   }
 
   /** Files that cannot be deleted now are removed like those left by a crash. */

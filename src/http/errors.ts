@@ -26,6 +26,7 @@ const statuses: Record<ErrorCode, number> = {
   IDEMPOTENCY_MISMATCH: 422,
   PAYLOAD_TOO_LARGE: 413,
   RATE_LIMIT_EXCEEDED: 429,
+  WORKFLOW_LIMIT: 429,
   INTERNAL: 500,
   EXECUTION_FAILED: 500,
   OVERLOADED: 503,
@@ -48,6 +49,10 @@ export const ErrorResponse = t.Object({
   ),
 })
 export type ErrorResponse = Static<typeof ErrorResponse>
+
+/** The body of the 202 response to a start that the limits of the workflow skip. */
+export const SkippedResponse = t.Object({ success: t.Literal(true), status: t.Literal('skipped') }, { $id: 'Skipped' })
+export const skippedText = JSON.stringify({ success: true, status: 'skipped' } satisfies Static<typeof SkippedResponse>)
 
 /** Bounded here once for every error, because messages and details may repeat what the caller sent. */
 export function errorBody({ message, code, details }: AppError): ErrorResponse {

@@ -21,6 +21,7 @@ import type { DocumentSecrets } from '../engine/document-secrets.ts'
 import type { DeletedWorkflowRuns } from '../engine/jobs/deleted-workflow-runs.ts'
 import type { PauseCommands } from '../engine/jobs/pause-commands.ts'
 import type { RunBlocks } from '../engine/jobs/run-progress.ts'
+import type { StartCounts } from '../engine/limits/start-limiter.ts'
 import type { Pins } from '../engine/manual/pins.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { Reruns } from '../engine/manual/reruns.ts'
@@ -90,6 +91,11 @@ export type Services = {
   pauses: Pick<PauseCommands, 'resume' | 'extend'>
   /** Cancels the paused runs of deleted workflows. */
   runsOfDeleted: Pick<DeletedWorkflowRuns, 'look'>
+  /**
+   * The runs of a workflow with limits: those that run, those that wait for the limits, and what happened to starts
+   * beyond the limits since this process started.
+   */
+  startsOf(workflowId: string): StartCounts & { running: number; waiting: number }
   manual: ManualServices
   /** The other processes of the installation. */
   peers: Peers

@@ -7,6 +7,7 @@ export class RunMetrics {
   readonly #counts: Labelled<Counter>
   readonly #durations: Labelled<Histogram>
   readonly #waits: Histogram
+  readonly #limited: Labelled<Counter>
   readonly #triggers = new Map<TriggerKind, TriggerMetrics>()
 
   constructor(metrics: Metrics) {
@@ -22,7 +23,17 @@ export class RunMetrics {
       'Time from accepting an asynchronous run until it started, counted when it ends.',
       durationBoundsS,
     )
+    this.#limited = metrics.counters(
+      'millrace_limited_starts_total',
+      'Starts beyond the limits of their workflows: queued, skipped, refused, or replacing an older run.',
+      ['outcome'],
+    )
     this.#of('api')
+  }
+
+  /** Counts a start beyond the limits of its workflow. */
+  limited(outcome: string): void {
+    this.#limited.of(outcome).add()
   }
 
   /** Called once per run, whether or not its log entry can be written. */

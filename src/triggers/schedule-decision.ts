@@ -73,7 +73,10 @@ function decideDue({ row }: ScheduleSituation, dueAt: number, to: ScheduleState,
 /** A run to be started. */
 export type ScheduledRun = { row: ScheduleRow; dueAt: number; executionId: string }
 
-/** `refused`: the schedule has changed. `rate`, `usage`: its owner has reached a limit of the tier. */
-export type StartOutcome = 'started' | 'refused' | 'rate' | 'usage'
+/**
+ * `refused`: the schedule has changed. `rate`, `usage`: its owner has reached a limit of the tier. `limit`: the limits
+ * of the workflow refuse or skip the start.
+ */
+export type StartOutcome = 'started' | 'refused' | 'rate' | 'usage' | 'limit'
 /** The outcome of a due time. Times skipped together are reported once, for the first of them. */
-export type ScheduleOutcome = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage'
+export type ScheduleOutcome = 'started' | 'waiting' | 'overlap' | 'missed' | 'rate' | 'usage' | 'limit'

@@ -17,5 +17,6 @@ const skips = {
   overlap: { level: 'debug', message: 'a due time was skipped: an earlier run is still going' },
   missed: { level: 'debug', message: 'due times were skipped: they passed while the service could not run them' },
   rate: { level: 'warn', message: "a due time was skipped: the owner's rate limit is used up" },
+  limit: { level: 'debug', message: 'a due time was skipped: the limits of the workflow allow no further run now' },
   usage: { level: 'warn', message: "a due time was skipped: the owner's usage limit for the month is used up" },
 } as const

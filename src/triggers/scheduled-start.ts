@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts'
+import { AppError, StartSkipped } from '../domain/errors.ts'
 import type { TriggerInput } from '../domain/run/input.ts'
 import type { ScheduleStep } from '../domain/schedule/schedule.ts'
 import type { ScheduledRun, StartOutcome } from './schedule-decision.ts'
@@ -37,7 +38,17 @@ export function createScheduledStart<Account>({ limits, accept, clock }: Schedul
     const fields = { dueAt: new Date(dueAt).toISOString(), firedAt: new Date(clock.now()).toISOString() }
     const input = { input: {}, fields }
     const request = { workflowId, workspaceId, version, trigger: 'schedule' as const, input, executionId }
-    const { job } = await accept(request, { kind: 'schedule', step })
-    return job ? 'started' : 'refused'
+    try {
+      const { job } = await accept(request, { kind: 'schedule', step })
+      return job ? 'started' : 'refused'
+    } catch (error) {
+      if (isBeyondLimits(error)) return 'limit'
+      throw error
+    }
   }
+}
+
+/** Whether the workflow's own limits skip or refuse the start. */
+function isBeyondLimits(error: unknown): boolean {
+  return error instanceof StartSkipped || (error instanceof AppError && error.code === 'WORKFLOW_LIMIT')
 }

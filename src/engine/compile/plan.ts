@@ -16,6 +16,7 @@ import { type CompileContext, compileEvaluate, compileParameters } from './param
 import { type Place, type PlanReference, ReferenceResolver } from './reference-resolver.ts'
 import { Report } from './report.ts'
 import { reportSecrets } from './secret-findings.ts'
+import { compileStartLimits, type StartLimits } from './start-limits.ts'
 import { compileValue, getterOf, type Resolve } from './template.ts'
 import type { EnvironmentUse } from './unset-variables.ts'
 import { writtenParameters } from './written-parameters.ts'
@@ -27,6 +28,8 @@ export type Plan = {
   triggers: ReadonlyMap<StartKind, PlanTrigger>
   variables: ReadonlyMap<string, unknown>
   limits: WorkflowLimits
+  /** Undefined for most workflows: they limit no starts. */
+  startLimits: StartLimits | undefined
   /** Whether a block may pause a run. */
   mayPause: boolean
   /** Names of the environment variables that the workflow reads; usually empty. */
@@ -146,6 +149,7 @@ export function* compileInSlices(
     for (const secret of yield* reportSecrets(node, report, resolver)) writtenSecrets.push(secret)
   }
   yield
+  const startLimits = compileStartLimits(document, graph, report)
   const all = [...findings, ...report.findings]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
@@ -160,6 +164,7 @@ export function* compileInSlices(
     triggers,
     variables,
     limits: limitsIn(document),
+    startLimits,
     mayPause,
     environmentNames,
     readBlocks,

@@ -5,6 +5,8 @@ export type JobQueueOptions = {
   claim(page: JobPage): Promise<JobFacts[]>
   /** Whether a job has left the queue and is not deleted yet. */
   isActive(executionId: string): boolean
+  /** Whether a job waits because of the limits of its workflow. Such a job is not in the queue. */
+  isParked?(executionId: string): boolean
   window?: QueueWindow
 }
 
@@ -48,6 +50,7 @@ export class JobQueue {
   /** Whether a workflow has jobs on disk but none in memory. */
   #isUneven = false
   #isHeldBack = false
+  #foundNone = false
   #refilling: Promise<void> | undefined
 
   constructor(options: JobQueueOptions) {
@@ -113,9 +116,12 @@ export class JobQueue {
     this.#mayAllBeHidden = true
   }
 
-  /** Whether the latest `take` passed over a workspace that may not start a job now. */
+  /**
+   * Whether the latest `take` passed over a workspace that may not start a job now, or the latest `refill` found only
+   * jobs that are parked.
+   */
   get isHeldBack(): boolean {
-    return this.#isHeldBack
+    return this.#isHeldBack || this.#foundNone
   }
 
   /** The next job of a workspace that may start one now. No job overtakes an interrupted one of its workflow. */
@@ -208,8 +214,11 @@ export class JobQueue {
       if (fitting !== -1 || list.length >= perWorkflow) this.#hidden.add(workflowId)
     }
     // Still true if all listed jobs of a workflow have just been taken, or if some workflows were not listed yet.
-    this.#isUneven =
-      this.#listedUpTo !== undefined || this.#hidden.keys().some((workflowId) => !this.#byWorkflow.has(workflowId))
+    const isParked = ({ executionId }: JobFacts) => this.#options.isParked?.(executionId) === true
+    const isBehind = (workflowId: string) =>
+      !this.#byWorkflow.has(workflowId) && lists.get(workflowId)?.every(isParked) !== true
+    this.#isUneven = this.#listedUpTo !== undefined || this.#hidden.keys().some(isBehind)
+    this.#foundNone = found === 0 && listed.some(isParked)
     // This corrects the count: when nothing is hidden any more, none of the earlier jobs is on disk only.
     const isAllFound = this.#hidden.size === 0 && !this.#mayAllBeHidden
     this.#onDisk = isAllFound ? this.#onDisk - onDiskBefore : Math.max(0, this.#onDisk - found)
@@ -217,7 +226,8 @@ export class JobQueue {
 
   #isKnown({ executionId }: JobFacts): boolean {
     if (this.#remembered.has(executionId) || this.#announced.has(executionId)) return true
-    return this.#options.isActive(executionId) || this.#first.has(executionId)
+    if (this.#options.isActive(executionId) || this.#first.has(executionId)) return true
+    return this.#options.isParked?.(executionId) === true
   }
 
   #isHidden(workflowId: string): boolean {

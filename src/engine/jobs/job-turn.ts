@@ -11,6 +11,7 @@ import { WorkLost } from '../../domain/run/work-lost.ts'
 import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, largeBytes } from '../../domain/slices.ts'
 import type { Deployment } from '../deployments.ts'
+import type { LimitedJobs } from '../limits/limited-jobs.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import { CrowdedOut, type RunMemory } from '../run/run-memory.ts'
 import { Paused } from '../run/run-pauses.ts'
@@ -41,6 +42,8 @@ export type TurnOptions = {
   inSlices?: InSlices
   clock: Clock
   timeoutMs: number
+  /** Applies the limits of workflows on starts; without it, there are none. */
+  limited?: LimitedJobs
   /** Called when a job is paused. */
   onPaused?(pauses: readonly NewPause[]): void
   /** Called when a run of a chat that continued without its caller has its log entry. */
@@ -53,9 +56,10 @@ export type TurnOptions = {
 
 /**
  * `done`: the job's log entry is written, or it is paused, or another process has the job. `later`: the job was
- * suspended, or the disk refuses writes at the moment. `again`: it can continue at once.
+ * suspended, or the disk refuses writes at the moment. `again`: it can continue at once. `parked`: the limits of its
+ * workflow allow no further run now.
  */
-export type TurnEnd = 'done' | 'later' | 'again'
+export type TurnEnd = 'done' | 'later' | 'again' | 'parked'
 
 /** A job that has left the queue. */
 export type ActiveJob = {
@@ -104,6 +108,8 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const { input: sealed, ...job } = stored
   // It continued in an earlier turn, and waits for something else now.
   if (job.state === 'paused') return 'done'
+  const openInput = () => JSON.parse(open(sealed, executionId)) as TriggerInput
+  if (!turn.active.isCancelled && (await turn.limited?.mayRun(job, openInput)) === false) return 'parked'
   const texts = await stepsOf(turn, job)
   const at = clock.now()
   const waitedMs = job.waitedMs + Math.max(0, at - (job.waitingSince ?? at))
@@ -125,6 +131,7 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   const [refusal] = await Promise.all(writes.map(write))
   // Another process has started it.
   if (refusal) return 'done'
+  turn.limited?.begin(executionId)
   const text = open(sealed, executionId)
   return {
     job: started,

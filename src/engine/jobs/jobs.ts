@@ -3,13 +3,13 @@ import type { Timer } from '../../domain/clock.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Claim } from '../../domain/run/claim.ts'
 import type { JobFacts } from '../../domain/run/job.ts'
-import { WorkLost } from '../../domain/run/work-lost.ts'
+import { cancelJob } from './cancel-job.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
 import { putAfterTurn, takeInterrupted } from './interrupted-jobs.ts'
 import { JobQueue } from './job-queue.ts'
 import { acceptanceOf, inputText } from './job-record.ts'
-import { fullRefusal, stoppingRefusal, unwrittenRefusal } from './job-refusals.ts'
-import { type ActiveJob, endJob, failJob, resumeJob, runJob, stepsOf, type Turn, type TurnEnd } from './job-turn.ts'
+import { fullRefusal, stoppingRefusal } from './job-refusals.ts'
+import { type ActiveJob, failJob, resumeJob, runJob, type Turn, type TurnEnd } from './job-turn.ts'
 import { type JobInFlight, type JobRequest, type JobsOptions, statusOf } from './jobs-options.ts'
 import { QueueRefills } from './queue-refills.ts'
 import { UncertainJobs } from './uncertain-jobs.ts'
@@ -41,11 +41,14 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options
+    const { limited } = options
     const isActive = (executionId: string) => this.#active.has(executionId)
+    limited?.open((job) => this.#putGranted(job))
     this.#queue = new JobQueue({
       claim: (page) => options.store.claimQueuedJobs(page),
       ...(options.window && { window: options.window }),
       isActive,
+      isParked: (executionId) => limited?.isParked(executionId) === true,
     })
     const refills = { queue: this.#queue, clock: options.clock, pauseMs: retryMs, refilled: () => this.#dispatch() }
     this.#refills = new QueueRefills({ ...refills, failed: () => this.#pauseFor(retryMs) })
@@ -55,7 +58,7 @@ export class Jobs {
   }
 
   get queued(): number {
-    return this.#queue.size
+    return this.#queue.size + (this.#options.limited?.parked ?? 0)
   }
   get waitingToResume(): number {
     return this.#queue.startedBefore
@@ -100,7 +103,7 @@ export class Jobs {
   /** Throws OVERLOADED when no job can be taken. */
   assertAccepting(): void {
     if (this.#stopped) throw stoppingRefusal()
-    if (this.#queue.size >= this.#options.waitingMax) throw fullRefusal(this.#options.waitingMax)
+    if (this.queued >= this.#options.waitingMax) throw fullRefusal(this.#options.waitingMax)
   }
 
   /** Resolves when the job is on disk. Rejects when it could not be written. */
@@ -115,29 +118,35 @@ export class Jobs {
     request: JobRequest,
     claim: Claim | undefined,
   ): Promise<{ job: JobFacts } | { job: undefined; claimedBy: string | null }> {
-    const { clock, concurrency, seal, write, inSlices } = this.#options
+    const { clock, concurrency, seal, write, inSlices, limited } = this.#options
     const { workflowId, workspaceId, version, trigger, input } = request
     const given = inputText(input, inSlices)
     const text = typeof given === 'string' ? given : await given
+    const found = limited?.limitsOf(workflowId)
+    const limits = found instanceof Promise ? await found : found
     this.assertAccepting()
     const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
+    const isParked = limits && !limited?.admit({ executionId, workflowId, trigger, input }, limits)
     const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined && this.#mayStart
-    const startsNow = isFree && this.#crowded.mayStart(workspaceId)
+    const startsNow = isFree && !isParked && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
     const facts = { executionId, workflowId, workspaceId, createdAt, startedAt, version, trigger }
     const acceptance = acceptanceOf(facts, { text, claim, seal })
     const inputBytes = text.length
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt, inputBytes }
-    if (startsNow) this.#begin(job)
-    else this.#queue.announce(executionId)
+    if (startsNow) {
+      this.#begin(job)
+      limited?.begin(executionId)
+    } else if (!isParked) this.#queue.announce(executionId)
     const run = (accepted?: Promise<unknown>) =>
       this.#start(job, () => runJob(this.#turnOf(job), facts, { input, inputBytes }, [], accepted))
     let isStarted = false
     const takeBack = async () => {
+      limited?.leave(executionId)
       if (isStarted) await this.#abandon(executionId)
       else if (startsNow) this.#end(executionId)
-      else this.#queue.retract(executionId)
+      else if (!isParked) this.#queue.retract(executionId)
     }
     try {
       const writing = write(acceptance)
@@ -156,7 +165,8 @@ export class Jobs {
       if (startsNow) this.#uncertain.add(job, error)
       throw error
     }
-    if (!startsNow) {
+    if (isParked) limited?.park(job)
+    else if (!startsNow) {
       this.#queue.put(job)
       this.#dispatch()
     } else if (!isStarted) run()
@@ -175,38 +185,9 @@ export class Jobs {
    * has ended; `elsewhere` when another process has it. Rejects with STORAGE_UNAVAILABLE when its end could not be
    * written yet; the job is then cancelled later.
    */
-  async cancel(executionId: string): Promise<boolean | 'elsewhere'> {
-    const { runner, store } = this.#options
-    const active = this.#active.get(executionId)
-    if (active) {
-      // A job that the runner does not have yet is cancelled by the mark, which its turn checks.
-      const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isRunning
-      if (!isEnding) return false
-      active.isCancelled = true
-      if ((await active.ended.promise) === 'later') throw unwrittenRefusal()
-      return true
-    }
-    if (runner.cancel(executionId)) return true
-    const job = await store.findJob(executionId)
-    if (job?.isElsewhere) return 'elsewhere'
-    if (!job || this.#active.has(executionId)) return job ? this.cancel(executionId) : false
-    const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
-    this.#active.set(executionId, ending)
-    // It must leave the queue first: otherwise it could start while its end is being written.
-    if (job.state !== 'paused') this.#queue.remove(executionId)
-    try {
-      await endJob(this.#options, job, { code: 'CANCELLED' }, await stepsOf(this.#options, job))
-      this.#crowded.remove(executionId)
-      ending.ended.resolve('done')
-      return true
-    } catch (error) {
-      ending.ended.resolve('later')
-      if (error instanceof WorkLost) return 'elsewhere'
-      if (job.state !== 'paused') this.#queue.putFirst(job)
-      throw error
-    } finally {
-      this.#active.delete(executionId)
-    }
+  cancel(executionId: string): Promise<boolean | 'elsewhere'> {
+    const jobs = { options: this.#options, queue: this.#queue, active: this.#active, crowded: this.#crowded }
+    return cancelJob(executionId, jobs)
   }
 
   /** Starts no more jobs. The runner stops those that run. */
@@ -269,9 +250,11 @@ export class Jobs {
       .then((ending) => {
         const active = this.#active.get(job.executionId)
         const outcome = active?.isUnwritten ? 'done' : ending
+        if (outcome === 'done') this.#options.limited?.leave(job.executionId)
         if (outcome === 'later' && active?.isCancelled) this.#cancelled.add(job.executionId)
         active?.ended.resolve(outcome)
         this.#end(job.executionId)
+        if (outcome === 'parked') this.#parkAfterTurn(job, active)
         if (outcome === 'again' && !this.#stopped) this.#queue.putFirst(job)
         if (outcome === 'later' && !this.#stopped) {
           this.#queue.putFirst(job)
@@ -280,6 +263,23 @@ export class Jobs {
         }
         this.#dispatch()
       })
+  }
+
+  /** A job that was cancelled during its turn gets another one, in which it ends. */
+  #parkAfterTurn(job: JobFacts, active: ActiveJob | undefined): void {
+    const { limited } = this.#options
+    if (!active?.isCancelled) limited?.park(job)
+    else {
+      limited?.leave(job.executionId)
+      this.#cancelled.add(job.executionId)
+      this.#queue.putFirst(job)
+    }
+  }
+
+  #putGranted(job: JobFacts): void {
+    if (job.startedAt === null) this.#queue.put(job)
+    else this.#queue.putFirst(job)
+    this.#dispatch()
   }
 
   #turnOf({ executionId }: JobFacts): Turn {

@@ -24,6 +24,10 @@ export type RunRequest = {
   /** The network of a visitor, who sent no credential. Visitors share the slots of the workspace. */
   visitor?: string | undefined
   timeoutMs?: number
+  /** How long its caller has waited because of the limits of the workflow. Counts against the timeout. */
+  queuedMs?: number
+  /** Whether a newer run has already replaced it. */
+  isReplaced?: () => boolean
   /** When an asynchronous run was accepted. Epoch milliseconds. */
   createdAt?: number
   /** When a resumed run first started; its timeout counts from then. Epoch milliseconds. */

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { FairShare } from '../../domain/fair-share.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import { limitSettings } from '../../domain/limits.ts'
-import type { RunFailure, Span } from '../../domain/run/log.ts'
+import type { Span } from '../../domain/run/log.ts'
 import type { NewPause, StoredPause } from '../../domain/run/pause.ts'
 import { observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import { triggerOf } from '../../domain/workflow/workflow.ts'
@@ -21,6 +21,7 @@ import type { RunRequest } from './run-request.ts'
 import type { RunnerOptions } from './runner-options.ts'
 import { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
+import { timedOut, timeLeft } from './time-limit.ts'
 import { walkRun } from './walk.ts'
 
 /** Starts runs, shares the slots for synchronous runs between workspaces, and stops runs. */
@@ -233,7 +234,9 @@ export class Runner {
       recordCosts(run.budget, history)
       run.budget.pauses = this.#pausesOf(run, request)
     }
-    if (request.startedAt !== undefined && this.#timeLeft(request) <= 0) run.fail(this.#timedOut(request))
+    if (request.startedAt !== undefined && timeLeft(request, this.#capabilities) <= 0)
+      run.fail(timedOut(request, this.#capabilities.limits))
+    if (request.isReplaced?.()) run.fail(stopped('CANCELLED'))
     const root = rootSpan(run)
     if (observer?.began) observer.began(inSight(run, root))
     const ending = request.partial?.only
@@ -244,7 +247,9 @@ export class Runner {
   }
 
   async #wait(run: Run, root: Span, request: RunRequest, ending: Promise<ScopeEnd>): Promise<RunEnd> {
-    const timer = this.#capabilities.clock.setTimer(this.#timeLeft(request), () => run.fail(this.#timedOut(request)))
+    const timer = this.#capabilities.clock.setTimer(timeLeft(request, this.#capabilities), () =>
+      run.fail(timedOut(request, this.#capabilities.limits)),
+    )
     const signal = request.callerSignal?.()
     const onCallerGone = () => request.goesOnAlone?.() || run.fail(stopped('CLIENT_CLOSED'))
     if (signal?.aborted) onCallerGone()
@@ -276,7 +281,7 @@ export class Runner {
       inMemoryMs: limits.pauseInMemoryMs,
       known: request.knownPauses ?? [],
       recorded: () => run.history?.pauses ?? [],
-      callerWaitsUntil: request.history ? undefined : clock.now() + this.#timeLeft(request),
+      callerWaitsUntil: request.history ? undefined : clock.now() + timeLeft(request, this.#capabilities),
       suspend: (cause) => run.suspend(cause),
       admit: async () => await this.#options.admitPause?.(run.facts.workspaceId),
       open: this.#options.openPause && ((pause) => this.#openPause(run, request, pause)),
@@ -286,25 +291,6 @@ export class Runner {
       },
       links: this.#options.sealPauses?.(run.facts.executionId),
     })
-  }
-
-  #timeLeft(request: RunRequest): number {
-    const { startedAt, waitedMs = 0 } = request
-    const { timeoutMs } = this.#timeLimit(request)
-    return startedAt === undefined ? timeoutMs : timeoutMs + waitedMs - (this.#capabilities.clock.now() - startedAt)
-  }
-
-  /** The shorter time of the installation and the workflow, and what sets it. */
-  #timeLimit({ plan, timeoutMs = this.#capabilities.limits.runTimeoutMs, history }: RunRequest) {
-    const own = plan.limits.timeoutMs
-    if (own !== undefined && own < timeoutMs) return { timeoutMs: own, setBy: 'the time limit of the workflow' }
-    return { timeoutMs, setBy: history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs }
-  }
-
-  #timedOut(request: RunRequest): RunFailure {
-    const { timeoutMs, setBy } = this.#timeLimit(request)
-    const message = `The run took longer than ${timeoutMs} ms, the most that ${setBy} allows.`
-    return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
   }
 }
 

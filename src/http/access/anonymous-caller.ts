@@ -12,15 +12,16 @@ export function withoutDetails(end: RunEnd, message: string): RunEnd {
   return { ...end, record: { ...end.record, failure: hidden, output: null } }
 }
 
-/** Refuses because of the owner's limits, but hides from anonymous visitors what the limits are. */
-export async function hideLimits(
+/** Refuses because of limits of the owner or the workflow, but hides from anonymous visitors what the limits are. */
+export async function hideLimits<Value>(
   { isAnonymous, message }: { isAnonymous: boolean; message: string },
-  assert: () => void | Promise<void>,
-): Promise<void> {
+  work: () => Value | Promise<Value>,
+): Promise<Value> {
   try {
-    await assert()
+    return await work()
   } catch (cause) {
     if (!isAnonymous || !(cause instanceof AppError)) throw cause
-    throw new AppError(cause.code, message, { cause })
+    const { code, retryAfterS } = cause
+    throw new AppError(code, message, { cause, ...(retryAfterS !== undefined && { retryAfterS }) })
   }
 }

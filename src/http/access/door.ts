@@ -1,7 +1,7 @@
 import type { RateWindow } from '../../accounts/rate-limit.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, StartSkipped, startedNothing } from '../../domain/errors.ts'
 import type { KeyRow } from '../../store/account-store.ts'
-import { errorBody, errorHeaders, errorResponse, statusOf, toAppError } from '../errors.ts'
+import { errorBody, errorHeaders, errorResponse, skippedText, statusOf, toAppError } from '../errors.ts'
 import { refuseOversized } from '../requests/body.ts'
 import type { Services } from '../services.ts'
 import { authenticate, type Caller, callerOf, roleOf } from './auth.ts'
@@ -152,6 +152,9 @@ export class Door {
 
   /** Turns an error into a response: returns the body, and puts status and headers into `set`. */
   onError(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
+    // The run of that ID does not exist.
+    if (startedNothing(thrown)) Reflect.deleteProperty(set.headers, 'x-execution-id')
+    if (thrown instanceof StartSkipped) return this.#skipped(request, set)
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
     const visit = this.#visitOf(request)
@@ -163,6 +166,13 @@ export class Door {
     this.#report(request, visit.requestId, error)
     this.#write(request, visit, { status, bytes: Buffer.byteLength(text), code: error.code })
     return text
+  }
+
+  /** The response of every endpoint that starts runs, when the limits of the workflow skip the start. */
+  #skipped(request: Request, set: ResponseSet): string {
+    set.status = 202
+    Object.assign(set.headers, { 'content-type': 'application/json', 'x-request-id': this.#visitOf(request).requestId })
+    return skippedText
   }
 
   /** The response when the framework itself failed, for example because a handler threw `undefined`. */

@@ -1,6 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
 import { chatAccesses } from '../../domain/workflow/chat.ts'
+import { SkippedResponse } from '../errors.ts'
 import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { maybe } from '../responses/schema-parts.ts'
 import { eventContent, jsonContent } from './content.ts'
@@ -74,7 +75,14 @@ export const chatDetail = {
     errors: [
       ...(['INVALID_JSON', 'INVALID_INPUT', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED'] as const),
       'INVALID_CREDENTIALS',
-      ...(['USAGE_LIMIT_EXCEEDED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED'] as const),
+      ...([
+        'USAGE_LIMIT_EXCEEDED',
+        'FORBIDDEN',
+        'NOT_FOUND',
+        'RATE_LIMIT_EXCEEDED',
+        'OVERLOADED',
+        'WORKFLOW_LIMIT',
+      ] as const),
       ...(['STORAGE_UNAVAILABLE', 'EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],
   }),
@@ -85,8 +93,9 @@ export const chatDetail = {
       content: { ...jsonContent(ChatResponse), ...eventContent(events) },
     },
     202: {
-      description: 'The run has paused. A stream ends with the event `paused`.',
-      content: jsonContent(ChatPaused),
+      description:
+        'The run has paused (a stream ends with the event `paused`); or the limits of the workflow skip the message.',
+      content: jsonContent(t.Union([ChatPaused, SkippedResponse])),
     },
   },
 }

@@ -49,6 +49,7 @@ export const errorExamples = {
     'The body is larger than 10485760 bytes, the most that this route accepts.',
   ),
   RATE_LIMIT_EXCEEDED: of('RATE_LIMIT_EXCEEDED', 'More than 10 requests in a minute. Try again in 42 s.'),
+  WORKFLOW_LIMIT: of('WORKFLOW_LIMIT', 'The workflow has reached its limits. Try again later.'),
   INTERNAL: of('INTERNAL', 'Internal error'),
   OVERLOADED: of(
     'OVERLOADED',

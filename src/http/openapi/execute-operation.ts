@@ -1,6 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../../domain/one-of.ts'
-import { ErrorResponse } from '../errors.ts'
+import { ErrorResponse, SkippedResponse } from '../errors.ts'
 import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
@@ -106,7 +106,7 @@ export const executeDetail = {
     access: 'external',
     errors: [
       ...(['INVALID_JSON', 'INVALID_INPUT', 'USAGE_LIMIT_EXCEEDED', 'WORKFLOW_NOT_DEPLOYED', 'FORBIDDEN'] as const),
-      ...(['NOT_FOUND', 'CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'] as const),
+      ...(['NOT_FOUND', 'CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH', 'WORKFLOW_LIMIT'] as const),
       ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT'] as const),
     ],
   }),
@@ -136,8 +136,9 @@ export const executeDetail = {
     },
     202: {
       description:
-        'The asynchronous run is on disk and waits for its turn; or the run is paused, and continues without its caller.',
-      content: jsonContent(t.Union([AcceptedResponse, PausedResponse])),
+        'The asynchronous run is on disk and waits for its turn; or the run is paused, and continues without its ' +
+        'caller; or the limits of the workflow skip the start, and nothing runs.',
+      content: jsonContent(t.Union([AcceptedResponse, PausedResponse, SkippedResponse])),
     },
     default: { description: "The status, headers and body of the workflow's response block." },
   },

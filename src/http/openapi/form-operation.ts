@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { SkippedResponse } from '../errors.ts'
 import { FormFacts } from '../responses/forms/form-facts.ts'
 import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { maybe } from '../responses/schema-parts.ts'
@@ -32,6 +33,7 @@ export const formDetail = {
     errors: [
       ...([
         'INVALID_JSON',
+        'WORKFLOW_LIMIT',
         'INVALID_INPUT',
         'API_KEY_REQUIRED',
         'INVALID_API_KEY',
@@ -45,7 +47,10 @@ export const formDetail = {
   requestBody: { content: jsonContent(t.Record(t.String(), t.Unknown())) },
   responses: {
     200: { description: 'The run has ended.', content: jsonContent(t.Union([RunResponse, FormDone])) },
-    202: { description: 'The run is on disk.', content: jsonContent(t.Union([WebhookAccepted, FormPaused])) },
+    202: {
+      description: 'The run is on disk, or has paused; or the limits of the workflow skip the start.',
+      content: jsonContent(t.Union([WebhookAccepted, FormPaused, SkippedResponse])),
+    },
     default: { description: "The status, headers and body of the workflow's response block." },
   },
 }

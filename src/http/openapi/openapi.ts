@@ -152,7 +152,7 @@ function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {
   const byStatus = Map.groupBy(codes, statusOf)
   const responses: Json = {}
   for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
-    const schemas = new Set(list.map(isOfRun)).values().map((ofRun) => (ofRun ? runFailure(place) : error))
+    const schemas = new Set(list.flatMap(shapesOf)).values().map((ofRun) => (ofRun ? runFailure(place) : error))
     const [schema, ...others] = [...schemas]
     responses[status] = {
       description: list.map((code) => `\`${code}\``).join(' or '),
@@ -174,9 +174,10 @@ function runFailure({ named }: Place): Json {
   return plainSchema(RunFailureResponse, named)
 }
 
-/** Whether a response with this code is about a run that took place. */
-function isOfRun(code: ErrorCode): boolean {
-  return code === 'EXECUTION_FAILED' || code === 'EXECUTION_TIMEOUT'
+/** Whether a response with this code is about a run that took place. A timeout may come before the run, too. */
+function shapesOf(code: ErrorCode): boolean[] {
+  if (code === 'EXECUTION_TIMEOUT') return [true, false]
+  return [code === 'EXECUTION_FAILED']
 }
 
 const headers = {

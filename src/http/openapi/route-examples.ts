@@ -402,7 +402,14 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     request: { name: 'With a token', description: null },
     responses: { 200: { version: 2, deployedAt, warnings: [finding], schedule } },
   },
-  getWorkflowStatus: { responses: { 200: { isDeployed: true, deployedAt, needsRedeployment: false, version: 2 } } },
+  getWorkflowStatus: {
+    responses: {
+      200: {
+        ...{ isDeployed: true, deployedAt, needsRedeployment: false, version: 2 },
+        starts: { running: 3, waiting: 12, queued: 240, skipped: 0, refused: 0, replaced: 0 },
+      },
+    },
+  },
   listVersions: { responses: { 200: { data: [version] } } },
   getVersion: { responses: { 200: { ...version, document } } },
   describeVersion: { request: { name: 'With a token' }, responses: { 200: { ...version, document } } },

@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { WebhookMethod } from '../../domain/webhook/webhook-trigger.ts'
+import { SkippedResponse } from '../errors.ts'
 import { jsonContent } from './content.ts'
 import { RunResponse } from './execute-operation.ts'
 import { operation } from './operation.ts'
@@ -38,7 +39,7 @@ export function webhookDetail(method: WebhookMethod) {
     errors: [
       ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_API_KEY', 'INVALID_SIGNATURE', 'USAGE_LIMIT_EXCEEDED'] as const),
       ...(['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
-      ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT', 'FORBIDDEN'] as const),
+      ...(['EXECUTION_FAILED', 'EXECUTION_TIMEOUT', 'FORBIDDEN', 'WORKFLOW_LIMIT'] as const),
     ],
   })
   const body = method === 'GET' || method === 'DELETE' ? {} : { requestBody: { content: jsonContent(t.Unknown()) } }
@@ -50,7 +51,10 @@ export function webhookDetail(method: WebhookMethod) {
         description: "The request is a duplicate, or the run succeeded, or the sender's challenge is returned.",
         content: jsonContent(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
       },
-      202: { description: 'The run is on disk and queued.', content: jsonContent(WebhookAccepted) },
+      202: {
+        description: 'The run is on disk and queued; or the limits of the workflow skip the start, and nothing runs.',
+        content: jsonContent(t.Union([WebhookAccepted, SkippedResponse])),
+      },
       default: { description: "The status, headers and body of the workflow's response block." },
     },
   }

@@ -106,6 +106,23 @@ export const StatusResponse = t.Object(
     deployedAt: maybe(Time),
     needsRedeployment: t.Boolean(),
     version: maybe(t.Integer()),
+    starts: t.Optional(
+      t.Object(
+        {
+          running: t.Integer(),
+          waiting: t.Integer(),
+          queued: t.Integer(),
+          skipped: t.Integer(),
+          refused: t.Integer(),
+          replaced: t.Integer({ description: 'Runs that a newer start cancelled.' }),
+        },
+        {
+          description:
+            'Only with `limits` in the active version: the runs at this moment and those that wait, and, since the service started, ' +
+            'how many starts beyond the limits were queued, skipped, refused or replaced an older run. Of one process.',
+        },
+      ),
+    ),
     ...started,
   },
   { $id: 'DeploymentStatus' },

@@ -110,6 +110,7 @@ export function deploymentRoutes(services: Services, door: Door) {
             active !== undefined &&
             !runAlike(await inClear(document, workspaceId), await inClear(active.document, workspaceId)),
           version: active?.version ?? null,
+          ...(active?.document.limits && { starts: services.startsOf(id) }),
           ...(check && triggerFacts(check, settings)),
         }
       },

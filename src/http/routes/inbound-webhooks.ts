@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { sleep } from '../../domain/clock.ts'
-import { AppError, isRefusedForNow } from '../../domain/errors.ts'
+import { AppError, startedNothing } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { RequestClaim } from '../../domain/run/claim.ts'
 import type { FileOwner } from '../../domain/run/file.ts'
@@ -192,7 +192,7 @@ class Receiver {
 
   /** Removes what a run left that did not start or was not recorded. */
   async #refuse(error: unknown, run: FileOwner & { input: TriggerInput }): Promise<never> {
-    if (isRefusedForNow(error)) await this.#takeBack(run)
+    if (startedNothing(error)) await this.#takeBack(run)
     throw error
   }
 

@@ -56,6 +56,10 @@ export async function sendMessage(outgoing: OutgoingMessage): Promise<Outcome> {
       const message = error ?? `The service returned status ${response.status}.`
       return { kind: response.status === 401 ? 'unauthorized' : 'failed', message }
     }
+    // The limits of the workflow skip the message.
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      return { kind: 'failed', message: 'The chat is busy. Send the message again in a moment.' }
+    }
     return await read(response, response.body, outgoing)
   } catch {
     if (signal.aborted) return { kind: 'stopped' }

@@ -66,7 +66,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   'src/engine': {
     compile: ['type:run'],
     run: ['type:compile'],
-    jobs: ['run'],
+    jobs: ['run', 'limits'],
+    limits: ['type:compile', 'type:run'],
     manual: ['run', 'type:compile'],
   },
   'src/http': {

@@ -110,12 +110,15 @@ async function respond(call: Call): Promise<Response> {
   const window = limits.take('sync', owner)
   showWindow(headers, window)
   assertAllowed(window, clock.now())
-  const message = 'This chat accepts no more messages for now.'
-  await hideLimits({ isAnonymous: isAnonymous(chat), message }, async () => {
+  await hideLimits(hidden(chat), async () => {
     limits.assertWithinUsage(owner)
     if (chat.access === 'public') await services.budget.assertWithin({ workspaceId, workflowId })
   })
   return await reception.receive(call, (body, upload) => run(call, body, upload))
+}
+
+function hidden(chat: ChatParameters) {
+  return { isAnonymous: isAnonymous(chat), message: 'This chat accepts no more messages for now.' }
 }
 
 async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response> {
@@ -161,7 +164,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
     return { reply, conversationId }
   }
   if (!body.stream) {
-    const end = await services.execute(started)
+    const end = await hideLimits(hidden(chat), () => services.execute(started))
     if (end.suspension) return pausedResponse(end, headers, { conversationId })
     const facts = await remember(end)
     return await chatResponse(isAnonymous(chat) ? withoutDetails(end, sorry) : end, facts, {
@@ -173,7 +176,7 @@ async function run(call: Call, body: ChatBody, upload: Upload): Promise<Response
   return await streamRun({
     request: started,
     selected: body.stream,
-    execute: services.execute,
+    execute: (request) => hideLimits(hidden(chat), () => services.execute(request)),
     inSlices,
     clock,
     callerSignal: callerSignal(),

@@ -95,9 +95,12 @@ async function submit(call: Call): Promise<Response> {
   const owner = await limits.account(deployment.ownerId)
   // Before the body is read: anyone may send one to a public form.
   assertAllowed(limits.take(form.respond === 'immediately' ? 'async' : 'sync', owner), clock.now())
-  const message = 'This form cannot be sent for now.'
-  await hideLimits({ isAnonymous: isAnonymous(form), message }, () => limits.assertWithinUsage(owner))
+  await hideLimits(hidden(form), () => limits.assertWithinUsage(owner))
   return await reception.receive(call, (body) => start(call, body))
+}
+
+function hidden(form: FormParameters) {
+  return { isAnonymous: isAnonymous(form), message: 'This form cannot be sent for now.' }
 }
 
 /** Starts the run of a form. */
@@ -116,12 +119,12 @@ async function start(call: Call, { values, upload }: FormBody): Promise<Response
   call.door.note(call.request, { executionId })
   const run = { workspaceId, workflowId, executionId, version: version ?? 0, trigger: 'form' as const, input }
   if (isAtOnce) {
-    await services.accept(run)
+    await hideLimits(hidden(form), () => services.accept(run))
     return jsonResponse({ success: true, executionId }, 202, call.headers)
   }
   // The run goes on when the sender disconnects.
   allowSilence(call.request, call.server)
-  const end = await services.execute({ ...run, plan: call.plan, visitor })
+  const end = await hideLimits(hidden(form), () => services.execute({ ...run, plan: call.plan, visitor }))
   return await responseOf(call, end)
 }
 

@@ -1,45 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Gate } from '../../../support/gate.ts'
 import { block, document } from '../../../support/make.ts'
 import { ExecutionWorld, echo, start } from '../execution-world.ts'
-
-/** Responds to a request when it is told to. */
-class Gate {
-  readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
-  readonly #held: { path: string; answer: () => void }[] = []
-  readonly arrived: string[] = []
-  #arrival = Promise.withResolvers<void>()
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#server.port}`
-  }
-
-  /** Resolves with the received paths as soon as there are so many. */
-  async arrivals(count: number): Promise<string[]> {
-    while (this.arrived.length < count) await this.#arrival.promise
-    return this.arrived.slice(0, count)
-  }
-
-  /** Responds to the request that has waited longest. */
-  answer(): void {
-    this.#held.shift()?.answer()
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop(true)
-  }
-
-  #take(request: Request): Promise<Response> {
-    const path = new URL(request.url).pathname
-    return new Promise((resolve) => {
-      this.#held.push({ path, answer: () => resolve(Response.json({ path })) })
-      this.arrived.push(path)
-      this.#arrival.resolve()
-      this.#arrival = Promise.withResolvers()
-    })
-  }
-}
 
 const asynchronous = { headers: { 'x-execution-mode': 'async' } }
 let world: ExecutionWorld

@@ -1,0 +1,43 @@
+import type { StartLimits } from '../engine/compile/start-limits.ts'
+import type { Deployments } from '../engine/deployments.ts'
+import type { Jobs } from '../engine/jobs/jobs.ts'
+import { LimitedExecution } from '../engine/limits/limited-execution.ts'
+import { LimitedJobs } from '../engine/limits/limited-jobs.ts'
+import { StartLimiter } from '../engine/limits/start-limiter.ts'
+import type { Runner } from '../engine/run/runner.ts'
+import type { Base } from './base.ts'
+
+export type StartLimitsOptions = Base & {
+  deployments: Deployments
+  runner: Runner
+  jobs(): Jobs
+}
+
+/** The limits of workflows on their starts, for runs with a waiting caller and for asynchronous runs. */
+export function assembleStartLimits({ config, clock, metrics, logger, deployments, runner, jobs }: StartLimitsOptions) {
+  const limiter = new StartLimiter({
+    clock,
+    cancel(executionId) {
+      jobs()
+        .cancel(executionId)
+        .catch((cause: unknown) => logger.warn('a replaced run could not be cancelled', { executionId, cause }))
+    },
+    limitsOf: async (workflowId) => (await deployments.load(workflowId))?.plan?.startLimits,
+    onOutcome: (outcome) => metrics.runs.limited(outcome),
+  })
+  const execution = new LimitedExecution({
+    ...{ limiter, clock, timeoutMs: config.runTimeoutMs, waitingMax: config.runsMax, shareFactor: config.shareFactor },
+    execute: (request) => runner.execute(request),
+  })
+  const limitsOf = (workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined> => {
+    const known = deployments.get(workflowId)
+    if (known) return known.plan?.startLimits
+    return deployments.load(workflowId).then((loaded) => loaded?.plan?.startLimits)
+  }
+  /** To be called when another version of a workflow is active. */
+  const changed = (workflowId: string) =>
+    void limiter
+      .changed(workflowId)
+      .catch((cause: unknown) => logger.warn('the limits of a workflow could not be read', { workflowId, cause }))
+  return { limiter, execution, changed, ofJobs: new LimitedJobs({ limiter, limitsOf }) }
+}

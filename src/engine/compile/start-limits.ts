@@ -1,0 +1,84 @@
+import type { TriggerInput } from '../../domain/run/input.ts'
+import { asText, normaliseName, type PathStep, readPath, segmentsOf } from '../../domain/workflow/reference.ts'
+import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { type BeyondLimit, limitsIn, queueMaxDefault } from '../../domain/workflow/workflow-limits.ts'
+import type { Graph } from './graph.ts'
+import type { Report } from './report.ts'
+
+/** The limits on the starts of a workflow. Concurrency and rate hold for each key. */
+export type StartLimits = {
+  concurrency: number
+  rate: { count: number; windowMs: number } | undefined
+  beyond: BeyondLimit
+  queueMax: number
+  /** The key of a start; the empty text without a template, or when the input lacks the value. */
+  keyOf(trigger: StartKind, input: TriggerInput): string
+}
+
+/** The limits on starts in a document; undefined when it has none. Reports a key that does not read triggers only. */
+export function compileStartLimits(document: WorkflowDocument, graph: Graph, report: Report): StartLimits | undefined {
+  const { concurrency, rate, key, beyond = 'queue', queueMax = queueMaxDefault } = limitsIn(document)
+  const keyOf = compileKey(key ?? '', graph, report)
+  if (concurrency === undefined && rate === undefined) {
+    const given = Object.entries({ key, beyond: limitsIn(document).beyond, queueMax: limitsIn(document).queueMax })
+    for (const [name] of given.filter(([, value]) => value !== undefined)) warnOfNoEffect(name, report)
+    return undefined
+  }
+  if (beyond === 'replace' && concurrency === undefined) {
+    const message = '"replace" needs limits.concurrency: starts beyond a rate wait, and replace no run.'
+    report.add('warning', 'LIMIT_WITHOUT_EFFECT', 'limits.beyond', null, message)
+  }
+  return { concurrency: concurrency ?? Number.POSITIVE_INFINITY, rate, beyond, queueMax, keyOf }
+}
+
+function warnOfNoEffect(name: string, report: Report): void {
+  const message = `limits.${name} has no effect without limits.concurrency or limits.rate.`
+  report.add('warning', 'LIMIT_WITHOUT_EFFECT', `limits.${name}`, null, message)
+}
+
+type KeyPart = string | { trigger: StartKind; path: readonly PathStep[] }
+
+function compileKey(template: string, { root }: Graph, report: Report): StartLimits['keyOf'] {
+  const triggers = new Map<string, StartKind>()
+  for (const { definition } of root.nodes) if (definition.starts) triggers.set(definition.starts, definition.starts)
+  for (const { name, definition } of root.nodes) if (definition.starts) triggers.set(name, definition.starts)
+  const parts: KeyPart[] = []
+  for (const segment of segmentsOf(template)) {
+    if (segment.kind === 'text') {
+      parts.push(segment.text)
+      continue
+    }
+    const trigger = segment.kind === 'reference' ? triggers.get(normaliseName(segment.name)) : undefined
+    if (segment.kind === 'reference' && trigger !== undefined) parts.push({ trigger, path: segment.path })
+    else report.add('error', 'INVALID_LIMIT_KEY', 'limits.key', null, problemOf(segment.source))
+  }
+  return (trigger, input) => {
+    let text = ''
+    for (const part of parts) {
+      if (typeof part === 'string') text += part
+      else if (part.trigger === trigger) text += valueText(input, part.path)
+    }
+    return text.length <= keyCharsMax ? text : Bun.SHA256.hash(text, 'hex')
+  }
+}
+
+function problemOf(source: string): string {
+  return (
+    `limits.key contains ${source}, which is not a value of a trigger. ` +
+    'The key is known before the run starts, so it can read only the input, such as <api.customer>.'
+  )
+}
+
+/**
+ * The text of a declared field, of the whole `input`, or of any other member of the input. An object or a list counts
+ * as absent: as text, it may have megabytes.
+ */
+function valueText({ input, fields }: TriggerInput, path: readonly PathStep[]): string {
+  const [first = ''] = path
+  const source = Object.hasOwn(fields, first) ? fields : first === 'input' ? { input } : input
+  const value = readPath(source, path)
+  return typeof value === 'object' ? '' : asText(value)
+}
+
+/** A longer key is replaced by its digest, because keys stay in memory. */
+const keyCharsMax = 200

@@ -1,0 +1,99 @@
+import type { Clock } from '../../domain/clock.ts'
+import { AppError } from '../../domain/errors.ts'
+import { FairShare } from '../../domain/fair-share.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import type { StartLimits } from '../compile/start-limits.ts'
+import type { RunEnd } from '../run/run-end.ts'
+import type { RunRequest } from '../run/run-request.ts'
+import type { Place } from './start-group.ts'
+import type { StartLimiter } from './start-limiter.ts'
+
+export type LimitedExecutionOptions = {
+  limiter: StartLimiter
+  clock: Clock
+  execute(request: RunRequest): Promise<RunEnd>
+  /** The time that a caller waits for its run. */
+  timeoutMs: number
+  /** Callers that may wait for a place, of all workflows. Workspaces share them. */
+  waitingMax: number
+  shareFactor: number
+}
+
+/** Runs with a waiting caller, within the limits of their workflows. */
+export class LimitedExecution {
+  readonly #options: LimitedExecutionOptions
+  readonly #waiting: FairShare
+  readonly #stops = new Set<(reason: AppError) => void>()
+
+  constructor(options: LimitedExecutionOptions) {
+    this.#options = options
+    this.#waiting = new FairShare({ total: options.waitingMax, factor: options.shareFactor })
+  }
+
+  execute(request: RunRequest): Promise<RunEnd> {
+    const { startLimits } = request.plan
+    return startLimits ? this.#execute(request, startLimits) : this.#options.execute(request)
+  }
+
+  /** Sends away the callers that wait for a place. */
+  stop(): void {
+    const reason = new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
+    for (const stop of [...this.#stops]) stop(reason)
+  }
+
+  async #execute(given: RunRequest, limits: StartLimits): Promise<RunEnd> {
+    const { limiter, clock, execute } = this.#options
+    const request = { ...given, executionId: given.executionId ?? newExecutionId() }
+    const granted = Promise.withResolvers<Place>()
+    const entry = limiter.admit(request, limits, granted.resolve)
+    const askedAt = clock.monotonic()
+    const place = entry.place ?? (await this.#wait(request, granted, entry.leave))
+    place.begin()
+    try {
+      const queuedMs = clock.monotonic() - askedAt
+      return await execute({ ...request, queuedMs, isReplaced: () => place.isReplaced })
+    } finally {
+      place.release()
+    }
+  }
+
+  /** Rejects with EXECUTION_TIMEOUT when the time of the caller is over, and when it disconnects. */
+  async #wait(request: RunRequest, granted: PromiseWithResolvers<Place>, leave: () => void): Promise<Place> {
+    const { clock, timeoutMs } = this.#options
+    const { workspaceId, visitor, plan } = request
+    if (!this.#waiting.hasRoom(workspaceId, visitor)) {
+      leave()
+      throw new AppError('OVERLOADED', 'Too many callers wait for runs of limited workflows. Try again in a moment.')
+    }
+    this.#waiting.take(workspaceId, visitor)
+    const waitMs = Math.min(timeoutMs, plan.limits.timeoutMs ?? timeoutMs)
+    // At once: later, it could be granted a place that nobody would release.
+    const stop = (reason: AppError) => {
+      leave()
+      granted.reject(reason)
+    }
+    const timer = clock.setTimer(waitMs, () => stop(timedOut(waitMs)))
+    const signal = request.callerSignal?.()
+    const gone = () => stop(callerGone())
+    if (signal?.aborted) gone()
+    else signal?.addEventListener('abort', gone, { once: true })
+    this.#stops.add(stop)
+    try {
+      return await granted.promise
+    } finally {
+      timer.cancel()
+      signal?.removeEventListener('abort', gone)
+      this.#stops.delete(stop)
+      this.#waiting.release(workspaceId, visitor)
+    }
+  }
+}
+
+function timedOut(waitMs: number): AppError {
+  const message = `The run waited for its turn longer than ${waitMs} ms, the time that it may take: its workflow has reached its limits.`
+  return new AppError('EXECUTION_TIMEOUT', message)
+}
+
+function callerGone(): AppError {
+  return new AppError('EXECUTION_TIMEOUT', 'The caller closed the connection before the run started.')
+}

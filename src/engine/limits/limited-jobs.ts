@@ -1,0 +1,117 @@
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { Job, JobFacts } from '../../domain/run/job.ts'
+import type { StartLimits } from '../compile/start-limits.ts'
+import type { Place } from './start-group.ts'
+import type { LimitedStart, StartLimiter } from './start-limiter.ts'
+
+export type LimitedJobsOptions = {
+  limiter: StartLimiter
+  /** The limits of the active version; undefined for a workflow without limits. */
+  limitsOf(workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined>
+}
+
+/** Puts a job into the queue. */
+type Ready = (job: JobFacts) => void
+
+/**
+ * Asynchronous runs within the limits of their workflows. A job that has a place keeps it until its turn ends for good;
+ * a pause ends it, too. A job without a place is parked: it is queued on disk, and comes into the queue when a place is
+ * free.
+ */
+export class LimitedJobs {
+  readonly #options: LimitedJobsOptions
+  /** By execution ID. */
+  readonly #places = new Map<string, Place>()
+  readonly #parked = new Map<string, ParkedJob>()
+  #ready: Ready = () => undefined
+
+  constructor(options: LimitedJobsOptions) {
+    this.#options = options
+  }
+
+  /** `ready`: called when a parked job has a place. */
+  open(ready: Ready): void {
+    this.#ready = ready
+  }
+
+  /** Jobs that wait for a place. */
+  get parked(): number {
+    return this.#parked.size
+  }
+
+  isParked(executionId: string): boolean {
+    return this.#parked.has(executionId)
+  }
+
+  limitsOf(workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined> {
+    return this.#options.limitsOf(workflowId)
+  }
+
+  /** Whether a new job has a place. Otherwise it is parked, once `park` is called. Throws like `StartLimiter.admit`. */
+  admit(start: LimitedStart, limits: StartLimits): boolean {
+    const { limiter } = this.#options
+    return this.#enter(start, (granted) => limiter.admit(start, limits, granted))
+  }
+
+  /** Whether a job whose turn has come may run. Otherwise it is parked when its turn has ended. */
+  async mayRun(job: JobFacts & Pick<Job, 'state' | 'trigger'>, readInput: () => TriggerInput): Promise<boolean> {
+    const { executionId, workflowId, trigger, startedAt } = job
+    if (this.#places.has(executionId)) return true
+    const limits = await this.#options.limitsOf(workflowId)
+    if (!limits) return true
+    const hasStarted = startedAt !== null || job.state !== 'queued'
+    const start = { executionId, workflowId, trigger, input: readInput(), hasStarted }
+    return this.#enter(start, (granted) => this.#options.limiter.readmit(start, limits, granted))
+  }
+
+  /** To be called when a job starts. */
+  begin(executionId: string): void {
+    this.#places.get(executionId)?.begin()
+  }
+
+  /** To be called when a job without a place is on disk, and in no turn. */
+  park(job: JobFacts): void {
+    const parked = this.#parked.get(job.executionId)
+    if (!parked) return
+    parked.job = job
+    this.#wake(job.executionId)
+  }
+
+  /** Gives up the place of a job, or its wait for one. False when it neither has one nor waits. */
+  leave(executionId: string): boolean {
+    const place = this.#places.get(executionId)
+    const parked = this.#parked.get(executionId)
+    this.#places.delete(executionId)
+    this.#parked.delete(executionId)
+    place?.release()
+    parked?.leave()
+    return parked !== undefined
+  }
+
+  #enter(
+    { executionId }: LimitedStart,
+    enter: (granted: (place: Place) => void) => ReturnType<StartLimiter['admit']>,
+  ): boolean {
+    const granted = (place: Place) => {
+      this.#places.set(executionId, place)
+      this.#wake(executionId)
+    }
+    const entry = enter(granted)
+    if (entry.place) {
+      this.#places.set(executionId, entry.place)
+      return true
+    }
+    this.#parked.set(executionId, { leave: entry.leave, job: undefined })
+    return false
+  }
+
+  #wake(executionId: string): void {
+    const job = this.#parked.get(executionId)?.job
+    if (!job || !this.#places.has(executionId)) return
+    this.#parked.delete(executionId)
+    this.#ready(job)
+  }
+}
+
+/** `job`: set once it may be put into the queue. */
+type ParkedJob = { leave(): void; job: JobFacts | undefined }

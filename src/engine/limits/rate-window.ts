@@ -1,0 +1,45 @@
+export type Rate = { count: number; windowMs: number }
+
+/**
+ * The starts in the latest window: never more than `count` in any time of `windowMs`. Up to 64 starts are remembered
+ * one by one. Beyond that, starts within a 64th of the window share an entry and leave the window together, with the
+ * last of them, so the memory stays constant and the rate is at most a 64th lower. Times are monotonic.
+ */
+export class RateWindow {
+  #entries: { first: number; last: number; count: number }[] = []
+  #total = 0
+
+  /** The starts in the window that ends now. */
+  count(now: number, { windowMs }: Rate): number {
+    let gone = 0
+    for (const { last, count } of this.#entries) {
+      if (now - last < windowMs) break
+      gone += 1
+      this.#total -= count
+    }
+    if (gone > 0) this.#entries.splice(0, gone)
+    return this.#total
+  }
+
+  add(now: number, { windowMs }: Rate): void {
+    this.#total += 1
+    const latest = this.#entries.at(-1)
+    if (latest && this.#entries.length >= entriesMax / 2 && now - latest.first < (2 * windowMs) / entriesMax) {
+      latest.last = now
+      latest.count += 1
+    } else this.#entries.push({ first: now, last: now, count: 1 })
+  }
+
+  /** When fewer than `count` starts will be in the window, if nothing starts until then. */
+  freeAt(count: number, { windowMs }: Rate): number {
+    let left = this.#total
+    for (const { last, count: gone } of this.#entries) {
+      left -= gone
+      if (left < count) return last + windowMs
+    }
+    return Number.NEGATIVE_INFINITY
+  }
+}
+
+/** Half of them are remembered one by one, the others are the parts of a window. */
+const entriesMax = 128

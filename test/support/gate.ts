@@ -1,0 +1,50 @@
+/** Responds to a request when it is told to. */
+export class Gate {
+  readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
+  readonly #held: { path: string; answer: () => void }[] = []
+  readonly arrived: string[] = []
+  /** Whether it responds at once. */
+  isOpen = false
+  #arrival = Promise.withResolvers<void>()
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`
+  }
+
+  /** Resolves with the received paths as soon as there are so many. */
+  async arrivals(count: number): Promise<string[]> {
+    while (this.arrived.length < count) await this.#arrival.promise
+    return this.arrived.slice(0, count)
+  }
+
+  /** Resolves when so many requests to a path have arrived. */
+  async arrivalsAt(path: string, count: number): Promise<void> {
+    while (this.arrived.filter((each) => each === path).length < count) await this.#arrival.promise
+  }
+
+  answerAll(): void {
+    for (const { answer } of this.#held.splice(0)) answer()
+  }
+
+  /** Responds to the request that has waited longest, of those to a path if it is given. */
+  answer(path?: string): void {
+    const place = path === undefined ? 0 : this.#held.findIndex((held) => held.path === path)
+    if (place >= 0) this.#held.splice(place, 1)[0]?.answer()
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop(true)
+  }
+
+  #take(request: Request): Promise<Response> {
+    const path = new URL(request.url).pathname
+    return new Promise((resolve) => {
+      const answer = () => resolve(Response.json({ path }))
+      if (this.isOpen) answer()
+      else this.#held.push({ path, answer })
+      this.arrived.push(path)
+      this.#arrival.resolve()
+      this.#arrival = Promise.withResolvers()
+    })
+  }
+}
