@@ -167,7 +167,7 @@ describe('the screen Waiting', () => {
     await page.setViewportSize({ width: 390, height: 780 })
     const views = [
       { path: '', role: 'button' },
-      { path: '?view=runs&status=paused', role: 'link' },
+      { path: '?view=runs&status=paused', role: 'button' },
       { path: `?pause=${contextId}`, role: 'heading' },
     ] as const
     for (const { path, role } of views) {

@@ -1,6 +1,7 @@
 import type { RecentSteps, StepLimits } from '../../domain/run/job.ts'
 import type { Span, SpanStatus } from '../../domain/run/log.ts'
 import { isOpen } from '../../domain/run/log.ts'
+import { spanNumber } from '../run/spans.ts'
 import { StepHistory } from '../run/step-history.ts'
 
 export type RunProgressOptions = {
@@ -23,22 +24,18 @@ export type RunBlocks = { blocks: RunBlock[]; isComplete: boolean }
 const limits: StepLimits = { countMax: 200, bytesMax: 1_048_576 }
 
 /** The latest blocks of a run that has not ended, in the order in which they started. */
-export async function runBlocks(options: RunProgressOptions, executionId: string): Promise<RunBlocks> {
-  const { store, open, traceOf } = options
+export async function runBlocks({ store, open, traceOf }: RunProgressOptions, executionId: string): Promise<RunBlocks> {
   const root = traceOf(executionId)
-  if (root) return inOrder(latestBlocks(root, limits.countMax + 1), limits.countMax)
+  if (root) {
+    const spans = latestBlocks(root, limits.countMax + 1)
+    // A resumed run opens spans again, so their times do not say which came first.
+    const inOrder = spans.toSorted((a, b) => spanNumber(a) - spanNumber(b))
+    return { blocks: inOrder.slice(-limits.countMax).flatMap(runBlock), isComplete: spans.length <= limits.countMax }
+  }
   const { contents, isComplete } = await store.listRecentSteps(executionId, limits)
   const history = new StepHistory(contents.map((sealed) => open(sealed, executionId)))
-  const { blocks } = inOrder(
-    Array.from(history.blocks, ({ span }) => span),
-    limits.countMax,
-  )
-  return { blocks, isComplete }
-}
-
-function inOrder(spans: readonly Span[], max: number): RunBlocks {
-  const latest = spans.toSorted((a, b) => a.startTime - b.startTime).slice(-max)
-  return { blocks: latest.flatMap(runBlock), isComplete: spans.length <= max }
+  const inOrder = Array.from(history.blocks, ({ span }) => span).toSorted((a, b) => a.startTime - b.startTime)
+  return { blocks: inOrder.flatMap(runBlock), isComplete }
 }
 
 function runBlock(span: Span): RunBlock[] {

@@ -1,16 +1,15 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Loader } from 'lucide-react'
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { classes } from '../../parts/class-names.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
+import { CancelRun } from './cancel-run.tsx'
 import { type OpenRun, type OpenStatus, openRunsQuery, pausesKey, statusLabels } from './pause-queries.ts'
 
 /** The runs of a workspace that have not ended, newest first. */
@@ -19,11 +18,16 @@ export function OpenRuns({
   workflowId,
   status,
   mayWrite,
+  chosen,
+  onChoose,
 }: {
   workspaceId: string
   workflowId: string | undefined
   status: OpenStatus
   mayWrite: boolean
+  /** The execution ID of the run that is open. */
+  chosen: string | undefined
+  onChoose: (executionId: string) => void
 }) {
   const queries = useQueryClient()
   const toast = useToast()
@@ -43,25 +47,33 @@ export function OpenRuns({
     <>
       <Table label="Unfinished runs" head={['Workflow', 'Trigger', 'Started', 'Execution ID', '']} wideOnly={[1, 3]}>
         {rows.map((run) => (
-          <Row key={run.executionId}>
-            <Cell className="max-w-20 truncate max-md:w-full md:max-w-72">
-              <Link href={`/workflows/${run.workflowId}`} className="font-medium hover:underline">
+          <Row
+            key={run.executionId}
+            aria-selected={run.executionId === chosen}
+            className={classes('relative', run.executionId === chosen && 'bg-accent-soft')}
+          >
+            <Cell className="max-w-20 max-md:w-full md:max-w-72">
+              <button
+                type="button"
+                onClick={() => onChoose(run.executionId)}
+                className="block max-w-full cursor-default truncate rounded-sm text-left font-medium after:absolute after:inset-0"
+              >
                 {run.workflowName ?? 'Deleted workflow'}
-              </Link>
+              </button>
             </Cell>
             <Cell className="text-muted max-md:hidden">{run.trigger}</Cell>
             <Cell className="whitespace-nowrap text-muted">
               {run.startedAt === null ? 'Not yet' : <TimeAgo at={run.startedAt} />}
             </Cell>
             <Cell className="max-w-40 max-md:hidden">
-              <span className="flex items-center gap-1">
+              <span className="relative flex items-center gap-1">
                 <code className="truncate font-mono text-xs">{run.executionId}</code>
                 <CopyButton text={run.executionId} label="Copy execution ID" />
               </span>
             </Cell>
             <Cell className="text-right">
               {mayWrite && (
-                <Button size="small" look="danger" onClick={() => setCancelling(run)}>
+                <Button size="small" look="danger" className="relative" onClick={() => setCancelling(run)}>
                   Cancel
                 </Button>
               )}
@@ -70,21 +82,14 @@ export function OpenRuns({
         ))}
       </Table>
       <ShowMore of={found} />
-      <Confirm
-        open={cancelling !== undefined}
+      <CancelRun
+        run={cancelling}
         onClose={() => setCancelling(undefined)}
-        title="Cancel this run?"
-        action="Cancel run"
-        onConfirm={async () => {
-          if (!cancelling) return
-          const { workflowId: id, executionId } = cancelling
-          await call('POST /api/workflows/:id/executions/:executionId/cancel', { params: { id, executionId } })
+        onCancelled={async () => {
           toast.show({ text: 'The run was cancelled.' })
           await queries.invalidateQueries({ queryKey: pausesKey(workspaceId) })
         }}
-      >
-        The run of “{cancelling?.workflowName}” ends as cancelled.
-      </Confirm>
+      />
     </>
   )
 }

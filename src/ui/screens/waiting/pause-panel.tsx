@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { CalendarClock, ExternalLink, Play, SquareX } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError } from '../../api/api-error.ts'
 import { call } from '../../api/call.ts'
@@ -16,7 +16,9 @@ import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { AnswerForm } from './answer-form.tsx'
 import { ExtendDialog } from './extend-dialog.tsx'
+import { Fact } from './fact.tsx'
 import { accessTexts, kindLabels, type PauseDetail, pauseQuery, pausesKey } from './pause-queries.ts'
+import { runAddress } from './run-address.ts'
 
 type Props = { workspaceId: string; mayWrite: boolean; onClose: () => void }
 
@@ -74,7 +76,7 @@ function Opened({ pause, workspaceId, mayWrite, onClose }: Props & { pause: Paus
     <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto p-4">
       {pause.title !== null && <h2 className="text-base font-semibold wrap-anywhere">{pause.title}</h2>}
       {message !== '' && <p className="text-sm wrap-anywhere whitespace-pre-wrap">{message}</p>}
-      <Facts pause={pause} />
+      <Facts pause={pause} workspaceId={workspaceId} />
       {answers.length > 0 && <Answers answers={answers} />}
       {kind === 'approval' && pause.mayAnswer && (
         <section aria-label="Your answer" className="flex flex-col gap-4 border-t border-line pt-4">
@@ -129,7 +131,7 @@ function Opened({ pause, workspaceId, mayWrite, onClose }: Props & { pause: Paus
   )
 }
 
-function Facts({ pause }: { pause: PauseDetail }) {
+function Facts({ pause, workspaceId }: { pause: PauseDetail; workspaceId: string }) {
   const { workflowId, workflowName, executionId, since, until, access, accounts, required, url, callbackUrl } = pause
   return (
     <dl className="flex flex-col gap-2 text-sm">
@@ -156,6 +158,11 @@ function Facts({ pause }: { pause: PauseDetail }) {
         <code className="min-w-0 truncate font-mono text-xs">{executionId}</code>
         <CopyButton text={executionId} label="Copy execution ID" />
       </Fact>
+      <Fact label="Run">
+        <Link href={runAddress(workspaceId, executionId, 'paused')} className="text-accent-text hover:underline">
+          Show its progress
+        </Link>
+      </Fact>
       {url !== null && (
         <Fact label="Page">
           <a
@@ -177,15 +184,6 @@ function Facts({ pause }: { pause: PauseDetail }) {
         </Fact>
       )}
     </dl>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="flex min-h-6 items-center gap-3">
-      <dt className="w-24 shrink-0 text-xs text-muted">{label}</dt>
-      <dd className="flex min-w-0 items-center gap-1">{children}</dd>
-    </div>
   )
 }
 

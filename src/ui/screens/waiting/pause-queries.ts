@@ -14,12 +14,19 @@ export const accessTexts: Readonly<Record<NonNullable<Pause['access']>, string>>
   accounts: 'Named accounts',
 }
 
+export type RunDetail = ResponseOf<'GET /api/workspaces/:id/runs/:executionId'>
+
 export const openStatuses = ['queued', 'processing', 'paused'] as const
 export type OpenStatus = (typeof openStatuses)[number]
 export const statusLabels: Readonly<Record<OpenStatus, string>> = {
   queued: 'Queued',
   processing: 'Running',
   paused: 'Paused',
+}
+
+export const runStatusLabels: Readonly<Record<RunDetail['status'], string>> = {
+  ...statusLabels,
+  ...{ completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' },
 }
 
 /** Everything that shows pauses has this key, and is fetched again after an action. */
@@ -49,6 +56,16 @@ export function pauseQuery(workspaceId: string, contextId: string) {
     queryFn: ({ signal }) =>
       call('GET /api/workspaces/:id/pauses/:contextId', { params: { id: workspaceId, contextId }, signal }),
     refetchInterval: 5_000,
+  })
+}
+
+/** Refetched until the run has ended. */
+export function runQuery(workspaceId: string, executionId: string) {
+  return queryOptions({
+    queryKey: [...pausesKey(workspaceId), 'run', executionId],
+    queryFn: ({ signal }) =>
+      call('GET /api/workspaces/:id/runs/:executionId', { params: { id: workspaceId, executionId }, signal }),
+    refetchInterval: ({ state: { data } }) => (data && data.logId !== null ? false : 2_000),
   })
 }
 

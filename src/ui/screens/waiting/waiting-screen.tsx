@@ -10,10 +10,11 @@ import { OpenRuns } from './open-runs.tsx'
 import { PauseList } from './pause-list.tsx'
 import { PausePanel } from './pause-panel.tsx'
 import { kindLabels, kinds, openStatuses, statusLabels } from './pause-queries.ts'
+import { RunPanel } from './run-panel.tsx'
 
-type Change = Partial<Record<'view' | 'workflow' | 'kind' | 'status' | 'pause', string | undefined>>
+type Change = Partial<Record<'view' | 'workflow' | 'kind' | 'status' | 'pause' | 'run', string | undefined>>
 
-/** The open pauses of a workspace, and its unfinished runs. Filters and the chosen pause are stored in the URL. */
+/** The open pauses of a workspace, and its unfinished runs. Filters and the open item are stored in the URL. */
 export function WaitingScreen() {
   const { id: workspaceId, name } = useWorkspace()
   const mayWrite = useMayWrite()
@@ -24,6 +25,7 @@ export function WaitingScreen() {
   const kind = kinds.find((each) => each === search.get('kind'))
   const status = openStatuses.find((each) => each === search.get('status')) ?? 'processing'
   const contextId = view === 'pauses' ? (search.get('pause') ?? undefined) : undefined
+  const executionId = view === 'runs' ? (search.get('run') ?? undefined) : undefined
   const go = (change: Change) =>
     setSearch((before) => {
       const all = { ...Object.fromEntries(before), ...change }
@@ -45,7 +47,7 @@ export function WaitingScreen() {
             <Segments
               label="Show"
               value={view}
-              onChange={(next) => go({ view: next === 'runs' ? 'runs' : undefined, pause: undefined })}
+              onChange={(next) => go({ view: next === 'runs' ? 'runs' : undefined, pause: undefined, run: undefined })}
               options={[
                 { value: 'pauses', label: 'Waiting' },
                 { value: 'runs', label: 'Unfinished runs' },
@@ -65,7 +67,7 @@ export function WaitingScreen() {
               <Segments
                 label="Status"
                 value={status}
-                onChange={(next) => go({ status: next })}
+                onChange={(next) => go({ status: next, run: undefined })}
                 options={openStatuses.map((value) => ({ value, label: statusLabels[value] }))}
               />
             )}
@@ -74,7 +76,9 @@ export function WaitingScreen() {
               className="max-w-56"
               value={workflowId ?? ''}
               options={workflows}
-              onChange={({ target: { value } }) => go({ workflow: value === '' ? undefined : value, pause: undefined })}
+              onChange={({ target: { value } }) =>
+                go({ workflow: value === '' ? undefined : value, pause: undefined, run: undefined })
+              }
             />
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
@@ -89,7 +93,14 @@ export function WaitingScreen() {
                   onChoose={(pause) => go({ pause })}
                 />
               ) : (
-                <OpenRuns workspaceId={workspaceId} workflowId={workflowId} status={status} mayWrite={mayWrite} />
+                <OpenRuns
+                  workspaceId={workspaceId}
+                  workflowId={workflowId}
+                  status={status}
+                  mayWrite={mayWrite}
+                  chosen={executionId}
+                  onChoose={(run) => go({ run })}
+                />
               )}
             </div>
           </section>
@@ -101,6 +112,15 @@ export function WaitingScreen() {
             contextId={contextId}
             mayWrite={mayWrite}
             onClose={() => go({ pause: undefined })}
+          />
+        )}
+        {executionId !== undefined && (
+          <RunPanel
+            key={executionId}
+            workspaceId={workspaceId}
+            executionId={executionId}
+            mayWrite={mayWrite}
+            onClose={() => go({ run: undefined })}
           />
         )}
       </div>
