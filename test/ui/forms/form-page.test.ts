@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { FileChooser, Page } from 'playwright-core'
 import { block, document } from '../../support/make.ts'
 import { call } from '../../support/running-service.ts'
 import { listen, type Visit, visit } from '../../support/ui/browser.ts'
@@ -255,6 +255,9 @@ describe('the page of a form', () => {
     ]
     const end = { thanks: 'All pages are done.', respond: 'next', accent: '#ffd400' }
     const { page, errors } = await phone()
+    // From the start: the browser takes a moment to pass on the choice of files.
+    const chooser = Promise.withResolvers<FileChooser>()
+    page.on('filechooser', chooser.resolve)
     await page.goto(await form({ fields: fields.slice(0, 1), ...end }, steps))
     await page.getByLabel('Your name').focus()
     await page.keyboard.type('Ada')
@@ -267,10 +270,9 @@ describe('the page of a form', () => {
     await page.getByText('Choose a file for Receipt.').waitFor()
     expect(await focused(page)).toBe('receipt')
     expect(await faultsInBothThemes(page)).toEqual([])
-    const chooser = page.waitForEvent('filechooser')
     await page.keyboard.press('Enter')
     const file = { name: 'receipt.txt', mimeType: 'text/plain', buffer: Buffer.from('the receipt') }
-    await (await chooser).setFiles(file)
+    await (await chooser.promise).setFiles(file)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Second page' }).waitFor()
