@@ -17,6 +17,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+async function writeAll(socket: { write(bytes: Uint8Array): number }, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += socket.write(bytes.subarray(at))
+    if (at < bytes.length) await Bun.sleep(1)
+  }
+}
+
 const port = () => Number(new URL(world.executions.url).port)
 const incoming = () => readdirSync(`${world.executions.folder}/files/.incoming`)
 const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
@@ -138,6 +145,26 @@ describe('a broken body', () => {
     while (incoming().length > 0) await Bun.sleep(10)
     expect(world.stored()).toEqual(before)
   })
+
+  test('that arrives slowly takes no memory from the forms of others', async () => {
+    const before = world.stored().length
+    const head = `POST /api/forms/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${boundary['content-type']}\r\n`
+    const open = [`${head}Content-Length: 31000000\r\n\r\n--b\r\n${part}`, Buffer.alloc(8_000_000, 'x')]
+    const leave = Promise.withResolvers<void>()
+    const slow = Array.from({ length: 10 }, async () => {
+      const socket = await Bun.connect({ hostname: '127.0.0.1', port: port(), socket: { data() {} } })
+      for (const bytes of open) await writeAll(socket, Buffer.from(bytes))
+      await leave.promise
+      socket.terminate()
+    })
+    while (incoming().length < 10) await Bun.sleep(10)
+    const file = new File([new Uint8Array(20_000_000)], 'large.bin')
+    expect((await world.send(path, formOf({ papers: file }))).status).toBe(202)
+    leave.resolve()
+    await Promise.all(slow)
+    while (incoming().length > 0) await Bun.sleep(10)
+    expect(world.stored()).toHaveLength(before + 1)
+  }, 60_000)
 
   test('in chunks that lie about their length is refused', async () => {
     const head = `POST /api/forms/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
