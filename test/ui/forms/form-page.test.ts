@@ -1,3 +1,5 @@
+// Long because all of these tests need the same page.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

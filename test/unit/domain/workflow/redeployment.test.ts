@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { readDocument } from '../../../src/domain/workflow/document.ts'
-import { runAlike } from '../../../src/domain/workflow/redeployment.ts'
-import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
+import { readDocument } from '../../../../src/domain/workflow/document.ts'
+import { runAlike } from '../../../../src/domain/workflow/redeployment.ts'
+import type { WorkflowDocument } from '../../../../src/domain/workflow/workflow.ts'
 
 const minimal = { name: 'A workflow', blocks: {}, edges: [] }
 

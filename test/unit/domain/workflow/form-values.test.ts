@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { FormField } from '../../../src/domain/workflow/form.ts'
-import { isWebAddress, readForm } from '../../../src/domain/workflow/form-values.ts'
+import type { FormField } from '../../../../src/domain/workflow/form.ts'
+import { isWebAddress, readForm } from '../../../../src/domain/workflow/form-values.ts'
 
 const field = (more: Partial<FormField>): FormField => ({ name: 'a', type: 'string', ...more }) as FormField
 const read = (value: unknown, more: Partial<FormField>) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { asText, parseTemplate, readPath } from '../../../src/domain/workflow/reference.ts'
+import { asText, parseTemplate, readPath } from '../../../../src/domain/workflow/reference.ts'
 
 const referencesIn = (text: string) =>
   parseTemplate(text).flatMap((segment) =>

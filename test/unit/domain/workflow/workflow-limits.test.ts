@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readDocument } from '../../../src/domain/workflow/document.ts'
-import { limitsIn } from '../../../src/domain/workflow/workflow-limits.ts'
+import { readDocument } from '../../../../src/domain/workflow/document.ts'
+import { limitsIn } from '../../../../src/domain/workflow/workflow-limits.ts'
 
 const read = (limits: unknown) => readDocument({ name: 'w', blocks: {}, edges: [], limits })
 const problem = (limits: unknown) => {
