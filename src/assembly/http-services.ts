@@ -232,7 +232,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
   const addressed = { at: (address: Address) => addresses.at(address), environmentOf: accounts.environments.of }
   const { receive: receiveFiles, receiveForm, remove: removeFiles } = files
   const pauses: PauseServices = {
-    ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock, body: bodies.anonymousBody },
+    ...{ answers: engine.pauses.answers, limits: accounts.limits, store, clock },
     ...{ environmentOf: accounts.environments.of, logger, receiveFiles, receiveForm, settings: bodies },
     deploymentOf: (workflowId, version) => deployments.loadVersion(workflowId, version),
     readToken: (token) => engine.pauses.tokens.read(token),

@@ -175,7 +175,5 @@ export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'l
   deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
   receiveFiles: ReceiveFiles
   receiveForm: ReceiveForm
-  /** The limits of a body without a credential. */
-  body: BodyLimits
   settings: FormBodyServices['settings']
 }

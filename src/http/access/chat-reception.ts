@@ -8,9 +8,9 @@ import type { BodyLimits } from '../requests/body-limits.ts'
 import { type ChatBody, readChatBody } from '../requests/chat-body.ts'
 import type { ChatServices } from '../run-services.ts'
 import { isAnonymous } from './anonymous-chat.ts'
-import { assertMay, roleOf } from './auth.ts'
 import { type ServerPort, visitorOf } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
+import { assertMember } from './page-members.ts'
 import { assertPassword } from './page-password.ts'
 import { assertAllowed } from './rate-headers.ts'
 
@@ -56,14 +56,8 @@ export class ChatReception {
     const { request, set, workflow, chat } = call
     if (chat.access === 'public') return
     if (chat.access === 'key') {
-      const caller = await this.#door.requireKeyOrSession(request, set)
-      if (roleOf(caller, workflow.workspaceId) === undefined) {
-        // The response must look the same as for an address that does not exist.
-        delete call.headers['set-cookie']
-        throw noChat()
-      }
-      assertMay(caller, workflow.workspaceId, 'execute', 'chat')
-      return
+      const { workspaceId } = workflow
+      return await assertMember(this.#door, { request, set, workspaceId, kind: 'chat', missing: noChat() })
     }
     await assertPassword(this.#services, {
       ...{ request, ...workflow, visitor: visitorOf(call), password: chat.password ?? '' },

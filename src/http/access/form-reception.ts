@@ -2,9 +2,9 @@ import { AppError } from '../../domain/errors.ts'
 import type { FormParameters } from '../../domain/workflow/form.ts'
 import { type FormBody, receiveFormBody } from '../requests/form-body.ts'
 import type { FormServices } from '../run-services.ts'
-import { assertMay, roleOf } from './auth.ts'
 import { type ServerPort, visitorOf } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
+import { assertMember } from './page-members.ts'
 import { assertPassword } from './page-password.ts'
 import { assertAllowed } from './rate-headers.ts'
 
@@ -39,9 +39,12 @@ export class FormReception {
 
   /** Throws when the caller may not see the form. */
   async assertWelcome(call: FormCall): Promise<void> {
-    const { request, workflow, form } = call
-    if (form.access === 'members') return await this.#assertMember(call)
+    const { request, set, workflow, form } = call
     if (form.access === 'public') return
+    if (form.access === 'members') {
+      const { workspaceId } = workflow
+      return await assertMember(this.#door, { request, set, workspaceId, kind: 'form', missing: noForm() })
+    }
     await assertPassword(this.#services, {
       ...{ request, ...workflow, visitor: visitorOf(call), password: form.password ?? '' },
       ...{ kind: 'form', header: 'X-Form-Password' },
@@ -53,16 +56,6 @@ export class FormReception {
     const { request, form } = call
     const visitor = isAnonymous(form) ? visitorOf(call) : undefined
     return receiveFormBody(this.#services, { request, fields: form.fields, visitor }, use)
-  }
-
-  async #assertMember({ request, set, workflow }: FormCall): Promise<void> {
-    const caller = await this.#door.requireKeyOrSession(request, set)
-    if (roleOf(caller, workflow.workspaceId) === undefined) {
-      // The response must look the same as for an address that does not exist.
-      delete set.headers['set-cookie']
-      throw noForm()
-    }
-    assertMay(caller, workflow.workspaceId, 'execute', 'form')
   }
 }
 

@@ -162,15 +162,16 @@ async function callOf(
   { request, server }: Pick<Context, 'request' | 'server'>,
   { pause, content: { authentication = { type: 'none' } } }: AskedPause,
 ) {
+  const body = services.settings.anonymousBody
   const sender = senderCheckOf(authentication)
   const refused = () => assertAllowed(services.limits.takeRefused(addressOf(request, server)), services.clock.now())
   try {
-    const bytes = await readBytes(request, services.body)
+    const bytes = await readBytes(request, body)
     await assertSender(request, bytes, sender, { ...services, ...pause, refused })
-    const data = bytes.byteLength === 0 ? {} : await parseJsonBody(request, textOf(bytes), services.body)
+    const data = bytes.byteLength === 0 ? {} : await parseJsonBody(request, textOf(bytes), body)
     return { data, headers: headersOf(request, sender.secretHeader), query: queryOf(request) }
   } finally {
-    services.body.budget.release(request)
+    body.budget.release(request)
   }
 }
 
