@@ -92,6 +92,31 @@ describe('the page of a form', () => {
     expect(backgrounds[0]).not.toBe(backgrounds[1])
   }, 120_000)
 
+  test('marks a list of choices and an object that do not fit', async () => {
+    const all = [
+      { name: 'days', type: 'array', label: 'Days', options: ['Monday', 'Tuesday'], required: true },
+      { name: 'more', type: 'object', label: 'More' },
+    ]
+    const { page, errors } = await phone(visited)
+    await page.goto(await form({ fields: all }))
+    await page.getByLabel('More').fill('{')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Choose Days.').waitFor()
+    await page.getByText('More must be an object').waitFor()
+    const border = (label: string) => page.getByLabel(label).evaluate((each) => getComputedStyle(each).borderColor)
+    expect(await faultsInBothThemes(page)).toEqual([])
+    const marked = await border('More')
+    await page.getByLabel('Tuesday').check()
+    await page.getByLabel('More').fill('{ "a": 1 }')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Thank you. The form was sent.').waitFor()
+    expect(await lastOutput(visited)).toEqual({ days: ['Tuesday'], more: { a: 1 } })
+    await page.reload()
+    expect(await border('More')).not.toBe(marked)
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
   test('sends a file of 20 MB, and refuses a larger one before it is sent', async () => {
     const url = await form({ fields: [{ name: 'papers', type: 'files', label: 'Papers', required: true }] })
     const { page } = await phone(visited)
