@@ -214,12 +214,8 @@ export class Runner {
     const run = new Run(
       {
         facts: { executionId, workflowId, workspaceId, trigger: triggerOf(trigger) },
-        plan,
-        input,
+        ...{ plan, input, depth: 0, place: '', callerId: null },
         environment: history?.environmentWith(environment) ?? environment,
-        depth: 0,
-        place: '',
-        callerId: null,
         budget: new Budget({ workflowId, files: input.files }, observer),
         cancellation: new CancellationScope(),
         history,
