@@ -8,7 +8,7 @@ import { call } from '../../support/running-service.ts'
 import { type Visit, visit } from '../../support/ui/browser.ts'
 import { until } from '../../support/ui/editor-page.ts'
 import { accessibilityFaults, faultsInBothThemes } from '../accessibility.ts'
-import { type Blocks, deployForm, fields, focused, lastOutput, phone } from './form-visit.ts'
+import { type Blocks, deployForm, fields, focused, outputOf, phone } from './form-visit.ts'
 
 let visited: Visit
 beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('the page of a form', () => {
     await page.keyboard.press('Enter')
     await page.getByText('See you soon.').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
-    expect(await lastOutput(visited)).toEqual({
+    expect(await outputOf(visited, url)).toEqual({
       ...{ name: 'Ada', mail: 'ada@example.com', day: '2027-02-28', guests: 2.5, meal: 'Rice' },
       ...{ days: ['Monday', 'Tuesday'], vegan: true, wish: 'No salt,\nplease' },
     })
@@ -98,7 +98,8 @@ describe('the page of a form', () => {
       { name: 'more', type: 'object', label: 'More' },
     ]
     const { page, errors } = await phone(visited)
-    await page.goto(await form({ fields: all }))
+    const url = await form({ fields: all })
+    await page.goto(url)
     await page.getByLabel('More').fill('{')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('Choose Days.').waitFor()
@@ -110,7 +111,7 @@ describe('the page of a form', () => {
     await page.getByLabel('More').fill('{ "a": 1 }')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('Thank you. The form was sent.').waitFor()
-    expect(await lastOutput(visited)).toEqual({ days: ['Tuesday'], more: { a: 1 } })
+    expect(await outputOf(visited, url)).toEqual({ days: ['Tuesday'], more: { a: 1 } })
     await page.reload()
     expect(await border('More')).not.toBe(marked)
     expect(errors).toEqual([])
@@ -135,7 +136,7 @@ describe('the page of a form', () => {
     await page.getByLabel('Papers').setInputFiles(large)
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('Thank you. The form was sent.').waitFor()
-    const { papers } = await lastOutput(visited)
+    const { papers } = await outputOf(visited, url)
     expect(papers).toMatchObject([{ name: 'large.bin', size: 20 * 1_048_576 }])
     await page.context().close()
   }, 120_000)
@@ -169,7 +170,7 @@ describe('the page of a form', () => {
     await page.getByLabel('Password').fill('open')
     await page.getByRole('button', { name: 'Open' }).click()
     await page.getByText('Thank you. The form was sent.').waitFor()
-    expect(await lastOutput(visited)).toEqual({ name: 'Ada' })
+    expect(await outputOf(visited, url)).toEqual({ name: 'Ada' })
     await page.context().close()
   }, 120_000)
 

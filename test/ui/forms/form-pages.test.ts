@@ -3,7 +3,7 @@ import type { FileChooser } from 'playwright-core'
 import { block } from '../../support/make.ts'
 import { type Visit, visit } from '../../support/ui/browser.ts'
 import { faultsInBothThemes } from '../accessibility.ts'
-import { type Blocks, deployForm, fields, focused, lastOutput, phone } from './form-visit.ts'
+import { type Blocks, deployForm, fields, focused, outputOf, phone } from './form-visit.ts'
 
 let visited: Visit
 beforeAll(async () => {
@@ -25,7 +25,8 @@ describe('the further pages of a form', () => {
     // From the start: the browser takes a moment to pass on the choice of files.
     const chooser = Promise.withResolvers<FileChooser>()
     page.on('filechooser', chooser.resolve)
-    await page.goto(await form({ fields: fields.slice(0, 1), ...end }, steps))
+    const url = await form({ fields: fields.slice(0, 1), ...end }, steps)
+    await page.goto(url)
     await page.getByLabel('Your name').focus()
     await page.keyboard.type('Ada')
     await page.keyboard.press('Enter')
@@ -48,7 +49,7 @@ describe('the further pages of a form', () => {
     await page.keyboard.press('Enter')
     await page.getByText('All pages are done.').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
-    expect(await lastOutput(visited)).toEqual({ name: 'Ada' })
+    expect(await outputOf(visited, url)).toEqual({ name: 'Ada' })
     expect(errors).toEqual([])
     await page.context().close()
   }, 120_000)

@@ -40,15 +40,18 @@ export async function deployForm(
   return `${serving.url}/form/${path}`
 }
 
-/** The output of the latest run. */
-export async function lastOutput({ serving, apiKey, workspaceId }: Visit): Promise<Record<string, unknown>> {
+/** The output of the first run of the form at this URL, when it is in the log. */
+export async function outputOf({ serving, apiKey, workspaceId }: Visit, url: string): Promise<Record<string, unknown>> {
+  const name = new URL(url).pathname.split('/')[2]
   return await until(async () => {
-    const query = `workspaceId=${workspaceId}&limit=1&includeFinalOutput=true&details=full`
+    const query = `workspaceId=${workspaceId}&limit=10&includeFinalOutput=true&details=full`
     const { body } = await call(`${serving.url}/api/v1/logs?${query}`, apiKey, 'GET')
-    const { data } = body as { data: { finalOutput: { result: Record<string, unknown> } }[] }
-    return data[0]?.finalOutput.result
+    const { data } = body as { data: Entry[] }
+    return data.find(({ workflow }) => workflow.name === name)?.finalOutput.result
   })
 }
+
+type Entry = { workflow: { name: string }; finalOutput: { result: Record<string, unknown> } }
 
 /** A phone without a session. Its script errors are collected. */
 export async function phone(
