@@ -107,7 +107,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     pauses: engine.pauses.commands,
     blocksOf: (executionId) =>
-      runBlocks({ store, open: accounts.jobSeal.open, traceOf: (id) => runner.traceOf(id) }, executionId),
+      runBlocks({ store, open: accounts.jobSeal.open, traceOf: (id) => runner.find(id)?.root }, executionId),
     runsOfDeleted: engine.pauses.ofDeleted,
     editors: engine.editors,
     manual: manualServicesOf(options),

@@ -57,15 +57,10 @@ export class Runner {
     return this.#slots.used
   }
 
-  /** A run in flight. */
-  find(executionId: string): (RunFacts & { startedAt: number }) | undefined {
+  /** A run in flight, with its trace so far. */
+  find(executionId: string): (RunFacts & { startedAt: number; root: Span | undefined }) | undefined {
     const run = this.#running.get(executionId)
-    return run && { ...run.facts, startedAt: run.startedAt }
-  }
-
-  /** The trace so far of a run in flight. */
-  traceOf(executionId: string): Span | undefined {
-    return this.#running.get(executionId)?.root
+    return run && { ...run.facts, startedAt: run.startedAt, root: run.root }
   }
 
   /** The runs of a workspace in flight, without asynchronous and manual ones. */
