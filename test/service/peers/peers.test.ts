@@ -21,6 +21,12 @@ beforeEach(() => processes.release())
 
 const eventsOf = (executionId: string) => `/api/editor/runs/${executionId}/events`
 
+/** A run, as a process responds that need not have it. */
+async function progressOf(from: Serving, executionId: string) {
+  const { json } = await processes.send(from, 'GET', '/api/workspaces')
+  return (await processes.send(from, 'GET', `/api/workspaces/${json['data'][0].id}/runs/${executionId}`)).json
+}
+
 describe('a run in flight in another process', () => {
   test('can be watched to its end when it is a manual run', async () => {
     const id = await processes.create(first, processes.waiting(), false)
@@ -69,6 +75,7 @@ describe('a run in flight in another process', () => {
     const { executionId } = accepted.json as { executionId: string }
     const events = new Events(await processes.fetch(third, 'GET', eventsOf(executionId)))
     await events.until('block.started')
+    expect(await progressOf(second, executionId)).toMatchObject({ executionId, status: 'processing', logId: null })
     const cancelling = `${second.url}/api/workflows/${id}/executions/${executionId}/cancel`
     expect(await call(cancelling, processes.apiKey, 'POST')).toMatchObject({
       status: 200,
@@ -94,6 +101,9 @@ describe('a run in flight in another process', () => {
     const executionId = response.headers.get('x-execution-id')
     const at = (each: Serving) => `${each.url}/api/workflows/${id}/executions/${executionId}`
     expect((await call(at(third), processes.apiKey)).body).toMatchObject({ status: 'processing' })
+    const progress = await progressOf(third, executionId ?? '')
+    expect(progress).toMatchObject({ status: 'processing', logId: null })
+    expect(progress['blocks'].at(-1)).toMatchObject({ blockId: 'wait', status: 'running', durationMs: null })
     expect((await call(`${at(second)}/cancel`, processes.apiKey, 'POST')).status).toBe(200)
     expect(await new Events(response).until('[DONE]')).toContain('was cancelled')
     expect((await call(`${at(second)}/cancel`, 'mrk_wrong', 'POST')).status).toBe(401)
