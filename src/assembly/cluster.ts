@@ -44,12 +44,14 @@ export function assembleCluster(
     onClaimsLost() {
       logger.warn('other processes have taken over what this one had claimed, because it did not check in for too long')
       parts().delivery.dispatcher.forgetAll()
+      parts().engine.limited.ofJobs.giveUp()
     },
     async onDrain(isFirst) {
       if (isFirst) logger.info('draining: other processes take over')
       const { dispatcher } = parts().delivery
       await store.releaseWork(dispatcher.attempting)
       dispatcher.forgetAll()
+      parts().engine.limited.ofJobs.giveUp()
     },
     takeJobs: (unclaimed) => parts().engine.jobs.takeOver(unclaimed),
     adopted: (subscriptions) => parts().delivery.dispatcher.adopt(subscriptions),

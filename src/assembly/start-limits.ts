@@ -3,7 +3,8 @@ import type { Deployments } from '../engine/deployments.ts'
 import type { Jobs } from '../engine/jobs/jobs.ts'
 import { LimitedExecution } from '../engine/limits/limited-execution.ts'
 import { LimitedJobs } from '../engine/limits/limited-jobs.ts'
-import { StartLimiter } from '../engine/limits/start-limiter.ts'
+import { SharedStartLimiter } from '../engine/limits/shared-start-limiter.ts'
+import { StartLimiter, type Starts } from '../engine/limits/start-limiter.ts'
 import type { Runner } from '../engine/run/runner.ts'
 import type { Base } from './base.ts'
 
@@ -14,17 +15,21 @@ export type StartLimitsOptions = Base & {
 }
 
 /** The limits of workflows on their starts, for runs with a waiting caller and for asynchronous runs. */
-export function assembleStartLimits({ config, clock, metrics, logger, deployments, runner, jobs }: StartLimitsOptions) {
-  const limiter = new StartLimiter({
+export function assembleStartLimits(options: StartLimitsOptions) {
+  const { config, store, clock, metrics, logger, deployments, runner, jobs } = options
+  const limiting = {
     clock,
-    cancel(executionId) {
+    cancel(executionId: string) {
       jobs()
         .cancel(executionId)
         .catch((cause: unknown) => logger.warn('a replaced run could not be cancelled', { executionId, cause }))
     },
-    limitsOf: async (workflowId) => (await deployments.load(workflowId))?.plan?.startLimits,
-    onOutcome: (outcome) => metrics.runs.limited(outcome),
-  })
+    limitsOf: async (workflowId: string) => (await deployments.load(workflowId))?.plan?.startLimits,
+    onOutcome: (outcome: string) => metrics.runs.limited(outcome),
+  }
+  const limiter: Starts = store.sharesStarts
+    ? new SharedStartLimiter({ ...limiting, exchange: (asks) => store.exchangeStarts(asks) })
+    : new StartLimiter(limiting)
   const execution = new LimitedExecution({
     ...{ limiter, clock, timeoutMs: config.runTimeoutMs, waitingMax: config.runsMax, shareFactor: config.shareFactor },
     execute: (request) => runner.execute(request),

@@ -1,3 +1,4 @@
+import type { SharedGroupAnswer, SharedGroupAsk } from '../domain/run/shared-starts.ts'
 import type { DeliveryKey } from '../domain/webhook/delivery.ts'
 
 /**
@@ -40,6 +41,10 @@ export interface ProcessStore {
    */
   beginRequest(request: RequestUnderWay): Promise<boolean>
   endRequest(request: RequestUnderWay): Promise<void>
+  /** Whether other processes may serve this store, so that starts of workflows with limits are counted in it. */
+  readonly sharesStarts: boolean
+  /** Decides about such starts. Answers in the order of `asks`, each of which is about another workflow or key. */
+  exchangeStarts(asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]>
 }
 
 /** `key`: as in `RequestClaim`. */
@@ -108,4 +113,6 @@ export const onlyProcess: ProcessStore = {
   releaseWork: () => Promise.resolve(),
   beginRequest: () => Promise.resolve(true),
   endRequest: () => Promise.resolve(),
+  sharesStarts: false,
+  exchangeStarts: () => Promise.resolve([]),
 }

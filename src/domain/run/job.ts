@@ -15,6 +15,8 @@ export type NewJob = {
   startedAt: number | null
   /** The encrypted input. */
   input: Uint8Array
+  /** Whether this process keeps a job that has to wait. Otherwise any process may take it. */
+  isClaimed?: boolean
 }
 
 /**

@@ -43,7 +43,7 @@ export class Jobs {
     this.#options = options
     const { limited } = options
     const isActive = (executionId: string) => this.#active.has(executionId)
-    limited?.open((job) => this.#putGranted(job))
+    limited?.open((job) => this.#putGranted(job), isActive)
     this.#queue = new JobQueue({
       claim: (page) => options.store.claimQueuedJobs(page),
       ...(options.window && { window: options.window }),
@@ -127,12 +127,13 @@ export class Jobs {
     this.assertAccepting()
     const executionId = request.executionId ?? newExecutionId()
     const createdAt = clock.now()
-    const isParked = limits && !limited?.admit({ executionId, workflowId, trigger, input }, limits)
+    const admitted = limits && limited?.admit({ executionId, workflowId, trigger, input }, limits)
+    const isParked = (admitted instanceof Promise ? await admitted : admitted) === false
     const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined && this.#mayStart
     const startsNow = isFree && !isParked && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
     const facts = { executionId, workflowId, workspaceId, createdAt, startedAt, version, trigger }
-    const acceptance = acceptanceOf(facts, { text, claim, seal })
+    const acceptance = acceptanceOf({ ...facts, ...(isParked && { isClaimed: true }) }, { text, claim, seal })
     const inputBytes = text.length
     const job: JobFacts = { executionId, workflowId, workspaceId, createdAt, startedAt, inputBytes }
     if (startsNow) {
@@ -277,8 +278,7 @@ export class Jobs {
   }
 
   #putGranted(job: JobFacts): void {
-    if (job.startedAt === null) this.#queue.put(job)
-    else this.#queue.putFirst(job)
+    this.#queue[job.startedAt === null ? 'put' : 'putFirst'](job)
     this.#dispatch()
   }
 

@@ -6,10 +6,10 @@ import type { StartLimits } from '../compile/start-limits.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import type { Place } from './start-group.ts'
-import type { StartLimiter } from './start-limiter.ts'
+import type { Starts } from './start-limiter.ts'
 
 export type LimitedExecutionOptions = {
-  limiter: StartLimiter
+  limiter: Starts
   clock: Clock
   execute(request: RunRequest): Promise<RunEnd>
   /** The time that a caller waits for its run. */
@@ -45,8 +45,9 @@ export class LimitedExecution {
     const { limiter, clock, execute } = this.#options
     const request = { ...given, executionId: given.executionId ?? newExecutionId() }
     const granted = Promise.withResolvers<Place>()
-    const entry = limiter.admit(request, limits, granted.resolve)
     const askedAt = clock.monotonic()
+    const entering = limiter.admit(request, limits, granted.resolve)
+    const entry = entering instanceof Promise ? await entering : entering
     const place = entry.place ?? (await this.#wait(request, granted, entry.leave))
     place.begin()
     try {

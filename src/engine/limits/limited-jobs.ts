@@ -2,10 +2,10 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts } from '../../domain/run/job.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 import type { Place } from './start-group.ts'
-import type { LimitedStart, StartLimiter } from './start-limiter.ts'
+import type { Entry, LimitedStart, Starts } from './start-limiter.ts'
 
 export type LimitedJobsOptions = {
-  limiter: StartLimiter
+  limiter: Starts
   /** The limits of the active version; undefined for a workflow without limits. */
   limitsOf(workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined>
 }
@@ -24,14 +24,22 @@ export class LimitedJobs {
   readonly #places = new Map<string, Place>()
   readonly #parked = new Map<string, ParkedJob>()
   #ready: Ready = () => undefined
+  #isActive: (executionId: string) => boolean = () => false
 
   constructor(options: LimitedJobsOptions) {
     this.#options = options
   }
 
-  /** `ready`: called when a parked job has a place. */
-  open(ready: Ready): void {
+  /** `ready`: called when a parked job has a place. `isActive`: whether a job is in its turn. */
+  open(ready: Ready, isActive: (executionId: string) => boolean): void {
     this.#ready = ready
+    this.#isActive = isActive
+  }
+
+  /** Gives up everything of jobs that are in no turn, because other processes take them over. */
+  giveUp(): void {
+    const waiting = [...this.#parked.keys(), ...this.#places.keys()]
+    for (const executionId of waiting) if (!this.#isActive(executionId)) this.leave(executionId)
   }
 
   /** Jobs that wait for a place. */
@@ -48,7 +56,7 @@ export class LimitedJobs {
   }
 
   /** Whether a new job has a place. Otherwise it is parked, once `park` is called. Throws like `StartLimiter.admit`. */
-  admit(start: LimitedStart, limits: StartLimits): boolean {
+  admit(start: LimitedStart, limits: StartLimits): boolean | Promise<boolean> {
     const { limiter } = this.#options
     return this.#enter(start, (granted) => limiter.admit(start, limits, granted))
   }
@@ -90,19 +98,20 @@ export class LimitedJobs {
 
   #enter(
     { executionId }: LimitedStart,
-    enter: (granted: (place: Place) => void) => ReturnType<StartLimiter['admit']>,
-  ): boolean {
+    enter: (granted: (place: Place) => void) => Entry | Promise<Entry>,
+  ): boolean | Promise<boolean> {
     const granted = (place: Place) => {
       this.#places.set(executionId, place)
       this.#wake(executionId)
     }
-    const entry = enter(granted)
-    if (entry.place) {
-      this.#places.set(executionId, entry.place)
-      return true
+    const entered = (entry: Entry) => {
+      if (entry.place) this.#places.set(executionId, entry.place)
+      // It may have been granted meanwhile.
+      else this.#parked.set(executionId, { leave: entry.leave, job: undefined })
+      return entry.place !== undefined
     }
-    this.#parked.set(executionId, { leave: entry.leave, job: undefined })
-    return false
+    const entry = enter(granted)
+    return entry instanceof Promise ? entry.then(entered) : entered(entry)
   }
 
   #wake(executionId: string): void {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../domain/clock.ts'
+import { RateWindow } from '../../domain/run/rate-window.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
-import { RateWindow } from './rate-window.ts'
 
 /** A run that asks for a place. `hasStarted`: it goes on after a pause or a crash, so it counts in no rate. */
 export type Start = { executionId: string; hasStarted?: boolean }

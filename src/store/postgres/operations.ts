@@ -3,6 +3,7 @@ import { noteWorkflowChange } from './cluster/changes.ts'
 import * as orphans from './cluster/orphans.ts'
 import * as processes from './cluster/processes.ts'
 import * as requests from './cluster/requests.ts'
+import { exchangeStarts } from './cluster/starts.ts'
 import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
@@ -41,7 +42,9 @@ import { countPausesByBlock } from './writes/pause-counts.ts'
 import * as pauses from './writes/pauses.ts'
 
 /** Members that concern the store itself, or this process. */
-export type OwnMember = ('retain' | 'probe' | 'close') | ('sequenceShare' | 'jobWindow' | 'checkIn' | 'announceKeys')
+export type OwnMember =
+  | ('retain' | 'probe' | 'close')
+  | ('sequenceShare' | 'sharesStarts' | 'jobWindow' | 'checkIn' | 'announceKeys')
 /** All calls that read or change rows. */
 export type OperationName = Exclude<keyof Store, OwnMember>
 export type Arguments<Name extends OperationName> = Parameters<Store[Name]>
@@ -230,6 +233,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   releaseWork: { kind: 'write', run: orphans.releaseWork },
   beginRequest: { kind: 'read', run: requests.beginRequest },
   endRequest: { kind: 'read', run: requests.endRequest },
+  exchangeStarts: { kind: 'write', run: exchangeStarts },
 }
 
 /** A change of a workflow that other processes may have in memory. */

@@ -6,6 +6,7 @@ import { assertNotMoving, checkServer } from './check-server.ts'
 import { deleteOldChanges } from './cluster/changes.ts'
 import { CheckIns } from './cluster/check-in.ts'
 import { type Introduction, Membership } from './cluster/membership.ts'
+import { deleteOldStarts } from './cluster/starts.ts'
 import { Database } from './connection.ts'
 import { continueCommitOrder } from './logs/commit-order.ts'
 import { migrate } from './migrations/migrations.ts'
@@ -82,6 +83,7 @@ function storeOf({ database, partitions, membership, checkIns }: Parts): Store {
       if (checkIns && !checkIns.isLeader) return nothingRetained
       await partitions.make()
       await deleteOldChanges(database)
+      await deleteOldStarts(database)
       return await retainLogs(database, bounds)
     },
     measure: async () => ({ ...(await call('measure', [])), connections: (await database.poolUse()) ?? null }),
@@ -100,6 +102,7 @@ function processCalls(membership: Membership | undefined, checkIns: CheckIns | u
   return {
     sequenceShare: membership?.sequenceShare ?? sequenceShare,
     jobWindow: { remembered: 400, perWorkflow: 100, workflows: 100, interrupted: 100 },
+    sharesStarts: membership !== undefined,
     announceKeys: membership ? (heads: readonly Uint8Array[]) => membership.announceKeys(heads) : announceKeys,
     checkIn: checkIns ? (own: OwnWork) => checkIns.checkIn(own) : checkIn,
   }

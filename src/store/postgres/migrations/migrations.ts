@@ -6,6 +6,7 @@ import connectors from './003-connectors.sql' with { type: 'text' }
 import pauses from './004-pauses.sql' with { type: 'text' }
 import idempotentResponses from './005-idempotent-responses.sql' with { type: 'text' }
 import pauseIndexes from './006-pause-indexes.sql' with { type: 'text' }
+import startLimits from './007-start-limits.sql' with { type: 'text' }
 import pauseEvents from './008-pause-events.sql' with { type: 'text' }
 
 /**
@@ -20,6 +21,7 @@ export const migrations: readonly string[] = [
   pauses,
   idempotentResponses,
   pauseIndexes,
+  startLimits,
   pauseEvents,
 ]
 

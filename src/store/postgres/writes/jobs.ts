@@ -18,7 +18,7 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<voi
   const rows = jobs.map((job, index) => ({
     ...{ ...job, index, trigger: jobTriggers.indexOf(job.trigger) },
     state: jobStates.indexOf(job.startedAt === null ? 'queued' : 'running'),
-    owner: job.startedAt === null ? 0 : sql.owner,
+    owner: job.startedAt === null && !job.isClaimed ? 0 : sql.owner,
   }))
   const inserted = await sql.all<{ executionId: string }>(insertRows, rowsOf(rows))
   if (inserted.length === jobs.length) return

@@ -1,13 +1,24 @@
 export type Rate = { count: number; windowMs: number }
+/** Starts that leave the window together. */
+export type RateEntry = { first: number; last: number; count: number }
 
 /**
  * The starts in the latest window: never more than `count` in any time of `windowMs`. Up to 64 starts are remembered
  * one by one. Beyond that, starts within a 64th of the window share an entry and leave the window together, with the
- * last of them, so the memory stays constant and the rate is at most a 64th lower. Times are monotonic.
+ * last of them, so the memory stays constant and the rate is at most a 64th lower. Times never go back.
  */
 export class RateWindow {
-  #entries: { first: number; last: number; count: number }[] = []
-  #total = 0
+  readonly #entries: RateEntry[]
+  #total: number
+
+  constructor(entries: readonly RateEntry[] = []) {
+    this.#entries = entries.map((entry) => ({ ...entry }))
+    this.#total = entries.reduce((sum, { count }) => sum + count, 0)
+  }
+
+  get entries(): readonly RateEntry[] {
+    return this.#entries
+  }
 
   /** The starts in the window that ends now. */
   count(now: number, { windowMs }: Rate): number {

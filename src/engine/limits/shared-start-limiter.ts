@@ -1,0 +1,156 @@
+import type { Clock, Timer } from '../../domain/clock.ts'
+import type { SharedGroupAnswer, SharedGroupAsk } from '../../domain/run/shared-starts.ts'
+import type { StartLimits } from '../compile/start-limits.ts'
+import { type Asked, SharedGroup } from './shared-group.ts'
+import { StartCounter, type StartCounts } from './start-counter.ts'
+import type { Waiting } from './start-group.ts'
+import { type Entry, type LimitedStart, type StartLimiterOptions, type Starts, unlimited } from './start-limiter.ts'
+
+export type SharedStartLimiterOptions = StartLimiterOptions & {
+  clock: Pick<Clock, 'setTimer'>
+  exchange(asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]>
+}
+
+/**
+ * The starts of one of several processes, counted in the store, which decides. One question at a time is under way; it
+ * asks for all starts that came meanwhile, so that many starts cost few transactions. While starts wait, the process
+ * asks again now and then, because others may have released places.
+ */
+export class SharedStartLimiter implements Starts {
+  readonly #options: SharedStartLimiterOptions
+  readonly #groups = new Map<string, SharedGroup>()
+  /** Groups about which the store does not know everything yet. */
+  readonly #dirty = new Set<SharedGroup>()
+  readonly #counts: StartCounter
+  #isAsking = false
+  #timer: Timer | undefined
+
+  constructor(options: SharedStartLimiterOptions) {
+    this.#options = options
+    this.#counts = new StartCounter(options)
+  }
+
+  countsOf(workflowId: string): StartCounts {
+    return this.#counts.of(workflowId)
+  }
+
+  occupancyOf(workflowId: string): { running: number; waiting: number } {
+    const own = this.#groupsOf(workflowId)
+    const sum = (member: 'running' | 'waiting') => own.reduce((total, group) => total + group[member], 0)
+    return { running: sum('running'), waiting: sum('waiting') }
+  }
+
+  admit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Promise<Entry> {
+    return this.#ask(start, limits, { start, granted, isNew: true })
+  }
+
+  readmit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Promise<Entry> {
+    const group = this.#groupOf(start, limits)
+    const waiting: Asked = { start, granted, isNew: false }
+    group.wait(waiting)
+    this.#isDirty(group)
+    return Promise.resolve({ place: undefined, leave: () => this.#leave(group, waiting) })
+  }
+
+  async changed(workflowId: string): Promise<void> {
+    const waiting = this.#groupsOf(workflowId).filter((group) => group.waiting > 0)
+    if (waiting.length === 0) return
+    const limits = (await this.#options.limitsOf(workflowId)) ?? unlimited
+    for (const group of waiting) {
+      group.limits = limits
+      this.#isDirty(group)
+    }
+  }
+
+  #ask(start: LimitedStart, limits: StartLimits, asked: Asked): Promise<Entry> {
+    const group = this.#groupOf(start, limits)
+    const deferred = Promise.withResolvers<Entry>()
+    group.ask({
+      ...asked,
+      answered: (place, waiting) => {
+        if (place) return deferred.resolve({ place })
+        this.#counts.add(start.workflowId, 'queued')
+        deferred.resolve({ place: undefined, leave: () => this.#leave(group, waiting) })
+      },
+      refused: (retryAfterS) => deferred.reject(this.#counts.refused(start.workflowId, limits, retryAfterS)),
+      failed: deferred.reject,
+    })
+    this.#isDirty(group)
+    return deferred.promise
+  }
+
+  #leave(group: SharedGroup, waiting: Asked): void {
+    if (group.leave(waiting)) this.#isDirty(group)
+  }
+
+  #groupOf({ workflowId, trigger, input }: LimitedStart, limits: StartLimits): SharedGroup {
+    const key = limits.keyOf(trigger, input)
+    const name = `${workflowId} ${key}`
+    let group = this.#groups.get(name)
+    if (!group) {
+      const own: SharedGroup = new SharedGroup({
+        ...{ workflowId, key, limits },
+        onRelease: () => this.#isDirty(own),
+        cancel: (executionId) => {
+          this.#counts.add(workflowId, 'replaced')
+          this.#options.cancel(executionId)
+        },
+      })
+      group = own
+      this.#groups.set(name, own)
+    }
+    group.limits = limits
+    return group
+  }
+
+  #groupsOf(workflowId: string): SharedGroup[] {
+    return [...this.#groups.values()].filter((group) => group.workflowId === workflowId)
+  }
+
+  #isDirty(group: SharedGroup): void {
+    this.#dirty.add(group)
+    if (this.#isAsking) return
+    this.#isAsking = true
+    // Starts that come in the same turn are asked for together.
+    queueMicrotask(() => void this.#exchange())
+  }
+
+  async #exchange(): Promise<void> {
+    while (this.#dirty.size > 0) {
+      const groups = [...this.#dirty].slice(0, groupsMax)
+      for (const group of groups) this.#dirty.delete(group)
+      const asks = groups.map((group) => group.question())
+      try {
+        const answers = await this.#options.exchange(asks)
+        for (const [index, group] of groups.entries()) group.answer(answers[index]!)
+      } catch (error) {
+        for (const group of groups) group.fail(error)
+        // The store may have counted what it could not answer.
+        for (const group of groups) group.isUncertain = true
+      }
+      for (const group of groups) this.#forget(group)
+    }
+    this.#isAsking = false
+    this.#askLater()
+  }
+
+  #forget(group: SharedGroup): void {
+    if (group.isEmpty && !this.#dirty.has(group)) this.#groups.delete(`${group.workflowId} ${group.key}`)
+  }
+
+  #askLater(): void {
+    if (this.#timer) return
+    const left = [...this.#groups.values()].filter((group) => group.needsNews)
+    if (left.length === 0) return
+    this.#timer = this.#options.clock.setTimer(askMs, () => {
+      this.#timer = undefined
+      for (const group of left) if (group.needsNews) this.#isDirty(group)
+      this.#askLater()
+    })
+  }
+}
+
+/** Groups in one transaction. */
+const groupsMax = 200
+/** How often to ask for starts that wait. */
+const askMs = 100

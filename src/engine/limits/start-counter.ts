@@ -1,0 +1,38 @@
+import { AppError, StartSkipped } from '../../domain/errors.ts'
+import type { StartLimits } from '../compile/start-limits.ts'
+
+/** The outcomes of starts beyond the limits. */
+export type StartOutcome = 'queued' | 'skipped' | 'refused' | 'replaced'
+export type StartCounts = Record<StartOutcome, number>
+
+/** Counts the starts beyond the limits of their workflows. */
+export class StartCounter {
+  readonly #onOutcome: ((outcome: StartOutcome) => void) | undefined
+  readonly #counts = new Map<string, StartCounts>()
+
+  constructor({ onOutcome }: { onOutcome?(outcome: StartOutcome): void }) {
+    this.#onOutcome = onOutcome
+  }
+
+  of(workflowId: string): StartCounts {
+    return this.#counts.get(workflowId) ?? { queued: 0, skipped: 0, refused: 0, replaced: 0 }
+  }
+
+  add(workflowId: string, outcome: StartOutcome): void {
+    const counts = this.of(workflowId)
+    counts[outcome] += 1
+    this.#counts.set(workflowId, counts)
+    this.#onOutcome?.(outcome)
+  }
+
+  /** Counts a start that does not take place. Returns the error for its caller. */
+  refused(workflowId: string, { beyond, queueMax }: StartLimits, retryAfterS: number): AppError | StartSkipped {
+    this.add(workflowId, beyond === 'skip' ? 'skipped' : 'refused')
+    if (beyond === 'skip') return new StartSkipped()
+    const message =
+      beyond === 'refuse'
+        ? 'The workflow has reached its limits (limits.concurrency or limits.rate of its document). Try again later.'
+        : `${queueMax} starts are waiting, the most that limits.queueMax of the workflow allows. Try again later.`
+    return new AppError('WORKFLOW_LIMIT', message, { retryAfterS })
+  }
+}

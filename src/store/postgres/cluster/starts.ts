@@ -1,0 +1,73 @@
+import {
+  decideStarts,
+  type SharedGroup,
+  type SharedGroupAnswer,
+  type SharedGroupAsk,
+} from '../../../domain/run/shared-starts.ts'
+import { rowsOf, type Sql, storable } from '../connection.ts'
+
+/**
+ * Decides about starts of workflows with limits, of several groups at once. Each group is one row, which the first
+ * statement locks, in a fixed order, so that processes do not wait for each other for ever.
+ */
+export async function exchangeStarts(sql: Sql, asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]> {
+  const named = asks.map((ask) => ({ ask, workflowId: storable(ask.workflowId), key: storable(ask.key) }))
+  const rows = await sql.all<{ workflowId: string; key: string; starts: SharedGroup | null }>(
+    lock,
+    rowsOf(named.map(({ workflowId, key }) => ({ workflowId, key }))),
+  )
+  // After the locks: the time of one decision is never before that of an earlier one.
+  const { now, living } = (await sql.get<{ now: number; living: number[] }>(selectMoment))!
+  const found = new Map(rows.map(({ workflowId, key, starts }) => [`${workflowId} ${key}`, starts ?? undefined]))
+  const moment = { owner: sql.owner, living: new Set([...living, sql.owner]), now }
+  const decided = named.map(({ ask, workflowId, key }) => {
+    const name = `${workflowId} ${key}`
+    const { group, answer } = decideStarts(found.get(name), ask, moment)
+    found.set(name, group)
+    return { workflowId, key, group, answer, windowMs: ask.rate?.windowMs ?? 0 }
+  })
+  await sql.run(
+    save,
+    rowsOf(
+      decided.map(({ workflowId, key, group, windowMs }) => ({
+        ...{ workflowId, key, starts: group ?? null },
+        owners: Object.keys(group?.owners ?? {}).map(Number),
+        keptMs: windowMs,
+      })),
+    ),
+  )
+  return decided.map(({ answer }) => answer)
+}
+
+/** Deletes groups in which nothing counts any more. */
+export async function deleteOldStarts(sql: Sql): Promise<void> {
+  await sql.run(deleteOld)
+}
+
+const lock = `
+  INSERT INTO millrace.start_groups AS g (workflow_id, key)
+  SELECT DISTINCT "workflowId", key FROM json_to_recordset($1::text::json) AS r ("workflowId" text, key text) ORDER BY 1, 2
+  ON CONFLICT (workflow_id, key) DO UPDATE SET kept_until = g.kept_until
+  RETURNING workflow_id AS "workflowId", key, starts`
+
+const selectMoment = `
+  SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now,
+    (SELECT coalesce(json_agg(number), '[]') FROM millrace.processes) AS living`
+
+const save = `
+  WITH decided AS (
+    SELECT * FROM json_to_recordset($1::text::json)
+      AS r ("workflowId" text, key text, starts json, owners integer[], "keptMs" bigint)
+  ), emptied AS (
+    DELETE FROM millrace.start_groups g USING decided r
+    WHERE g.workflow_id = r."workflowId" AND g.key = r.key AND r.starts IS NULL
+  )
+  UPDATE millrace.start_groups g SET starts = r.starts, owners = r.owners,
+    kept_until = clock_timestamp() + make_interval(secs => r."keptMs" / 1000.0)
+  FROM decided r WHERE g.workflow_id = r."workflowId" AND g.key = r.key AND r.starts IS NOT NULL`
+
+const deleteOld = `
+  DELETE FROM millrace.start_groups WHERE (workflow_id, key) IN (
+    SELECT workflow_id, key FROM millrace.start_groups
+    WHERE kept_until < now() AND NOT owners && (SELECT coalesce(array_agg(number), '{}') FROM millrace.processes)
+    FOR UPDATE SKIP LOCKED)`
