@@ -1,5 +1,5 @@
 import { storeKindOf } from '../config.ts'
-import type { EndedPause } from '../domain/run/pause.ts'
+import { type EndedPause, firstDueAt, type NewPause } from '../domain/run/pause.ts'
 import type { JobWrite } from '../domain/run/write.ts'
 import { DeletedWorkflowRuns } from '../engine/jobs/deleted-workflow-runs.ts'
 import { DuePauses } from '../engine/jobs/due-pauses.ts'
@@ -53,8 +53,8 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
     ...{ seal: jobSeal.seal, inSlices: slices.run, eventOf: pauseEvents.begun },
     write: (write: JobWrite) => delivery.writer.write(write),
   }
-  const note = (pauses: readonly { until: number | null }[]) => {
-    for (const { until } of pauses) due.note(until)
+  const note = (pauses: readonly NewPause[]) => {
+    for (const pause of pauses) due.note(firstDueAt(pause))
   }
   const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'admitPause' | 'resumed' | 'sealPauses'> = {
     async pause(run) {

@@ -7,6 +7,8 @@ import { waitMsMax } from '../language/wait-time.ts'
 import { checkFields } from './form-fields.ts'
 import { restoreFiles } from './restore-files.ts'
 
+const remindMsMin = 60_000
+
 export const approval = defineBlock({
   type: 'approval',
   label: 'Approval',
@@ -23,6 +25,14 @@ export const approval = defineBlock({
     }),
     accounts: t.Optional(t.Array(t.String(), { title: 'Accounts', description: 'Their e-mail addresses.' })),
     required: t.Integer({ title: 'Approvals needed', default: 1, minimum: 1, maximum: 100 }),
+    remindEveryMs: t.Optional(
+      t.Number({
+        title: 'Remind every (ms)',
+        description: 'Runs the blocks behind notify again until the pause ends.',
+        minimum: remindMsMin,
+        maximum: waitMsMax,
+      }),
+    ),
     expiresAfterMs: t.Optional(t.Number({ title: 'Expires after (ms)', minimum: 1_000, maximum: waitMsMax })),
   }),
   outputs: ['approved', 'by', 'at', 'fields', 'answers', 'timedOut', 'url', 'callbackUrl', 'id'],
@@ -33,13 +43,15 @@ export const approval = defineBlock({
   restore: ({ answers }, context) => restoreFiles(answers, context),
   async run(params, context) {
     const { title, message = '', fields = [], access, accounts = [], required, expiresAfterMs } = params
+    const remindEveryMs = params.remindEveryMs && Math.min(waitMsMax, Math.max(remindMsMin, params.remindEveryMs))
     const content: PauseContent = {
       ...{ title, message, access, required, accounts: accounts.map((each) => each.trim().toLowerCase()) },
       fields,
     }
     const until = expiresAfterMs === undefined ? null : context.clock.now() + expiresAfterMs
     const opened = (pause: OpenPause) => context.lead('notify', { ...unanswered, ...pause })
-    const outcome = await context.pause({ kind: 'approval', until, content, opened })
+    const reminded = (number: number, isOver: boolean) => context.repeat('notify', number, isOver)
+    const outcome = await context.pause({ kind: 'approval', until, content, remindEveryMs, opened, reminded })
     restoreFiles(outcome.answers, context)
     const outputs = { ...outcome.pause, ...outputsOf(outcome.answers, outcome.isExpired, outcome.endedAt) }
     return outcome.isExpired ? { outputs, port: 'expired' } : { outputs }

@@ -196,6 +196,11 @@ export interface BlockContext {
   kept(): unknown
   /** Lets the blocks behind a handle run while this block does, with these outputs of it. */
   lead(port: string, outputs: Outputs): void
+  /**
+   * Lets the blocks behind such a handle run again. `number`: from 1, different each time. `isOver`: only those run
+   * that have run this time before.
+   */
+  repeat(port: string, number: number, isOver: boolean): void
   /** The same text each time this block runs in this place of the run, also after a crash. */
   idempotencyKey(): string
   /** Adds to this block's span. */

@@ -29,6 +29,10 @@ export type NewPause = {
   until: number | null
   /** The facts that the block needs again, encrypted; null for none. */
   content: Uint8Array | null
+  /** How often the blocks behind its handle run again; absent: never. */
+  remindEveryMs?: number
+  /** How many times they are due to run again until now; absent: 0. */
+  reminders?: number
   /** Set when a write before has opened it. */
   isOpened?: true
 }
@@ -72,6 +76,15 @@ export type PauseAnswer = {
 /** The addresses at which a pause is answered: a page for people, and an address for programs. */
 export type PauseLinks = { url: string; callbackUrl: string }
 
+/** A pause has no further reminders after so many. */
+export const remindersMax = 100
+
+/** When a new pause is first due: to end, or for a reminder; null: never. */
+export function firstDueAt({ since, until, remindEveryMs }: NewPause): number | null {
+  const remindAt = remindEveryMs === undefined ? null : since + remindEveryMs
+  return until === null || remindAt === null ? (until ?? remindAt) : Math.min(until, remindAt)
+}
+
 /** An open pause, as the blocks that run before it can read it. */
 export type OpenPause = PauseLinks & { id: string }
 
@@ -83,6 +96,9 @@ export type PauseRequest = {
   content: PauseContent
   /** Tells several pauses of one block apart. */
   within?: string
+  remindEveryMs?: number | undefined
+  /** Called for each reminder that has been due, from 1. `isOver`: the pause has ended, so nothing new is sent. */
+  reminded?(number: number, isOver: boolean): void
   /** Called when the pause is on disk, with the outputs of the block until it ends. */
   opened(pause: OpenPause): void
 }
@@ -113,6 +129,7 @@ export type StoredPause = NewPause & {
   state: PauseState
   endedAt: number | null
   answer: Uint8Array | null
+  reminders: number
   /** Whether a webhook event has announced its end. */
   isAnnounced: boolean
 }
@@ -132,7 +149,7 @@ export type PauseEnd = {
 /** `job`: the paused run, which now continues; null when it is still running, or has ended. */
 export type EndedPause = { pause: StoredPause; isEndedNow: boolean; job: JobFacts | null }
 
-/** Pauses whose time has come. `nextAt`: when the next one ends; null for never. */
+/** Runs whose pauses have ended or that have to remind. `nextAt`: when the next ones are due; null for never. */
 export type DuePauses = { jobs: JobFacts[]; nextAt: number | null }
 
 /** A part of the open pauses of a workspace, oldest first. `after`: the number of the last one before it. */

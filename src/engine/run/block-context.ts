@@ -44,6 +44,8 @@ export type BlockExecution = {
   body: ContainerBody | undefined
   /** Goes along a handle before the block has ended. Undefined when the block runs alone. */
   lead?: (port: string, outputs: Outputs) => void
+  /** Goes along such a handle again. */
+  repeat?: (port: string, number: number, isOver: boolean) => void
 }
 
 /** The context of one running block. Each member is created when the block first asks for it. */
@@ -196,6 +198,10 @@ export class BlockContextImpl implements PartContext {
     this.#execution.lead?.(port, outputs)
   }
 
+  repeat(port: string, number: number, isOver: boolean): void {
+    this.#execution.repeat?.(port, number, isOver)
+  }
+
   idempotencyKey(): string {
     return new Bun.CryptoHasher('sha256').update(this.#place()).digest('hex').slice(0, 32)
   }
@@ -264,7 +270,7 @@ export class BlockContextImpl implements PartContext {
 
 /** Identifies an execution of a block within its run: the same text when the block runs again after a crash. */
 export function placeOf({ run, node, frame }: Pick<BlockExecution, 'run' | 'node' | 'frame'>): string {
-  return `${run.place || run.facts.executionId}/${node.id}/${iterationsOf(frame).join('.')}`
+  return `${run.place || run.facts.executionId}/${node.id}/${iterationsOf(frame).join('.')}${frame.repeats}`
 }
 
 /** The same for observers. */

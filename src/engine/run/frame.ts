@@ -25,6 +25,8 @@ export class Frame {
   iteration: Iteration | undefined
   /** The id of the container's span; undefined in the root scope. */
   readonly containerId: string | undefined
+  /** Tells the frames apart in which blocks run again: empty, or a number for each repetition. */
+  readonly repeats: string
   /** By slot; undefined while a block has not run. */
   readonly outputs: (Outputs | undefined)[]
 
@@ -34,12 +36,22 @@ export class Frame {
     iteration: Iteration | undefined,
     slots: number,
     containerId?: string,
+    repeats = parent?.repeats ?? '',
   ) {
     this.run = run
     this.parent = parent
     this.iteration = iteration
     this.containerId = containerId
+    this.repeats = repeats
     this.outputs = new Array(slots)
+  }
+
+  /** A copy in which blocks run again. Others still see the outputs of the first time. */
+  repeated(number: number): Frame {
+    const { run, parent, iteration, outputs, containerId, repeats } = this
+    const copy = new Frame(run, parent, iteration, outputs.length, containerId, `${repeats}~${number}`)
+    for (const [slot, each] of outputs.entries()) copy.outputs[slot] = each
+    return copy
   }
 }
 

@@ -5,7 +5,7 @@ import { BlockContextImpl } from './block-context.ts'
 import type { PlanStep, RunOnly, ScopeEnd } from './contracts.ts'
 import { Frame } from './frame.ts'
 import type { Run } from './run.ts'
-import { executeNode } from './walk.ts'
+import { executeNode } from './walk/walk.ts'
 
 /** Runs one block alone, with the outputs that the blocks around it had in the previous run. */
 export async function runAlone(run: Run, only: RunOnly, root: Span): Promise<ScopeEnd> {

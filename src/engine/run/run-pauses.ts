@@ -132,7 +132,7 @@ export class RunPauses {
   /** Pauses at a block until it is answered or expires. */
   async pause(
     at: Place,
-    { kind, until, content, opened }: PauseRequest,
+    { kind, until, content, remindEveryMs, opened, reminded }: PauseRequest,
     signal: AbortSignal,
     note: NotePause,
   ): Promise<PauseOutcome> {
@@ -144,6 +144,7 @@ export class RunPauses {
       await this.#options.admit()
       const sealed = links.seal(JSON.stringify(content))
       pause = { ...at, contextId: newId(), kind, since: clock.now(), until, content: sealed }
+      if (remindEveryMs !== undefined) pause.remindEveryMs = remindEveryMs
       const begun = pause
       const opening = this.#opening.then(() => open(begun))
       this.#opening = opening.catch(() => undefined)
@@ -154,6 +155,7 @@ export class RunPauses {
     const facts = { id: contextId, ...links.linksOf(contextId) }
     this.#noteEarlier(at.place, note)
     opened(facts)
+    for (let number = 1; number <= (known?.reminders ?? 0); number += 1) reminded?.(number, known?.state !== 'open')
     try {
       const ended = known && known.state !== 'open' ? known : await this.#answerTo(at.place, pause, signal)
       const answers = ended.answer === null ? [] : (JSON.parse(links.open(ended.answer)) as PauseAnswer[])

@@ -22,7 +22,7 @@ import type { RunnerOptions } from './runner-options.ts'
 import { StepHistory } from './step-history.ts'
 import { runWorkflow } from './sub-run.ts'
 import { timedOut, timeLeft } from './time-limit.ts'
-import { walkRun } from './walk.ts'
+import { walkRun } from './walk/walk.ts'
 
 /** Starts runs, shares the slots for synchronous runs between workspaces, and stops runs. */
 export class Runner {

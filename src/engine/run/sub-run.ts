@@ -5,7 +5,7 @@ import type { Deployment } from '../deployments.ts'
 import { callable } from './callable.ts'
 import { type Capabilities, Run, type SubRunCall } from './run.ts'
 import { closeRun, rootSpan } from './run-end.ts'
-import { walkRun } from './walk.ts'
+import { walkRun } from './walk/walk.ts'
 
 /** Runs the active deployment of another workflow inside a run, and adds its spans to `children`. */
 export async function runWorkflow(

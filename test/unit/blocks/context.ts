@@ -45,6 +45,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     keep: () => Promise.resolve(),
     kept: () => undefined,
     lead: () => undefined,
+    repeat: () => undefined,
     idempotencyKey: () => 'key-of-b1',
     models: {
       call: () => Promise.reject(new Error('This test gave its block no models')),

@@ -8,6 +8,7 @@ import idempotentResponses from './005-idempotent-responses.sql' with { type: 't
 import pauseIndexes from './006-pause-indexes.sql' with { type: 'text' }
 import startLimits from './007-start-limits.sql' with { type: 'text' }
 import pauseEvents from './008-pause-events.sql' with { type: 'text' }
+import reminders from './009-reminders.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
@@ -23,6 +24,7 @@ export const migrations: readonly string[] = [
   pauseIndexes,
   startLimits,
   pauseEvents,
+  reminders,
 ]
 
 /**

@@ -10,6 +10,7 @@ import {
   type PauseWrite,
   pauseKinds,
   pauseStates,
+  remindersMax,
   type StoredPause,
 } from '../../../domain/run/pause.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
@@ -50,7 +51,7 @@ export async function pauseJobs(sql: Sql, writes: readonly Placed<PauseWrite>[])
   const newest = Math.max(...pauses.map(({ since }) => since))
   if (pauses.length > 0) await sql.run(deleteOld, newest - endedPauseMs, 2 * pauses.length)
   const moves = writes.map(({ write: { executionId, at, goesOn = false } }) => ({ executionId, at, goesOn }))
-  const own = pauses.map(({ executionId, contextId }) => ({ executionId, contextId }))
+  const own = pauses.map(({ executionId, contextId, reminders = 0 }) => ({ executionId, contextId, reminders }))
   const paused = await sql.all<{ executionId: string }>(moveToPaused, rowsOf(moves), sql.owner, rowsOf(own))
   const ids = new Set(paused.map(({ executionId }) => executionId))
   return writes.flatMap(({ index, write }) => (ids.has(write.executionId) ? [] : [{ index, executionId: null }]))
@@ -65,11 +66,12 @@ const deleteOld = `
 
 const insertPauses = `
   INSERT INTO millrace.pauses
-    (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content)
+    (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content,
+      remind_every, remind_at)
   SELECT r."contextId", r."executionId", j.workspace, j.workflow, r.place, r."blockId", r."blockName", r.kind,
-    r.since, r.until, decode(r.content, 'base64')
+    r.since, r.until, decode(r.content, 'base64'), r."remindEveryMs", r.since + r."remindEveryMs"
   FROM json_to_recordset($1::text::json) AS r ("contextId" text, "executionId" text, place text, "blockId" text,
-      "blockName" text, kind smallint, since bigint, until bigint, content text)
+      "blockName" text, kind smallint, since bigint, until bigint, content text, "remindEveryMs" bigint)
     JOIN millrace.jobs j ON j.execution_id = r."executionId"
   ON CONFLICT (context_id) DO NOTHING`
 
@@ -78,9 +80,9 @@ const insertPauses = `
 const moveToPaused = `
   WITH moved AS (
     SELECT j.number, r.at, r."goesOn", EXISTS (
-      SELECT 1 FROM json_to_recordset($3::text::json) AS o ("executionId" text, "contextId" text)
+      SELECT 1 FROM json_to_recordset($3::text::json) AS o ("executionId" text, "contextId" text, reminders integer)
         JOIN millrace.pauses p ON p.context_id = o."contextId"
-      WHERE o."executionId" = r."executionId" AND p.state > 0
+      WHERE o."executionId" = r."executionId" AND (p.state > 0 OR p.reminders > o.reminders)
     ) AS has_ended
     FROM json_to_recordset($1::text::json) AS r ("executionId" text, at bigint, "goesOn" boolean)
       JOIN millrace.jobs j ON j.execution_id = r."executionId"
@@ -180,29 +182,43 @@ export async function extendPause(sql: Sql, contextId: string, until: number | n
 
 export async function endDuePauses(sql: Sql, at: number, limit: number): Promise<DuePauses> {
   const ended = await sql.all<{ executionId: string }>(endDue, at, limit)
-  const jobs = await wake(sql, [...new Set(ended.map(({ executionId }) => executionId))])
-  const next = await sql.get<{ until: number }>(
-    'SELECT until FROM millrace.pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1',
-  )
-  return { jobs, nextAt: next?.until ?? null }
+  const reminding = await sql.all<{ executionId: string }>(remind, at, limit)
+  const jobs = await wake(sql, [...new Set([...ended, ...reminding].map(({ executionId }) => executionId))])
+  const next = await sql.get<{ at: number | null }>(selectNextDue)
+  return { jobs, nextAt: next?.at ?? null }
 }
 
 // Several processes share the due pauses: each skips those that another one is ending. A pause whose run is pausing at
 // the moment is skipped, too, and ends with the next call.
-const endDue = `
+const dueBy = (column: string, change: string) => `
   WITH due AS (
-    SELECT number, execution_id FROM millrace.pauses WHERE state = 0 AND until <= $1
-    ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT number, execution_id FROM millrace.pauses WHERE state = 0 AND ${column} <= $1
+    ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED
   ), free AS (
     SELECT execution_id FROM millrace.jobs WHERE execution_id IN (SELECT execution_id FROM due)
     ORDER BY number FOR UPDATE SKIP LOCKED
   ), ended AS (
-    UPDATE millrace.pauses SET state = 2, ended_at = $1
+    UPDATE millrace.pauses SET ${change}
     WHERE number IN (SELECT number FROM due WHERE execution_id IN (SELECT execution_id FROM free)
                      OR NOT EXISTS (SELECT 1 FROM millrace.jobs j WHERE j.execution_id = due.execution_id))
     RETURNING execution_id
   )
   SELECT execution_id AS "executionId" FROM ended`
+
+const endDue = dueBy('until', 'state = 2, ended_at = $1')
+
+/** After a long stop, one reminder stands for all those that were missed. */
+const remind = dueBy(
+  'remind_at',
+  `reminders = reminders + 1, remind_at = CASE WHEN reminders + 1 < ${remindersMax}
+     THEN remind_at + remind_every * (($1 - remind_at) / remind_every + 1) END`,
+)
+
+const selectNextDue = `
+  SELECT least(
+    (SELECT until FROM millrace.pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1),
+    (SELECT remind_at FROM millrace.pauses WHERE state = 0 AND remind_at IS NOT NULL ORDER BY remind_at LIMIT 1)
+  ) AS at`
 
 /**
  * Lets paused jobs continue in this process. Those that are running find out by themselves when they pause. The end of
@@ -245,7 +261,7 @@ const pauseOf = ({ number: _number, workflowName: _name, announced, ...row }: Sq
 const select = `
   SELECT p.number, p.context_id AS "contextId", p.execution_id AS "executionId", f.id AS "workflowId",
     w.id AS "workspaceId", p.place, p.block_id AS "blockId", p.block_name AS "blockName", p.kind, p.state, p.since,
-    p.until, p.ended_at AS "endedAt", p.content, p.answer, p.announced, f.name AS "workflowName"
+    p.until, p.ended_at AS "endedAt", p.content, p.answer, p.announced, p.reminders, f.name AS "workflowName"
   FROM millrace.pauses p JOIN millrace.workflows f ON f.number = p.workflow
     JOIN millrace.workspaces w ON w.number = p.workspace`
 

@@ -11,6 +11,7 @@ import pauses from './009-pauses.sql' with { type: 'text' }
 import idempotentResponses from './010-idempotent-responses.sql' with { type: 'text' }
 import pauseIndexes from './011-pause-indexes.sql' with { type: 'text' }
 import pauseEvents from './012-pause-events.sql' with { type: 'text' }
+import reminders from './013-reminders.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -27,6 +28,7 @@ export const migrations: readonly string[] = [
   idempotentResponses,
   pauseIndexes,
   pauseEvents,
+  reminders,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

@@ -10,6 +10,7 @@ import {
   type PauseWrite,
   pauseKinds,
   pauseStates,
+  remindersMax,
   type StoredPause,
 } from '../../../domain/run/pause.ts'
 import type { Sql } from '../connection.ts'
@@ -17,7 +18,10 @@ import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { claimRequest } from './claims.ts'
 import { insertJob, insertStep, interruptedJob } from './jobs.ts'
 
-/** Pauses a running job, or interrupts it when one of its pauses has ended meanwhile. False without such a job. */
+/**
+ * Pauses a running job, or interrupts it when one of its pauses has ended meanwhile, or has to remind. False without
+ * such a job.
+ */
 export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }: PauseWrite): boolean {
   if (accepts) {
     insertJob(sql, accepts.row)
@@ -30,8 +34,9 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
   for (const pause of pauses) insertPause(sql, key, pause)
   if (goesOn) return sql.run('UPDATE jobs SET pauses = 1 WHERE execution_id = ? AND state = 1', key) > 0
   const ended = sql.get<{ count: number }>(
-    `SELECT count(*) AS count FROM pauses p, json_each(?) j WHERE p.context_id = j.value AND p.state > 0`,
-    JSON.stringify(pauses.map(({ contextId }) => contextId)),
+    `SELECT count(*) AS count FROM json_each(?) j CROSS JOIN pauses p ON p.context_id = j.value ->> 0
+     WHERE p.state > 0 OR p.reminders > j.value ->> 1`,
+    JSON.stringify(pauses.map(({ contextId, reminders = 0 }) => [contextId, reminders])),
   )
   const changed = sql.run(
     // A run that has reached a pause was not the cause of the crashes before.
@@ -46,6 +51,7 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
  * no other cleanup is needed.
  */
 function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void {
+  const every = pause.remindEveryMs ?? null
   sql.run(
     `DELETE FROM pauses WHERE number IN (
        SELECT number FROM pauses WHERE state > 0 AND ended_at <= ? ORDER BY ended_at LIMIT 2
@@ -54,11 +60,12 @@ function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void 
   )
   sql.run(
     `INSERT INTO pauses
-       (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content)
-     SELECT ?, execution_id, workspace, workflow, ?, ?, ?, ?, ?, ?, ? FROM jobs WHERE execution_id = ?
+       (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content,
+        remind_every, remind_at)
+     SELECT ?, execution_id, workspace, workflow, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM jobs WHERE execution_id = ?
      ON CONFLICT (context_id) DO NOTHING`,
     ...[pause.contextId, pause.place, pause.blockId, pause.blockName, pauseKinds.indexOf(pause.kind)],
-    ...[pause.since, pause.until, pause.content, key],
+    ...[pause.since, pause.until, pause.content, every, every && pause.since + every, key],
   )
 }
 
@@ -131,12 +138,29 @@ export function endDuePauses(sql: Sql, at: number, limit: number): DuePauses {
     ...[at, limit],
   )
   for (const { number } of due) sql.run('UPDATE pauses SET state = 2, ended_at = ? WHERE number = ?', at, number)
-  const jobs = wake(sql, [...new Set(due.map(({ executionId }) => executionIdOf(executionId)))])
-  const next = sql.get<{ until: number }>(
-    'SELECT until FROM pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1',
+  const reminding = sql.all<(typeof due)[number]>(
+    `SELECT number, execution_id AS executionId FROM pauses WHERE state = 0 AND remind_at <= ?
+     ORDER BY remind_at LIMIT ?`,
+    ...[at, limit],
   )
-  return { jobs, nextAt: next?.until ?? null }
+  for (const { number } of reminding) sql.run(remind, at, number)
+  const jobs = wake(sql, [...new Set([...due, ...reminding].map(({ executionId }) => executionIdOf(executionId)))])
+  const next = sql.get<{ at: number | null }>(selectNextDue)
+  return { jobs, nextAt: next?.at ?? null }
 }
+
+/** After a long stop, one reminder stands for all those that were missed. */
+const remind = `
+  UPDATE pauses SET reminders = reminders + 1,
+    remind_at = iif(reminders + 1 < ${remindersMax}, remind_at + remind_every * ((?1 - remind_at) / remind_every + 1), NULL)
+  WHERE number = ?2`
+
+const selectNextDue = `
+  SELECT min(at) AS at FROM (
+    SELECT * FROM (SELECT until AS at FROM pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1)
+    UNION ALL
+    SELECT * FROM (
+      SELECT remind_at FROM pauses WHERE state = 0 AND remind_at IS NOT NULL ORDER BY remind_at LIMIT 1))`
 
 /**
  * Lets paused jobs continue. Those that are still running find out by themselves when they pause. The end of a pause is
@@ -172,5 +196,5 @@ const pauseOf = ({ number: _number, workflowName: _name, announced, ...row }: Sq
 const select = `
   SELECT p.number, p.context_id AS contextId, p.execution_id AS executionId, f.id AS workflowId, w.id AS workspaceId,
     p.place, p.block_id AS blockId, p.block_name AS blockName, p.kind, p.state, p.since, p.until,
-    p.ended_at AS endedAt, p.content, p.answer, p.announced, f.name AS workflowName
+    p.ended_at AS endedAt, p.content, p.answer, p.announced, p.reminders, f.name AS workflowName
   FROM pauses p CROSS JOIN workflows f ON f.number = p.workflow CROSS JOIN workspaces w ON w.number = p.workspace`

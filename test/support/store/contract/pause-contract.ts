@@ -56,6 +56,7 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
         endedAt: null,
         answer: null,
         isAnnounced: false,
+        reminders: 0,
       }
       expect(await store.listRunPauses(executionId)).toEqual([stored] as never)
       expect(await store.getPause(pause.contextId)).toEqual(stored as never)
@@ -156,6 +157,44 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect([idsOf(second.jobs), second.nextAt]).toEqual([[late], null])
       expect(await store.listRunPauses(late)).toMatchObject([{ state: 'expired', endedAt: 9_600 }])
       expect(await Promise.all([early, late, never].map(stateOf))).toEqual(['interrupted', 'interrupted', 'paused'])
+    })
+
+    test('reminds at each interval, once after a long stop, and not after it has ended', async () => {
+      const { store } = here()
+      const pause = pauseOf({ kind: 'approval', since: 6_000, until: 100_000, remindEveryMs: 1_000 })
+      const executionId = await paused(pause)
+      const remindersOf = async () => (await store.getPause(pause.contextId))?.reminders
+      expect(await store.endDuePauses(6_999, 10)).toEqual({ jobs: [], nextAt: 7_000 })
+      const first = await store.endDuePauses(7_000, 10)
+      expect([idsOf(first.jobs), first.nextAt, await remindersOf()]).toEqual([[executionId], 8_000, 1])
+      expect(await store.endDuePauses(7_999, 10)).toEqual({ jobs: [], nextAt: 8_000 })
+      await store.append([{ kind: 'job-start', executionId, at: 7_100 }])
+      await store.append([pausing(executionId, [{ ...pause, reminders: 1 }], 7_200)])
+      expect(await stateOf(executionId)).toBe('paused')
+      const late = await store.endDuePauses(20_500, 10)
+      expect([idsOf(late.jobs), late.nextAt, await remindersOf()]).toEqual([[executionId], 21_000, 2])
+      await store.append([{ kind: 'job-start', executionId, at: 20_600 }])
+      // The next reminder is due before the run has paused again.
+      expect(await store.endDuePauses(21_000, 10)).toEqual({ jobs: [], nextAt: 22_000 })
+      await store.append([pausing(executionId, [{ ...pause, reminders: 2 }], 21_100)])
+      expect(await stateOf(executionId)).toBe('interrupted')
+      await store.endPause({ contextId: pause.contextId, state: 'answered', at: 21_500, answer: null })
+      expect(await store.endDuePauses(99_000, 10)).toEqual({ jobs: [], nextAt: null })
+      expect(await remindersOf()).toBe(3)
+    })
+
+    test('does not remind when it expires, and stops after a hundred reminders', async () => {
+      const { store } = here()
+      const [short, long] = [
+        pauseOf({ kind: 'approval', until: 7_000, remindEveryMs: 1_000 }),
+        pauseOf({ kind: 'approval', until: null, remindEveryMs: 1_000 }),
+      ]
+      await paused(short)
+      await paused(long)
+      let at: number | null = 7_000
+      for (; at !== null; at = (await store.endDuePauses(at, 10)).nextAt);
+      expect(await store.getPause(short.contextId)).toMatchObject({ state: 'expired', reminders: 0 })
+      expect(await store.getPause(long.contextId)).toMatchObject({ state: 'open', reminders: 100 })
     })
 
     test('has one end, and later ones learn about it', async () => {

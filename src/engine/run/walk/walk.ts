@@ -1,29 +1,15 @@
-import { setMember } from '../../domain/run/input.ts'
-import type { Span } from '../../domain/run/log.ts'
-import type { BlockErrorData, Iteration, IterationOutcome, Outputs } from '../block.ts'
-import type { PlanBody, PlanNode, PlanScope } from '../compile/plan.ts'
-import { type BlockExecution, blockPlaceOf } from './block-context.ts'
-import type { CancellationScope } from './cancellation-scope.ts'
-import type { BlockEnd, ContainerBody, ScopeEnd } from './contracts.ts'
-import { executeBlock } from './execute-block.ts'
-import { Frame } from './frame.ts'
-import type { Run } from './run.ts'
-import { closeSpan, openSpan } from './spans.ts'
-
-/** Where blocks of one scope run. */
-export type ScopeContext = {
-  run: Run
-  frame: Frame
-  cancellation: CancellationScope
-  /** Where the spans of this scope's blocks go. */
-  spans: Span[]
-}
-
-type ScopeWalk = ScopeContext & {
-  scope: PlanScope
-  /** The trigger that started the run; undefined inside a container. */
-  trigger: PlanNode | undefined
-}
+import { setMember } from '../../../domain/run/input.ts'
+import type { Span } from '../../../domain/run/log.ts'
+import type { BlockErrorData, Outputs } from '../../block.ts'
+import type { PlanNode } from '../../compile/plan.ts'
+import { type BlockExecution, blockPlaceOf, placeOf } from '../block-context.ts'
+import type { BlockEnd, ScopeEnd } from '../contracts.ts'
+import { executeBlock } from '../execute-block.ts'
+import { Frame } from '../frame.ts'
+import type { Run } from '../run.ts'
+import { openSpan } from '../spans.ts'
+import { edgesWithin, slotsBehind } from './repeated-scope.ts'
+import { type ScopeContext, type ScopeWalk, WalkedBody } from './walked-body.ts'
 
 /** Walks a run, or a sub-run, from its trigger. */
 export function walkRun(run: Run, trigger: PlanNode | undefined, root: Span): ScopeEnd | Promise<ScopeEnd> {
@@ -36,11 +22,11 @@ export function walkRun(run: Run, trigger: PlanNode | undefined, root: Span): Sc
 export function executeNode(
   context: ScopeContext,
   node: PlanNode,
-  lead?: BlockExecution['lead'],
+  early?: Pick<BlockExecution, 'lead' | 'repeat'>,
 ): BlockEnd | Promise<BlockEnd> {
   const { run, frame, cancellation, spans } = context
-  const body = node.body && new WalkedBody(context, node, node.body)
-  return executeBlock({ run, frame, cancellation, spans, node, body, ...(lead && { lead }) })
+  const body = node.body && new WalkedBody(context, node, node.body, walk)
+  return executeBlock({ run, frame, cancellation, spans, node, body, ...early })
 }
 
 /**
@@ -76,16 +62,19 @@ class Walk {
 
   constructor(start: ScopeWalk) {
     this.#start = start
-    this.#unresolved = start.scope.incoming.slice()
+    this.#unresolved = start.again ? edgesWithin(start.scope, start.again) : start.scope.incoming.slice()
     this.#taken = new Array<boolean>(start.scope.nodes.length).fill(false)
   }
 
   begin(): ScopeEnd | Promise<ScopeEnd> {
-    const { scope, trigger } = this.#start
-    for (const slot of scope.joinedStarts) this.#taken[slot] = true
-    for (const { slot, isStart } of scope.entries) {
-      if (isStart || slot === trigger?.slot) this.#taken[slot] = true
-      this.#resolved.push(slot)
+    const { scope, trigger, again } = this.#start
+    if (again) this.#goAlong(again.node, again.port)
+    else {
+      for (const slot of scope.joinedStarts) this.#taken[slot] = true
+      for (const { slot, isStart } of scope.entries) {
+        if (isStart || slot === trigger?.slot) this.#taken[slot] = true
+        this.#resolved.push(slot)
+      }
     }
     this.#advance()
     if (this.#running === 0) return this.#end()
@@ -112,29 +101,59 @@ class Walk {
   }
 
   #run(node: PlanNode): void {
-    const leads = node.definition.ports?.ahead !== undefined
-    const lead = leads ? (port: string, outputs: Outputs) => this.#lead(node, port, outputs) : undefined
-    const ending = executeNode(this.#start, node, lead)
+    const { run, frame, again } = this.#start
+    if (again?.onlyRecorded && !run.history?.block(placeOf({ run, node, frame }))) return
+    const early = node.definition.ports?.ahead === undefined ? undefined : this.#earlyOf(node)
+    const ending = executeNode(this.#start, node, early)
     if (!(ending instanceof Promise)) {
       this.#settle(node, ending)
       return
     }
     this.#running += 1
     // The blocks inside a container count for themselves.
-    const pauses = node.body ? undefined : this.#start.run.budget.pauses
+    const pauses = node.body ? undefined : run.budget.pauses
     pauses?.begin()
+    this.#whenEnded(ending, (end) => {
+      this.#settle(node, end)
+      this.#advance()
+      pauses?.end()
+    })
+  }
+
+  #whenEnded<End>(ending: Promise<End>, ended: (end: End) => void): void {
     ending
       .then((end) => {
         this.#running -= 1
-        this.#settle(node, end)
-        this.#advance()
-        pauses?.end()
+        ended(end)
         if (this.#running === 0) this.#resolve?.(this.#end())
       })
       .catch((bug: unknown) => {
         this.#start.cancellation.cancel(bug)
         this.#reject?.(bug)
       })
+  }
+
+  #earlyOf(node: PlanNode): Pick<BlockExecution, 'lead' | 'repeat'> {
+    return {
+      lead: (port, outputs) => this.#lead(node, port, outputs),
+      repeat: (port, number, isOver) => this.#repeat(node, port, number, isOver),
+    }
+  }
+
+  /** A failure of these blocks is in their spans, and has no other effect. */
+  #repeat(node: PlanNode, port: string, number: number, onlyRecorded: boolean): void {
+    const { run, scope, frame, cancellation: above, spans } = this.#start
+    const slots = slotsBehind(scope, node, port)
+    const cancellation = above.child()
+    const again = { node, port, slots, onlyRecorded }
+    const ending = walk({ run, scope, frame: frame.repeated(number), cancellation, spans, trigger: undefined, again })
+    const ended = () => above.release(cancellation)
+    if (!(ending instanceof Promise)) {
+      ended()
+      return
+    }
+    this.#running += 1
+    this.#whenEnded(ending, ended)
   }
 
   #settle(node: PlanNode, end: BlockEnd): void {
@@ -151,9 +170,13 @@ class Walk {
   /** Goes along a handle of a block that has not ended, with the outputs that it has until then. */
   #lead(node: PlanNode, port: string, outputs: Outputs): void {
     this.#start.frame.outputs[node.slot] = outputs
-    for (const edge of node.outgoing) if (edge.port === port) this.#resolveEdge(node, edge, true)
+    this.#goAlong(node, port)
     this.#ahead.add(node.slot)
     this.#advance()
+  }
+
+  #goAlong(node: PlanNode, port: string): void {
+    for (const edge of node.outgoing) if (edge.port === port) this.#resolveEdge(node, edge, true)
   }
 
   #skip(node: PlanNode): void {
@@ -178,6 +201,7 @@ class Walk {
   }
 
   #resolveEdge(node: PlanNode, { port, target }: PlanNode['outgoing'][number], isTaken: boolean): void {
+    if (this.#start.again?.slots.has(target) === false) return
     if (isTaken) {
       const isAside = port === node.definition.ports?.ahead || this.#aside.has(node.slot)
       if (isAside && !this.#taken[target]) this.#aside.add(target)
@@ -207,94 +231,3 @@ class Walk {
     return byName
   }
 }
-
-/**
- * The inner blocks of one loop or parallel during one execution of it. Each iteration has a frame, a cancellation scope
- * and a span of its own.
- */
-class WalkedBody implements ContainerBody {
-  readonly #context: ScopeContext
-  readonly #node: PlanNode
-  readonly #body: PlanBody
-  readonly #running = new Set<CancellationScope>()
-  /** The container's own; set by `open`. */
-  #span!: Span
-  /** The frame of the latest iteration that ended: what the condition of a loop can read. */
-  #latest: Frame | undefined
-
-  constructor(context: ScopeContext, node: PlanNode, body: PlanBody) {
-    this.#context = context
-    this.#node = node
-    this.#body = body
-  }
-
-  open(span: Span): void {
-    this.#span = span
-  }
-
-  get ended(): boolean {
-    return this.#context.cancellation.isCancelled
-  }
-
-  settings(): Readonly<Record<string, unknown>> {
-    return this.#body.settings(this.#context.frame)
-  }
-
-  condition(index: number): unknown | Promise<unknown> {
-    const { run, frame, cancellation } = this.#context
-    const seen = new Frame(run, frame, { index, currentItem: null, items: null }, this.#body.scope.nodes.length)
-    for (const [slot, outputs] of (this.#latest?.outputs ?? []).entries()) seen.outputs[slot] = outputs
-    return this.#body.condition?.(seen)(() => cancellation.signal)
-  }
-
-  iterate(iteration: Iteration): IterationOutcome | Promise<IterationOutcome> {
-    const wait = this.#context.run.yieldWhenDue()
-    return wait ? wait.then(() => this.#iterate(iteration)) : this.#iterate(iteration)
-  }
-
-  stop(): void {
-    for (const cancellation of this.#running) cancellation.cancel(stoppedByContainer)
-  }
-
-  #iterate(iteration: Iteration): IterationOutcome | Promise<IterationOutcome> {
-    const { run, frame: outer, cancellation: above } = this.#context
-    const { scope } = this.#body
-    const cancellation = above.child()
-    const frame = new Frame(run, outer, iteration, scope.nodes.length, this.#span.id)
-    const span = this.#openSpan(iteration)
-    this.#running.add(cancellation)
-    const ended = (end: ScopeEnd): IterationOutcome => {
-      this.#running.delete(cancellation)
-      above.release(cancellation)
-      this.#latest = frame
-      return this.#close(span, end)
-    }
-    const end = walk({ run, scope, frame, cancellation, spans: span.children, trigger: undefined })
-    return end instanceof Promise ? end.then(ended) : ended(end)
-  }
-
-  #openSpan({ index, currentItem }: Iteration): Span {
-    const span = openSpan(this.#context.run, `${this.#node.name} ${index}`, 'iteration', this.#node.id)
-    span.input = { index, currentItem }
-    this.#span.children.push(span)
-    return span
-  }
-
-  #close(span: Span, end: ScopeEnd): IterationOutcome {
-    closeSpan(this.#context.run, span)
-    if (end.kind === 'completed') {
-      span.output = end.output
-      return { ok: true, output: end.output }
-    }
-    if (end.kind === 'stopped') {
-      span.status = 'cancelled'
-      return { ok: false, error: { code: 'CANCELLED', message: 'The iteration was stopped.' } }
-    }
-    const { node, error } = end
-    span.status = 'error'
-    span.error = { code: error.code, message: error.message }
-    return { ok: false, error: { blockId: node.id, blockName: node.name, ...error } }
-  }
-}
-
-const stoppedByContainer = Symbol('stopped by its container')
