@@ -180,6 +180,8 @@ export class BlockContextImpl implements PartContext {
   readonly #notePause = (pause: SpanPause): void => {
     const { pauses = [] } = this.#span
     if (pauses.every(({ contextId }) => contextId !== pause.contextId)) this.#span.pauses = [...pauses, pause]
+    // In a run that was out of memory, the block has begun again after the pause.
+    this.#span.startTime = Math.min(this.#span.startTime, pause.since)
   }
 
   async keep(kept: unknown): Promise<void> {

@@ -112,7 +112,7 @@ export function DeliveryList({
 export const eventWords: Readonly<Record<Delivery['event'], string>> = {
   completed: 'ended',
   paused: 'paused',
-  resumed: 'continued',
+  resumed: 'resumed',
 }
 
 export const stateLabels: Readonly<Record<DeliveryState, string>> = {

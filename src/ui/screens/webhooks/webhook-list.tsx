@@ -10,6 +10,7 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { triggerLabels } from '../logs/log-texts.tsx'
+import { eventWords } from './delivery-list.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
 import { TestDeliveryDialog } from './test-delivery.tsx'
 import { WebhookForm } from './webhook-form.tsx'
@@ -163,9 +164,7 @@ function wordsOf(webhook: Webhook): string[] {
     webhook.includeUsageData && 'usage',
   ].filter((part) => part !== false)
   return [
-    ...(events.includes('paused') ? ['Paused'] : []),
-    ...(events.includes('resumed') ? ['Continues'] : []),
-    ...(events.includes('completed') ? [] : ['No ends of runs']),
+    `When ${events.map((event) => eventWords[event]).join(', ')}`,
     levelFilter?.length === 1 ? `${levelFilter[0] === 'error' ? 'Failed' : 'Succeeded'} runs` : 'All results',
     triggerFilter ? triggerFilter.map((trigger) => triggerLabels[trigger]).join(', ') : 'Any trigger',
     ...(parts.length > 0 ? [`With ${parts.join(', ')}`] : []),

@@ -113,6 +113,7 @@ describe('an approval', () => {
     expect(asked.pauses).toMatchObject([{ contextId: link.id, kind: 'approval', outcome: 'answered', by: null }])
     expect(pausedMs).toBe(Date.parse(asked.pauses[0].endedAt) - Date.parse(asked.pauses[0].since))
     expect(pausedMs).toBeLessThanOrEqual(totalDurationMs)
+    expect(asked.duration).toBeGreaterThanOrEqual(pausedMs)
     expect(text).not.toContain(path.split('/').at(-1)!)
   }, 30_000)
 
