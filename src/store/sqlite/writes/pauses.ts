@@ -145,8 +145,7 @@ export function endDuePauses(sql: Sql, at: number, limit: number): DuePauses {
   )
   for (const { number } of reminding) sql.run(remind, at, number)
   const jobs = wake(sql, [...new Set([...due, ...reminding].map(({ executionId }) => executionIdOf(executionId)))])
-  const next = sql.get<{ at: number | null }>(selectNextDue)
-  return { jobs, nextAt: next?.at ?? null }
+  return { jobs, nextAt: nextDueAt(sql) }
 }
 
 /** After a long stop, one reminder stands for all those that were missed. */
@@ -155,12 +154,15 @@ const remind = `
     remind_at = iif(reminders + 1 < ${remindersMax}, remind_at + remind_every * ((?1 - remind_at) / remind_every + 1), NULL)
   WHERE number = ?2`
 
-const selectNextDue = `
-  SELECT min(at) AS at FROM (
-    SELECT * FROM (SELECT until AS at FROM pauses WHERE state = 0 AND until IS NOT NULL ORDER BY until LIMIT 1)
-    UNION ALL
-    SELECT * FROM (
-      SELECT remind_at FROM pauses WHERE state = 0 AND remind_at IS NOT NULL ORDER BY remind_at LIMIT 1))`
+/** When the next pause ends or reminds; null for never. */
+function nextDueAt(sql: Sql): number | null {
+  const [end, reminder] = ['until', 'remind_at'].map((column) => {
+    const text = `SELECT ${column} AS at FROM pauses WHERE state = 0 AND ${column} IS NOT NULL ORDER BY ${column} LIMIT 1`
+    return sql.get<{ at: number }>(text)?.at ?? Number.POSITIVE_INFINITY
+  })
+  const at = Math.min(end!, reminder!)
+  return Number.isFinite(at) ? at : null
+}
 
 /**
  * Lets paused jobs continue. Those that are still running find out by themselves when they pause. The end of a pause is

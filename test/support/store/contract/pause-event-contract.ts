@@ -109,6 +109,26 @@ export function pauseEventContract(here: () => { store: Store; home: Installed }
       expect(await store.lastSequence()).toBe(900)
     })
 
+    test('goes with the log entries of its time when its deliveries have ended', async () => {
+      const { store, home } = here()
+      const one = await subscribe('a')
+      for (const sequence of [600, 800]) await store.append([logWrite(logRow(home, sequence))])
+      await pause(await accept(), 'c1', eventOf('paused', 700, [one]))
+      const retain = async () => {
+        while (!(await store.retain({ before: 801, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 0 })).done);
+      }
+      const key = { sequence: 700, subscription: one }
+      await retain()
+      expect(await store.getDelivery(key)).toMatchObject({ state: 'pending', event: 'paused' })
+      await store.endAttempts([endedAttempt(key, { state: 'delivered', dueAt: null })])
+      await store.append([logWrite(logRow(home, 1_000))])
+      await store.append([logWrite(logRow(home, 1_001))])
+      while (!(await store.retain({ before: 1_001, bytesMax: Number.MAX_SAFE_INTEGER, workMs: 0 })).done);
+      expect(await store.getDelivery(key)).toBeUndefined()
+      expect(await store.listAttempts(key)).toEqual([])
+      expect(await store.readDeliveries([{ sequence: 700, include: 0 }])).toEqual([])
+    })
+
     test('can be sent again after it has failed', async () => {
       const { store, home } = here()
       const one = await subscribe('a')
