@@ -128,6 +128,8 @@ export function assembleEngine({
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
     limited: limited.ofJobs,
+    // It is not known of a workflow that nobody has started since the service started.
+    priorityOf: (workflowId) => deployments.get(workflowId)?.plan?.limits.priority ?? 0,
     onPaused: pauses.onPaused,
     onChatEnded,
     pauseEvents: delivery.pauseEvents,

@@ -26,6 +26,7 @@ test('the time limit of a workflow is set by keyboard, and a wrong one is explai
   const limits = async () =>
     ((await call(`${serving.url}/api/workflows/${id}`, apiKey)).body as { limits?: unknown }).limits
   await until(async () => Bun.deepEquals(await limits(), { timeoutMs: 2_500 }))
+  await page.getByText('The time in a pause does not count.').waitFor()
   await field.fill('2.5')
   await page.getByText('Enter a whole number from 1 to 604,800,000.').waitFor()
   expect(await field.getAttribute('aria-invalid')).toBe('true')
@@ -41,5 +42,29 @@ test('the time limit of a workflow is set by keyboard, and a wrong one is explai
   }
   await field.fill('')
   await until(async () => (await limits()) === undefined)
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Runs at the same time').fill('3')
+  await dialog.getByLabel('Starts in a window').fill('100')
+  await until(async () => Bun.deepEquals(await limits(), { concurrency: 3 }))
+  await dialog.getByLabel('Window (ms)').fill('60000')
+  await dialog.getByLabel('Limits for each').fill('<start.customer>')
+  await dialog.getByLabel('A start beyond these limits').selectOption('replace')
+  await dialog.getByLabel('Starts that may wait').fill('50')
+  await dialog.getByLabel('Priority').fill('-3')
+  const all = { concurrency: 3, rate: { count: 100, windowMs: 60_000 }, key: '<start.customer>', beyond: 'replace' }
+  await until(async () => Bun.deepEquals(await limits(), { ...all, queueMax: 50, priority: -3 }))
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      expect(await accessibilityFaults(page)).toEqual([])
+      const shots = process.env['SHOTS']
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/all-limits-${colorScheme}-${width}.png` })
+    }
+  }
+  await dialog.getByLabel('A start beyond these limits').selectOption('skip')
+  await dialog.getByLabel('Starts that may wait').waitFor({ state: 'detached' })
+  await dialog.getByLabel('Starts in a window').fill('')
+  await until(async () => ((await limits()) as { rate?: unknown }).rate === undefined)
   expect(pageErrors).toEqual([])
 }, 120_000)

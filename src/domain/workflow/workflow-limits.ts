@@ -32,6 +32,8 @@ export const WorkflowLimits = t.Object(
     beyond: t.Optional(oneOf(beyondLimit, { expected: '"queue", "skip", "refuse" or "replace"' })),
     /** The starts of a key that may wait. */
     queueMax: t.Optional(whole(0, 100_000)),
+    /** Asynchronous runs of a workflow with a higher priority come before those of others in its workspace. */
+    priority: t.Optional(whole(-10, 10)),
   },
   closed,
 )

@@ -1,4 +1,5 @@
 import type { JobFacts, JobPage } from '../../domain/run/job.ts'
+import { WorkflowTurns } from './workflow-turns.ts'
 
 export type JobQueueOptions = {
   /** The oldest waiting jobs of each workflow, from the disk. They belong to this process from then on. */
@@ -7,6 +8,8 @@ export type JobQueueOptions = {
   isActive(executionId: string): boolean
   /** Whether a job waits because of the limits of its workflow. Such a job is not in the queue. */
   isParked?(executionId: string): boolean
+  /** The priority of a workflow among those of its workspace; 0 when absent. */
+  priorityOf?(workflowId: string): number
   window?: QueueWindow
 }
 
@@ -18,8 +21,8 @@ export type QueueWindow = { remembered: number; perWorkflow: number; workflows: 
 
 /**
  * The queue of waiting jobs: first the interrupted ones, then one of each workspace in turn. Within a workspace, its
- * workflows take turns, the oldest job of each workflow first. So a workspace with many workflows gets no more turns
- * than one with a single workflow.
+ * workflows of the same priority take turns, those with a higher one first; of each workflow, the oldest job first. So
+ * a workspace with many workflows gets no more turns than one with a single workflow.
  *
  * Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory; further
  * jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets room for
@@ -33,7 +36,7 @@ export class JobQueue {
   /** By workflow, each in the order of acceptance. */
   readonly #byWorkflow = new Map<string, JobFacts[]>()
   /** The workflows above by workspace. The workspace, and the workflow in it, that was served last is at the end. */
-  readonly #turns = new Map<string, Set<string>>()
+  readonly #turns = new Map<string, WorkflowTurns>()
   readonly #remembered = new Set<string>()
   /** Jobs that are being written and are not in the queue yet. */
   readonly #announced = new Set<string>()
@@ -153,13 +156,13 @@ export class JobQueue {
   }
 
   /** Takes the next job of a workspace's workflows, without those that are waiting for memory. */
-  #takeOf(workflows: Set<string>, waiting: ReadonlySet<string>): JobFacts | undefined {
+  #takeOf(workflows: WorkflowTurns, waiting: ReadonlySet<string>): JobFacts | undefined {
     for (const workflowId of workflows) {
       if (waiting.has(workflowId)) continue
       workflows.delete(workflowId)
       const jobs = this.#byWorkflow.get(workflowId)
       const job = jobs?.shift()
-      if (jobs && jobs.length > 0) workflows.add(workflowId)
+      if (jobs && jobs.length > 0) workflows.add(workflowId, this.#priorityOf(workflowId))
       else {
         this.#byWorkflow.delete(workflowId)
         this.#isUneven ||= this.#isHidden(workflowId)
@@ -264,9 +267,13 @@ export class JobQueue {
       return
     }
     this.#byWorkflow.set(workflowId, [job])
-    const workflows = this.#turns.get(workspaceId)
-    if (workflows) workflows.add(workflowId)
-    else this.#turns.set(workspaceId, new Set([workflowId]))
+    const workflows = this.#turns.get(workspaceId) ?? new WorkflowTurns()
+    workflows.add(workflowId, this.#priorityOf(workflowId))
+    this.#turns.set(workspaceId, workflows)
+  }
+
+  #priorityOf(workflowId: string): number {
+    return this.#options.priorityOf?.(workflowId) ?? 0
   }
 }
 

@@ -11,6 +11,8 @@ export type JobRequest = Pick<
 
 export type JobsOptions = TurnOptions & {
   runner: { cancel(executionId: string): boolean }
+  /** The priority of a workflow among those of its workspace; 0 when absent. */
+  priorityOf?(workflowId: string): number
   /** Jobs that run at the same time, at most. */
   concurrency: number
   /** Jobs in the queue at most; further ones are refused. */

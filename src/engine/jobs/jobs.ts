@@ -41,12 +41,12 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options
-    const { limited } = options
+    const { limited, window, priorityOf } = options
     const isActive = (executionId: string) => this.#active.has(executionId)
     limited?.open((job) => this.#putGranted(job), isActive)
     this.#queue = new JobQueue({
       claim: (page) => options.store.claimQueuedJobs(page),
-      ...(options.window && { window: options.window }),
+      ...{ ...(window && { window }), ...(priorityOf && { priorityOf }) },
       isActive,
       isParked: (executionId) => limited?.isParked(executionId) === true,
     })

@@ -1,46 +1,49 @@
-import { useState } from 'react'
-import { Field, Input } from '../parts/field.tsx'
-import { useDraft, useEditing } from './editing.tsx'
+import { BeyondField, KeyField, NumberField, RateFields, useLimits } from './limit-fields.tsx'
 
-/** Edits the limits of the workflow. A value that the service would reject stays in the field, beside its problem. */
+/** Edits the limits of the workflow. */
 export function WorkflowLimits() {
-  const { draft, readOnly } = useEditing()
-  const saved = useDraft((state) => state.document.limits?.timeoutMs)
-  const [typed, setTyped] = useState<string | undefined>()
-  const text = typed ?? (saved === undefined ? '' : String(saved))
-  const change = (next: string) => {
-    const isValid = next === '' || isTimeout(next)
-    setTyped(isValid ? undefined : next)
-    if (!isValid) return
-    const limits = next === '' ? {} : { timeoutMs: Number(next) }
-    draft.perform({ kind: 'limits', limits }, 'workflow time limit')
-  }
+  const { limits, readOnly, change } = useLimits()
+  const isLimited = limits.concurrency !== undefined || limits.rate !== undefined
   return (
-    <fieldset className="flex flex-col gap-1.5">
+    <fieldset className="flex flex-col gap-3">
       <legend className="mb-1 text-xs font-medium">Limits</legend>
-      <Field
+      <NumberField
         label="Time limit of a run (ms)"
-        optional
         note="A run that takes longer ends as failed. Empty: only the limits of the service apply. The time in a pause does not count."
-        error={typed !== undefined && `Enter a whole number from 1 to ${timeoutMsMax.toLocaleString('en')}.`}
-      >
-        {(tied) => (
-          <Input
-            {...tied}
-            inputMode="numeric"
-            value={text}
-            readOnly={readOnly}
-            onChange={(event) => change(event.target.value.trim())}
-            className="max-w-40"
-          />
-        )}
-      </Field>
+        value={limits.timeoutMs}
+        range={{ min: 1, max: 604_800_000 }}
+        readOnly={readOnly}
+        onChange={(timeoutMs) => change({ timeoutMs })}
+      />
+      <NumberField
+        label="Runs at the same time"
+        note="Runs from the editor do not count."
+        value={limits.concurrency}
+        range={{ min: 1, max: 100_000 }}
+        readOnly={readOnly}
+        onChange={(concurrency) => change({ concurrency })}
+      />
+      <RateFields />
+      {(isLimited || limits.key !== undefined) && <KeyField />}
+      {isLimited && <BeyondField />}
+      {isLimited && (limits.beyond ?? 'queue') !== 'skip' && limits.beyond !== 'refuse' && (
+        <NumberField
+          label="Starts that may wait"
+          note="Empty: 1,000. Further ones are refused."
+          value={limits.queueMax}
+          range={{ min: 0, max: 100_000 }}
+          readOnly={readOnly}
+          onChange={(queueMax) => change({ queueMax })}
+        />
+      )}
+      <NumberField
+        label="Priority"
+        note="Queued runs of workflows with a higher priority come first in their workspace. Empty: 0."
+        value={limits.priority}
+        range={{ min: -10, max: 10 }}
+        readOnly={readOnly}
+        onChange={(priority) => change({ priority })}
+      />
     </fieldset>
   )
-}
-
-const timeoutMsMax = 604_800_000
-
-function isTimeout(text: string): boolean {
-  return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= timeoutMsMax
 }

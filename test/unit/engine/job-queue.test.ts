@@ -31,6 +31,27 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ cancel: fc.nat() }) },
 )
 
+test('workflows with a higher priority come first, equal ones take turns, and workspaces share as before', () => {
+  const disk = new Disk()
+  const priorities = new Map([
+    ['workflow 1', 5],
+    ['workflow 2', 5],
+    ['workflow 3', -5],
+  ])
+  const queue = new JobQueue({
+    claim: disk.list,
+    isActive: () => false,
+    priorityOf: (workflowId) => priorities.get(workflowId) ?? 0,
+  })
+  const put = (n: number, workflow: number, workspaceId?: string) => queue.put(jobOf(n, workflow, workspaceId))
+  for (const [n, workflow] of [3, 0, 1, 2, 1, 2, 0, 3].entries()) put(n, workflow)
+  put(8, 4, 'other')
+  put(9, 4, 'other')
+  const order = []
+  for (let job = queue.take(); job; job = queue.take()) order.push(`${job.workspaceId}${job.workflowId.slice(-1)}`)
+  expect(order).toEqual(['w1', 'other4', 'w2', 'other4', 'w1', 'w2', 'w0', 'w0', 'w3', 'w3'])
+})
+
 test('every job gets exactly one turn, in the order of its workflow, however few jobs fit in memory', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -45,7 +45,7 @@ export function DiffView({ before, after, none }: { before: Compared; after: Com
       )}
       {diff.limits.length > 0 && (
         <Part title="Limits">
-          <ValueList values={diff.limits} labelOf={() => 'Time limit of a run (ms)'} />
+          <ValueList values={diff.limits} labelOf={({ path }) => limitLabels[path.join('.')] ?? path.join(' › ')} />
         </Part>
       )}
     </div>
@@ -68,6 +68,18 @@ function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
   if (variables.length > 0) parts.push('run variables changed')
   if (limits.length > 0) parts.push('limits changed')
   return parts.join(', ')
+}
+
+/** By path; they are the labels of the dialog. */
+const limitLabels: Readonly<Record<string, string>> = {
+  timeoutMs: 'Time limit of a run (ms)',
+  concurrency: 'Runs at the same time',
+  'rate.count': 'Starts in a window',
+  'rate.windowMs': 'Window (ms)',
+  key: 'Limits for each',
+  beyond: 'A start beyond these limits',
+  queueMax: 'Starts that may wait',
+  priority: 'Priority',
 }
 
 const tones = { added: 'ok', removed: 'error', changed: 'accent' } as const

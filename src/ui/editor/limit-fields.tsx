@@ -1,0 +1,144 @@
+import { useState } from 'react'
+import { Field, Input, Select } from '../parts/field.tsx'
+import type { Limits } from './document/document.ts'
+import { useDraft, useEditing } from './editing.tsx'
+
+export type LimitRange = { min: number; max: number }
+
+/** Reads and changes the limits in the draft. A member that is undefined is removed. */
+export function useLimits() {
+  const { draft, readOnly } = useEditing()
+  const limits = useDraft((state) => state.document.limits) ?? {}
+  const change = (members: { [Name in keyof Limits]?: Limits[Name] | undefined }) => {
+    const kept = Object.entries({ ...limits, ...members }).filter(([, value]) => value !== undefined)
+    draft.perform({ kind: 'limits', limits: Object.fromEntries(kept) }, `workflow ${Object.keys(members).join(' ')}`)
+  }
+  return { limits, readOnly, change }
+}
+
+/** A whole number, or empty. A value that the service would reject stays in the field, beside its problem. */
+export function NumberField({
+  label,
+  note,
+  value,
+  range,
+  readOnly,
+  onChange,
+}: {
+  label: string
+  note?: string
+  value: number | undefined
+  range: LimitRange
+  readOnly: boolean
+  onChange: (value: number | undefined) => void
+}) {
+  const [typed, setTyped] = useState<string | undefined>()
+  const change = (next: string) => {
+    const isValid = next === '' || isWithin(next, range)
+    setTyped(isValid ? undefined : next)
+    if (isValid) onChange(next === '' ? undefined : Number(next))
+  }
+  const { min, max } = range
+  const problem = `Enter a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`
+  return (
+    <Field label={label} optional note={note} error={typed === undefined ? undefined : problem}>
+      {(tied) => (
+        <Input
+          {...tied}
+          inputMode="numeric"
+          value={typed ?? (value === undefined ? '' : String(value))}
+          readOnly={readOnly}
+          onChange={(event) => change(event.target.value.trim())}
+          className="max-w-40"
+        />
+      )}
+    </Field>
+  )
+}
+
+function isWithin(text: string, { min, max }: LimitRange): boolean {
+  return /^-?\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
+}
+
+type RateInput = { count?: number | undefined; windowMs?: number | undefined }
+
+/** The starts in a time: both numbers, or neither. One alone stays in its field until the other one is there. */
+export function RateFields() {
+  const { limits, readOnly, change } = useLimits()
+  const [half, setHalf] = useState<RateInput>({})
+  const shown: RateInput = limits.rate ?? half
+  const set = (member: 'count' | 'windowMs', value: number | undefined) => {
+    const { count, windowMs }: RateInput = { ...shown, [member]: value }
+    const isWhole = count !== undefined && windowMs !== undefined
+    setHalf(isWhole ? {} : { count, windowMs })
+    if (isWhole || limits.rate) change({ rate: isWhole ? { count, windowMs } : undefined })
+  }
+  return (
+    <>
+      <NumberField
+        label="Starts in a window"
+        note="In any window of the length below, at most so many runs start."
+        value={shown.count}
+        range={{ min: 1, max: 1_000_000 }}
+        readOnly={readOnly}
+        onChange={(value) => set('count', value)}
+      />
+      <NumberField
+        label="Window (ms)"
+        value={shown.windowMs}
+        range={{ min: 1, max: 2_678_400_000 }}
+        readOnly={readOnly}
+        onChange={(value) => set('windowMs', value)}
+      />
+    </>
+  )
+}
+
+const treatments: readonly { value: NonNullable<Limits['beyond']>; label: string }[] = [
+  { value: 'queue', label: 'It waits' },
+  { value: 'skip', label: 'It is skipped' },
+  { value: 'refuse', label: 'It is refused (429)' },
+  { value: 'replace', label: 'It replaces the oldest run' },
+]
+
+export function BeyondField() {
+  const { limits, readOnly, change } = useLimits()
+  return (
+    <Field label="A start beyond these limits">
+      {(tied) => (
+        <Select
+          {...tied}
+          value={limits.beyond ?? 'queue'}
+          disabled={readOnly}
+          options={treatments}
+          onChange={(event) => {
+            const beyond = event.target.value as NonNullable<Limits['beyond']>
+            change({ beyond: beyond === 'queue' ? undefined : beyond })
+          }}
+          className="max-w-60"
+        />
+      )}
+    </Field>
+  )
+}
+
+export function KeyField() {
+  const { limits, readOnly, change } = useLimits()
+  return (
+    <Field
+      label="Limits for each"
+      optional
+      note="A value of the input, such as <start.customer>. Runs at the same time, starts and queue then count for each value."
+    >
+      {(tied) => (
+        <Input
+          {...tied}
+          value={limits.key ?? ''}
+          maxLength={1_000}
+          readOnly={readOnly}
+          onChange={(event) => change({ key: event.target.value === '' ? undefined : event.target.value })}
+        />
+      )}
+    </Field>
+  )
+}
