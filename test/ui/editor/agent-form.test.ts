@@ -82,8 +82,8 @@ describe('the form of an agent', () => {
     await third.getByText('Person').click()
     await third.getByLabel('Name', { exact: true }).first().fill('manager')
     await third.getByLabel('Title').fill('A refund')
-    await third.getByRole('button', { name: 'Add', exact: true }).click()
-    await third.getByLabel('Name 1').fill('note')
+    await third.getByRole('button', { name: 'Add field' }).click()
+    await third.getByLabel('Name of field 1').fill('note')
     await leave()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(((await paramsOf())['tools'] as unknown[])[2]).toMatchObject({
