@@ -1,6 +1,7 @@
 import type { StartLimits } from '../engine/compile/start-limits.ts'
 import type { Deployments } from '../engine/deployments.ts'
 import type { Jobs } from '../engine/jobs/jobs.ts'
+import { Debouncer } from '../engine/limits/debouncer.ts'
 import { LimitedExecution } from '../engine/limits/limited-execution.ts'
 import { LimitedJobs } from '../engine/limits/limited-jobs.ts'
 import { SharedStartLimiter } from '../engine/limits/shared-start-limiter.ts'
@@ -30,6 +31,11 @@ export function assembleStartLimits(options: StartLimitsOptions) {
   const limiter: Starts = store.sharesStarts
     ? new SharedStartLimiter({ ...limiting, exchange: (asks) => store.exchangeStarts(asks) })
     : new StartLimiter(limiting)
+  const debouncer = new Debouncer({
+    clock,
+    join: (start) => store.joinDebounce(start),
+    end: (executionId, now, isForced) => store.endDebounce(executionId, now, isForced),
+  })
   const execution = new LimitedExecution({
     ...{ limiter, clock, timeoutMs: config.runTimeoutMs, waitingMax: config.runsMax, shareFactor: config.shareFactor },
     execute: (request) => runner.execute(request),
@@ -44,5 +50,5 @@ export function assembleStartLimits(options: StartLimitsOptions) {
     void limiter
       .changed(workflowId)
       .catch((cause: unknown) => logger.warn('the limits of a workflow could not be read', { workflowId, cause }))
-  return { limiter, execution, changed, ofJobs: new LimitedJobs({ limiter, limitsOf }) }
+  return { limiter, execution, changed, ofJobs: new LimitedJobs({ limiter, debouncer, limitsOf }) }
 }

@@ -143,7 +143,7 @@ export type FormServices = Pick<
   'clock' | 'at' | 'environmentOf' | 'execute' | 'inSlices' | 'unsent' | 'assertAccepting' | 'assertAcceptingJobs'
 > & {
   /** Accepts an asynchronous run; resolves when it is on disk. */
-  accept(request: JobRequest): Promise<unknown>
+  accept(request: JobRequest): Promise<{ executionId: string }>
   receiveFiles: ReceiveFiles
   receiveForm: ReceiveForm
   /** Limits of the workspace's owner, and of addresses that try to guess. */

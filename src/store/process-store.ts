@@ -1,3 +1,4 @@
+import type { Debounced, DebounceStart } from '../domain/run/debounce.ts'
 import type { SharedGroupAnswer, SharedGroupAsk } from '../domain/run/shared-starts.ts'
 import type { DeliveryKey } from '../domain/webhook/delivery.ts'
 
@@ -41,6 +42,13 @@ export interface ProcessStore {
    */
   beginRequest(request: RequestUnderWay): Promise<boolean>
   endRequest(request: RequestUnderWay): Promise<void>
+  /**
+   * Lets a start join the job that waits for the same workflow and key, or makes its own job the one that waits. The
+   * process of that job runs it when `endDebounce` says so.
+   */
+  joinDebounce(start: DebounceStart): Promise<Debounced>
+  /** Milliseconds until a job is to run; 0: it runs now, and no start joins it again. `isForced`: before its time. */
+  endDebounce(executionId: string, now: number, isForced?: boolean): Promise<number>
   /** Whether other processes may serve this store, so that starts of workflows with limits are counted in it. */
   readonly sharesStarts: boolean
   /** Decides about such starts. Answers in the order of `asks`, each of which is about another workflow or key. */
@@ -102,7 +110,7 @@ export type ProcessRow = Peer & {
 }
 
 /** For a store that only one process can serve. */
-export const onlyProcess: ProcessStore = {
+export const onlyProcess: Omit<ProcessStore, 'joinDebounce' | 'endDebounce'> = {
   sequenceShare: { count: 1, own: () => 0 },
   jobWindow: { remembered: 10_000, perWorkflow: 500, workflows: 1_000, interrupted: 1_000_000 },
   checkIn: () => Promise.resolve(null),

@@ -21,7 +21,10 @@ export type ScheduledStartOptions<Account> = {
     take(kind: 'async', account: Account): { allowed: boolean }
   }
   /** Accepts the run and takes the schedule's step in one commit; `job` is undefined when the step is refused. */
-  accept(request: ScheduledRequest, claim: { kind: 'schedule'; step: ScheduleStep }): Promise<{ job: unknown }>
+  accept(
+    request: ScheduledRequest,
+    claim: { kind: 'schedule'; step: ScheduleStep },
+  ): Promise<{ job: { executionId: string } | undefined }>
   clock: Clock
 }
 
@@ -40,7 +43,9 @@ export function createScheduledStart<Account>({ limits, accept, clock }: Schedul
     const request = { workflowId, workspaceId, version, trigger: 'schedule' as const, input, executionId }
     try {
       const { job } = await accept(request, { kind: 'schedule', step })
-      return job ? 'started' : 'refused'
+      if (!job) return 'refused'
+      // A debounced start has joined an earlier run, and its step is not taken yet.
+      return job.executionId === executionId ? 'started' : 'limit'
     } catch (error) {
       if (isBeyondLimits(error)) return 'limit'
       throw error

@@ -53,6 +53,10 @@ test('the time limit of a workflow is set by keyboard, and a wrong one is explai
   await dialog.getByLabel('Priority').fill('-3')
   const all = { concurrency: 3, rate: { count: 100, windowMs: 60_000 }, key: '<start.customer>', beyond: 'replace' }
   await until(async () => Bun.deepEquals(await limits(), { ...all, queueMax: 50, priority: -3 }))
+  await dialog.getByLabel('Run after a time without starts (ms)').fill('500')
+  await dialog.getByLabel('But after the first start at most (ms)').fill('9000')
+  const debounce = { quietMs: 500, maxMs: 9_000 }
+  await until(async () => Bun.deepEquals(((await limits()) as { debounce?: unknown }).debounce, debounce))
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     for (const width of [1440, 390]) {

@@ -33,6 +33,8 @@ export type JobWrite =
   | { kind: 'job-wait'; executionId: string; at: number }
   /** The state needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
+  /** A later start takes the place of the one that a queued job has. Refused when the job has begun. */
+  | { kind: 'job-input'; executionId: string; version: number; input: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }
 
@@ -69,6 +71,8 @@ export function lengthOfWrite(write: Write): number {
       return write.event.paused.length
     case 'job-pause':
       return lengthOfPause(write)
+    case 'job-input':
+      return write.input.length
     case 'job-step':
     case 'chat':
       return write.content.length

@@ -5,7 +5,7 @@ import { oneOf } from '../one-of.ts'
 /** The longest time that `MILLRACE_RUN_TIMEOUT_MS` and `MILLRACE_ASYNC_TIMEOUT_MS` allow. */
 const timeoutMsMax = 604_800_000
 /** 31 days. */
-const windowMsMax = 2_678_400_000
+export const windowMsMax = 2_678_400_000
 
 const whole = (minimum: number, maximum: number, unit = '') =>
   t.Integer({ minimum, maximum, expected: `a whole number from ${minimum} to ${maximum}${unit}` })
@@ -32,6 +32,17 @@ export const WorkflowLimits = t.Object(
     beyond: t.Optional(oneOf(beyondLimit, { expected: '"queue", "skip", "refuse" or "replace"' })),
     /** The starts of a key that may wait. */
     queueMax: t.Optional(whole(0, 100_000)),
+    /** The workflow runs once after starts that follow each other, when none came for `quietMs`. */
+    debounce: t.Optional(
+      t.Object(
+        {
+          quietMs: whole(1, 86_400_000, ' (milliseconds)'),
+          /** The longest time from the first start. */
+          maxMs: t.Optional(whole(1, windowMsMax, ' (milliseconds)')),
+        },
+        closed,
+      ),
+    ),
     /** Asynchronous runs of a workflow with a higher priority come before those of others in its workspace. */
     priority: t.Optional(whole(-10, 10)),
   },

@@ -1,7 +1,7 @@
 import type { TriggerInput } from '../../domain/run/input.ts'
 import { asText, normaliseName, type PathStep, readPath, segmentsOf } from '../../domain/workflow/reference.ts'
 import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import { type BeyondLimit, limitsIn, queueMaxDefault } from '../../domain/workflow/workflow-limits.ts'
+import { type BeyondLimit, limitsIn, queueMaxDefault, windowMsMax } from '../../domain/workflow/workflow-limits.ts'
 import type { Graph } from './graph.ts'
 import type { Report } from './report.ts'
 
@@ -11,24 +11,27 @@ export type StartLimits = {
   rate: { count: number; windowMs: number } | undefined
   beyond: BeyondLimit
   queueMax: number
+  debounce: { quietMs: number; maxMs: number } | undefined
   /** The key of a start; the empty text without a template, or when the input lacks the value. */
   keyOf(trigger: StartKind, input: TriggerInput): string
 }
 
 /** The limits on starts in a document; undefined when it has none. Reports a key that does not read triggers only. */
 export function compileStartLimits(document: WorkflowDocument, graph: Graph, report: Report): StartLimits | undefined {
-  const { concurrency, rate, key, beyond = 'queue', queueMax = queueMaxDefault } = limitsIn(document)
+  const { concurrency, rate, key, beyond = 'queue', queueMax = queueMaxDefault, debounce: given } = limitsIn(document)
+  const debounce = given && { quietMs: given.quietMs, maxMs: given.maxMs ?? windowMsMax }
   const keyOf = compileKey(key ?? '', graph, report)
   if (concurrency === undefined && rate === undefined) {
-    const given = Object.entries({ key, beyond: limitsIn(document).beyond, queueMax: limitsIn(document).queueMax })
-    for (const [name] of given.filter(([, value]) => value !== undefined)) warnOfNoEffect(name, report)
-    return undefined
+    const limits = limitsIn(document)
+    const others = Object.entries({ ...(!debounce && { key }), beyond: limits.beyond, queueMax: limits.queueMax })
+    for (const [name] of others.filter(([, value]) => value !== undefined)) warnOfNoEffect(name, report)
+    if (!debounce) return undefined
   }
   if (beyond === 'replace' && concurrency === undefined) {
     const message = '"replace" needs limits.concurrency: starts beyond a rate wait, and replace no run.'
     report.add('warning', 'LIMIT_WITHOUT_EFFECT', 'limits.beyond', null, message)
   }
-  return { concurrency: concurrency ?? Number.POSITIVE_INFINITY, rate, beyond, queueMax, keyOf }
+  return { concurrency: concurrency ?? Number.POSITIVE_INFINITY, rate, beyond, queueMax, debounce, keyOf }
 }
 
 function warnOfNoEffect(name: string, report: Report): void {

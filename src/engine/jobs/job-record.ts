@@ -4,6 +4,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts, NewJob } from '../../domain/run/job.ts'
 import { type RunFailure, type RunRecord, type Span, sourceOf } from '../../domain/run/log.ts'
 import { pausedMsOf, type StoredPause } from '../../domain/run/pause.ts'
+import type { JobWrite } from '../../domain/run/write.ts'
 import { type InSlices, isLargeValue, jsonInSlices } from '../../domain/slices.ts'
 import { triggerOf } from '../../domain/workflow/workflow.ts'
 import type { StepHistory } from '../run/step-history.ts'
@@ -38,6 +39,16 @@ export function acceptanceOf(facts: Omit<NewJob, 'input'>, { claim, seal, ...inp
   }
   const write = { kind: 'job' as const, row, chars }
   return claim ? { ...write, claim } : write
+}
+
+/** Replaces the input of a job that has not begun; false when it has. */
+export function replaceInput(
+  version: number,
+  text: string,
+  { seal, write }: { seal(text: string, executionId: string): Uint8Array; write(write: JobWrite): Promise<unknown> },
+): (executionId: string) => Promise<boolean> {
+  return async (executionId) =>
+    (await write({ kind: 'job-input', executionId, version, input: seal(text, executionId) })) === undefined
 }
 
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>

@@ -7,7 +7,7 @@ import { cancelJob } from './cancel-job.ts'
 import { CrowdedJobs } from './crowded-jobs.ts'
 import { putAfterTurn, takeInterrupted } from './interrupted-jobs.ts'
 import { JobQueue } from './job-queue.ts'
-import { acceptanceOf, inputText } from './job-record.ts'
+import { acceptanceOf, inputText, replaceInput } from './job-record.ts'
 import { fullRefusal, stoppingRefusal } from './job-refusals.ts'
 import { type ActiveJob, failJob, resumeJob, runJob, type Turn, type TurnEnd } from './job-turn.ts'
 import { type JobInFlight, type JobRequest, type JobsOptions, statusOf } from './jobs-options.ts'
@@ -43,7 +43,10 @@ export class Jobs {
     this.#options = options
     const { limited, window, priorityOf } = options
     const isActive = (executionId: string) => this.#active.has(executionId)
-    limited?.open((job) => this.#putGranted(job), isActive)
+    limited?.open((job) => {
+      this.#queue[job.startedAt === null ? 'put' : 'putFirst'](job)
+      this.#dispatch()
+    }, isActive)
     this.#queue = new JobQueue({
       claim: (page) => options.store.claimQueuedJobs(page),
       ...{ ...(window && { window }), ...(priorityOf && { priorityOf }) },
@@ -122,13 +125,15 @@ export class Jobs {
     const { workflowId, workspaceId, version, trigger, input } = request
     const given = inputText(input, inSlices)
     const text = typeof given === 'string' ? given : await given
-    const found = limited?.limitsOf(workflowId)
-    const limits = found instanceof Promise ? await found : found
     this.assertAccepting()
     const executionId = request.executionId ?? newExecutionId()
+    const entering = limited?.enter(
+      { executionId, workflowId, trigger, input },
+      replaceInput(version, text, this.#options),
+    )
+    const { isParked, joined } = (entering instanceof Promise ? await entering : entering) ?? { isParked: false }
     const createdAt = clock.now()
-    const admitted = limits && limited?.admit({ executionId, workflowId, trigger, input }, limits)
-    const isParked = (admitted instanceof Promise ? await admitted : admitted) === false
+    if (joined) return { job: { executionId: joined, workflowId, workspaceId, createdAt, startedAt: null } }
     const isFree = this.#running < concurrency && this.#queue.size === 0 && this.#pause === undefined && this.#mayStart
     const startsNow = isFree && !isParked && this.#crowded.mayStart(workspaceId)
     const startedAt = startsNow ? createdAt : null
@@ -275,11 +280,6 @@ export class Jobs {
       this.#cancelled.add(job.executionId)
       this.#queue.putFirst(job)
     }
-  }
-
-  #putGranted(job: JobFacts): void {
-    this.#queue[job.startedAt === null ? 'put' : 'putFirst'](job)
-    this.#dispatch()
   }
 
   #turnOf({ executionId }: JobFacts): Turn {

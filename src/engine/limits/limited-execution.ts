@@ -32,7 +32,8 @@ export class LimitedExecution {
 
   execute(request: RunRequest): Promise<RunEnd> {
     const { startLimits } = request.plan
-    return startLimits ? this.#execute(request, startLimits) : this.#options.execute(request)
+    // A caller that waits for its run cannot be debounced: chats, and forms that show the response.
+    return startLimits && isLimiting(startLimits) ? this.#execute(request, startLimits) : this.#options.execute(request)
   }
 
   /** Sends away the callers that wait for a place. */
@@ -88,6 +89,10 @@ export class LimitedExecution {
       this.#waiting.release(workspaceId, visitor)
     }
   }
+}
+
+function isLimiting({ concurrency, rate }: StartLimits): boolean {
+  return Number.isFinite(concurrency) || rate !== undefined
 }
 
 function timedOut(waitMs: number): AppError {

@@ -1,14 +1,25 @@
+import type { DebounceStart } from '../../domain/run/debounce.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts } from '../../domain/run/job.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
+import type { Debouncer } from './debouncer.ts'
 import type { Place } from './start-group.ts'
 import type { Entry, LimitedStart, Starts } from './start-limiter.ts'
 
 export type LimitedJobsOptions = {
   limiter: Starts
+  debouncer: Debouncer
   /** The limits of the active version; undefined for a workflow without limits. */
   limitsOf(workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined>
 }
+
+/**
+ * `isParked`: the job has no place yet, and is parked once `park` is called. `joined`: there is no job, because it was
+ * debounced: this earlier one has its input.
+ */
+export type JobEntry = { isParked: boolean; joined?: string }
+const free: JobEntry = { isParked: false }
+type Replace = (executionId: string) => Promise<boolean>
 
 /** Puts a job into the queue. */
 type Ready = (job: JobFacts) => void
@@ -51,14 +62,53 @@ export class LimitedJobs {
     return this.#parked.has(executionId)
   }
 
-  limitsOf(workflowId: string): StartLimits | undefined | Promise<StartLimits | undefined> {
-    return this.#options.limitsOf(workflowId)
+  /**
+   * Applies the limits to a new job. `replace`: replaces the input of an earlier job, if that has not begun. Throws, or
+   * rejects, like `Starts.admit`.
+   */
+  enter(start: LimitedStart, replace: Replace): JobEntry | Promise<JobEntry> {
+    const found = this.#options.limitsOf(start.workflowId)
+    if (found instanceof Promise) return found.then((limits) => (limits ? this.#limit(start, limits, replace) : free))
+    return found ? this.#limit(start, found, replace) : free
   }
 
-  /** Whether a new job has a place. Otherwise it is parked, once `park` is called. Throws like `StartLimiter.admit`. */
-  admit(start: LimitedStart, limits: StartLimits): boolean | Promise<boolean> {
-    const { limiter } = this.#options
-    return this.#enter(start, (granted) => limiter.admit(start, limits, granted))
+  #limit(start: LimitedStart, limits: StartLimits, replace: Replace): JobEntry | Promise<JobEntry> {
+    const { executionId, workflowId, trigger, input } = start
+    const { debounce } = limits
+    // Files belong to their run, so a start with files is not debounced.
+    if (debounce && (input.files?.length ?? 0) === 0) {
+      return this.#debounce({ ...debounce, workflowId, executionId, key: limits.keyOf(trigger, input) }, replace)
+    }
+    const entry = this.#enter(start, (granted) => this.#options.limiter.admit(start, limits, granted))
+    if (entry instanceof Promise) return entry.then((hasPlace) => ({ isParked: !hasPlace }))
+    return { isParked: !entry }
+  }
+
+  async #debounce(start: Omit<DebounceStart, 'now'>, replace: Replace): Promise<JobEntry> {
+    const { debouncer } = this.#options
+    const { executionId } = start
+    for (;;) {
+      const joined = await debouncer.join(start)
+      if (joined.executionId === executionId) {
+        this.#parked.set(
+          executionId,
+          parkedJob(() => void debouncer.forget(executionId)),
+        )
+        debouncer.watch(executionId, joined.dueInMs, () => this.#due(executionId))
+        return { isParked: true }
+      }
+      await this.#parked.get(joined.executionId)?.written.promise
+      if (await replace(joined.executionId)) return { isParked: false, joined: joined.executionId }
+      // It has begun or was cancelled meanwhile.
+      await debouncer.forget(joined.executionId)
+    }
+  }
+
+  #due(executionId: string): void {
+    const parked = this.#parked.get(executionId)
+    if (!parked) return
+    parked.isDue = true
+    this.#wake(executionId)
   }
 
   /** Whether a job whose turn has come may run. Otherwise it is parked when its turn has ended. */
@@ -82,6 +132,7 @@ export class LimitedJobs {
     const parked = this.#parked.get(job.executionId)
     if (!parked) return
     parked.job = job
+    parked.written.resolve()
     this.#wake(job.executionId)
   }
 
@@ -93,6 +144,7 @@ export class LimitedJobs {
     this.#parked.delete(executionId)
     place?.release()
     parked?.leave()
+    parked?.written.resolve()
     return parked !== undefined
   }
 
@@ -107,7 +159,7 @@ export class LimitedJobs {
     const entered = (entry: Entry) => {
       if (entry.place) this.#places.set(executionId, entry.place)
       // It may have been granted meanwhile.
-      else this.#parked.set(executionId, { leave: entry.leave, job: undefined })
+      else this.#parked.set(executionId, parkedJob(entry.leave))
       return entry.place !== undefined
     }
     const entry = enter(granted)
@@ -115,12 +167,22 @@ export class LimitedJobs {
   }
 
   #wake(executionId: string): void {
-    const job = this.#parked.get(executionId)?.job
-    if (!job || !this.#places.has(executionId)) return
+    const { job, isDue } = this.#parked.get(executionId) ?? {}
+    if (!job || !(isDue || this.#places.has(executionId))) return
     this.#parked.delete(executionId)
     this.#ready(job)
   }
 }
 
-/** `job`: set once it may be put into the queue. */
-type ParkedJob = { leave(): void; job: JobFacts | undefined }
+/** `job`: set once it may be put into the queue. `isDue`: it was debounced, and asks for a place in its turn. */
+type ParkedJob = {
+  leave(): void
+  job: JobFacts | undefined
+  isDue: boolean
+  /** Resolves when it is on disk, or is not parked any more. */
+  written: PromiseWithResolvers<void>
+}
+
+function parkedJob(leave: () => void): ParkedJob {
+  return { leave, job: undefined, isDue: false, written: Promise.withResolvers() }
+}

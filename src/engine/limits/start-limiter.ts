@@ -144,6 +144,6 @@ function wait(group: StartGroup, waiting: Waiting): Entry {
 
 /** For runs that wait while the limits of their workflow are removed. */
 export const unlimited: StartLimits = {
-  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 0 },
+  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 0, debounce: undefined },
   keyOf: () => '',
 }

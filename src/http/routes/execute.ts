@@ -97,7 +97,7 @@ function startRun(
   stream: ExecuteBody['stream'],
   keyed: IdempotentExecution | undefined,
 ): Promise<Response> {
-  if (admitted.kind === 'async') return accept(call, run, keyed)
+  if (admitted.kind === 'async' || admitted.plan.startLimits?.debounce) return accept(call, run, keyed)
   if (stream) return streamResponse(call, run, stream)
   return call.services.execute(run).then((end) => responseOf(call, end))
 }
@@ -277,12 +277,12 @@ async function accept(
   if (keyed && claim) {
     const { job: accepted } = await services.acceptOnce(job, claim)
     if (!accepted) return await keyed.refused(headers)
-    door.note(request, { executionId })
-    return acceptedResponse(executionId, claim.at, headers)
+    door.note(request, { executionId: accepted.executionId })
+    return acceptedResponse(accepted.executionId, claim.at, headers)
   }
-  const { createdAt } = await services.accept(job)
-  door.note(request, { executionId })
-  return acceptedResponse(executionId, createdAt, headers)
+  const accepted = await services.accept(job)
+  door.note(request, { executionId: accepted.executionId })
+  return acceptedResponse(accepted.executionId, accepted.createdAt, headers)
 }
 
 /** Shows the window on requests that were refused after the key check. They are not counted in it. */

@@ -113,7 +113,8 @@ class Receiver {
     assertAllowed(limits.take('async', owner), clock.now())
     limits.assertWithinUsage(owner)
     const executionId = newExecutionId()
-    if (!hook.respondsImmediately) return await this.#respond(call, executionId, claim)
+    if (!hook.respondsImmediately && !call.plan.startLimits?.debounce)
+      return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
     // Accepting the job also finds the run with the claim, but by then a duplicate's files would be stored for no run.
     const claimedBy =
@@ -123,7 +124,7 @@ class Receiver {
     const run = { workspaceId, workflowId, executionId, input: await this.#inputOf(call, executionId) }
     const job: JobRequest = { ...run, version: version ?? 0, trigger: 'webhook' }
     const accepted = await this.#services.accept(job, claim).catch((error) => this.#refuse(error, run))
-    if (accepted.job) return this.#taken(call, executionId)
+    if (accepted.job) return this.#taken(call, accepted.job.executionId)
     await this.#takeBack(run)
     return duplicate(call, accepted.claimedBy ?? executionId)
   }

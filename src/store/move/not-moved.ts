@@ -27,6 +27,7 @@ export const notMovedFromPostgres: NotMoved = {
   processes: 'the processes that run',
   changes: 'read by the processes that run',
   requests_under_way: 'held by the processes that run',
+  debounces: 'held by the processes that run',
   start_groups: 'counted by the processes that run',
   'credentials.lease_owner': leaseReason,
   'credentials.lease_until': leaseReason,

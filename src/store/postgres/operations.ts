@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import { noteWorkflowChange } from './cluster/changes.ts'
+import { endDebounce, joinDebounce } from './cluster/debounces.ts'
 import * as orphans from './cluster/orphans.ts'
 import * as processes from './cluster/processes.ts'
 import * as requests from './cluster/requests.ts'
@@ -233,6 +234,8 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   releaseWork: { kind: 'write', run: orphans.releaseWork },
   beginRequest: { kind: 'read', run: requests.beginRequest },
   endRequest: { kind: 'read', run: requests.endRequest },
+  joinDebounce: { kind: 'read', run: joinDebounce },
+  endDebounce: { kind: 'read', run: endDebounce },
   exchangeStarts: { kind: 'write', run: exchangeStarts },
 }
 

@@ -1,6 +1,7 @@
 import type { Write } from '../../domain/run/write.ts'
 import { onlyProcess } from '../process-store.ts'
 import type { Store } from '../store.ts'
+import { LocalDebounces } from './local-debounces.ts'
 import { LocalPresence } from './local-presence.ts'
 import { databasePath, type OpenOptions, type Sync } from './open.ts'
 import { Executor } from './thread/executor.ts'
@@ -46,6 +47,7 @@ function directStore(options: OpenOptions, onLost: OnLost): Store {
   const call: Call = (name, args) => Promise.try(() => executor.run(name, args))
   return storeOf(call, {
     ...new LocalPresence(),
+    ...new LocalDebounces(),
     ...onlyProcess,
     retain: (bounds) => Promise.try(() => executor.retain(bounds)),
     probe: async () => executor.probe(),
@@ -82,6 +84,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
   return {
     ...storeOf(call, {
       ...new LocalPresence(),
+      ...new LocalDebounces(),
       ...onlyProcess,
       retain: async (bounds) => {
         const { walBytes, ...step } = await writer.retain(bounds)

@@ -60,6 +60,35 @@ function isWithin(text: string, { min, max }: LimitRange): boolean {
   return /^-?\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
 }
 
+/** The time without starts, and the longest time. */
+export function DebounceFields() {
+  const { limits, readOnly, change } = useLimits()
+  const { debounce } = limits
+  return (
+    <>
+      <NumberField
+        label="Run after a time without starts (ms)"
+        note="Starts that follow each other faster are one run, with the last input. Callers do not wait for it."
+        value={debounce?.quietMs}
+        range={{ min: 1, max: 86_400_000 }}
+        readOnly={readOnly}
+        onChange={(quietMs) => change({ debounce: quietMs === undefined ? undefined : { ...debounce, quietMs } })}
+      />
+      {debounce && (
+        <NumberField
+          label="But after the first start at most (ms)"
+          value={debounce.maxMs}
+          range={{ min: 1, max: 2_678_400_000 }}
+          readOnly={readOnly}
+          onChange={(maxMs) =>
+            change({ debounce: { quietMs: debounce.quietMs, ...(maxMs !== undefined && { maxMs }) } })
+          }
+        />
+      )}
+    </>
+  )
+}
+
 type RateInput = { count?: number | undefined; windowMs?: number | undefined }
 
 /** The starts in a time: both numbers, or neither. One alone stays in its field until the other one is there. */

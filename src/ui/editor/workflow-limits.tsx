@@ -1,4 +1,4 @@
-import { BeyondField, KeyField, NumberField, RateFields, useLimits } from './limit-fields.tsx'
+import { BeyondField, DebounceFields, KeyField, NumberField, RateFields, useLimits } from './limit-fields.tsx'
 
 /** Edits the limits of the workflow. */
 export function WorkflowLimits() {
@@ -24,7 +24,8 @@ export function WorkflowLimits() {
         onChange={(concurrency) => change({ concurrency })}
       />
       <RateFields />
-      {(isLimited || limits.key !== undefined) && <KeyField />}
+      <DebounceFields />
+      {(isLimited || limits.debounce || limits.key !== undefined) && <KeyField />}
       {isLimited && <BeyondField />}
       {isLimited && (limits.beyond ?? 'queue') !== 'skip' && limits.beyond !== 'refuse' && (
         <NumberField

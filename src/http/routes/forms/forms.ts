@@ -119,8 +119,9 @@ async function start(call: Call, { values, upload }: FormBody): Promise<Response
   call.door.note(call.request, { executionId })
   const run = { workspaceId, workflowId, executionId, version: version ?? 0, trigger: 'form' as const, input }
   if (isAtOnce) {
-    await hideLimits(hidden(form), () => services.accept(run))
-    return jsonResponse({ success: true, executionId }, 202, call.headers)
+    const accepted = await hideLimits(hidden(form), () => services.accept(run))
+    call.headers['x-execution-id'] = accepted.executionId
+    return jsonResponse({ success: true, executionId: accepted.executionId }, 202, call.headers)
   }
   // The run goes on when the sender disconnects.
   allowSilence(call.request, call.server)

@@ -42,6 +42,7 @@ export async function exchangeStarts(sql: Sql, asks: readonly SharedGroupAsk[]):
 /** Deletes groups in which nothing counts any more. */
 export async function deleteOldStarts(sql: Sql): Promise<void> {
   await sql.run(deleteOld)
+  await sql.run(deleteOldDebounces)
 }
 
 const lock = `
@@ -65,6 +66,11 @@ const save = `
   UPDATE millrace.start_groups g SET starts = r.starts, owners = r.owners,
     kept_until = clock_timestamp() + make_interval(secs => r."keptMs" / 1000.0)
   FROM decided r WHERE g.workflow_id = r."workflowId" AND g.key = r.key AND r.starts IS NOT NULL`
+
+const deleteOldDebounces = `
+  DELETE FROM millrace.debounces WHERE (workflow_id, key) IN (
+    SELECT workflow_id, key FROM millrace.debounces WHERE owner NOT IN (SELECT number FROM millrace.processes)
+    FOR UPDATE SKIP LOCKED)`
 
 const deleteOld = `
   DELETE FROM millrace.start_groups WHERE (workflow_id, key) IN (

@@ -4,6 +4,7 @@ import type { LogWrite, Write } from '../../../domain/run/write.ts'
 import { rowsOf, type Sql } from '../connection.ts'
 import { keepTurns } from './chats.ts'
 import { makeClaims, releaseRequests } from './claims.ts'
+import { replaceInputs } from './job-inputs.ts'
 import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed } from './jobs.ts'
 import { appendLogs, appendNewLogs } from './logs.ts'
 import { insertPauseEvents, type JobEvent } from './pause-events.ts'
@@ -27,6 +28,7 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
     sql,
     accepted.filter(({ executionId }) => !ended.has(executionId)),
   )
+  refusals.push(...(await replaceInputs(sql, placed(writes, 'job-input'))))
   refusals.push(...(await moveJobs(sql, [...placed(writes, 'job-start'), ...placed(writes, 'job-wait')].sort(byIndex))))
   refusals.push(...(await insertSteps(sql, placed(writes, 'job-step'))))
   refusals.push(...(await pauseJobs(sql, placed(writes, 'job-pause'))))

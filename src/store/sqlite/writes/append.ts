@@ -4,7 +4,7 @@ import type { Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, releaseRequest, takeStep } from './claims.ts'
-import { endJob, insertJob, insertStep, startJob, suspendJob } from './jobs.ts'
+import { endJob, insertJob, insertStep, replaceInput, startJob, suspendJob } from './jobs.ts'
 import { appendLogs } from './logs.ts'
 import { insertPauseEvent } from './pause-events.ts'
 import { pauseJob } from './pauses.ts'
@@ -27,6 +27,8 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       ended ??= endedIn(writes)
       if (refused) refusals.push({ index, ...refused })
       else if (!ended.has(write.row.executionId)) insertJob(sql, write.row)
+    } else if (write.kind === 'job-input') {
+      if (!replaceInput(sql, write)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'schedule') {
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'job-start') {

@@ -44,6 +44,17 @@ export function startJob(sql: Sql, executionId: string, at: number): void {
   )
 }
 
+/** False when the job has begun. */
+export function replaceInput(sql: Sql, write: Extract<JobWrite, { kind: 'job-input' }>): boolean {
+  const changed = sql.get<{ number: number }>(
+    'UPDATE jobs SET input = ?, version = ? WHERE execution_id = ? AND state = 0 RETURNING number',
+    write.input,
+    write.version,
+    executionKey(write.executionId),
+  )
+  return changed !== undefined
+}
+
 /** From now on, a crash does not count as an interruption of the job. */
 export function suspendJob(sql: Sql, executionId: string, at: number): void {
   sql.run(

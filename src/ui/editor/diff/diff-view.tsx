@@ -76,6 +76,8 @@ const limitLabels: Readonly<Record<string, string>> = {
   concurrency: 'Runs at the same time',
   'rate.count': 'Starts in a window',
   'rate.windowMs': 'Window (ms)',
+  'debounce.quietMs': 'Run after a time without starts (ms)',
+  'debounce.maxMs': 'But after the first start at most (ms)',
   key: 'Limits for each',
   beyond: 'A start beyond these limits',
   queueMax: 'Starts that may wait',

@@ -24,6 +24,38 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
   })
 
   describe('a job', () => {
+    test('gets another input and version until it begins', async () => {
+      const { store, home } = here()
+      const row = jobOf(home)
+      const { executionId } = row
+      const inputOf = (byte: number) => {
+        return { kind: 'job-input' as const, executionId, version: byte, input: Uint8Array.of(byte) }
+      }
+      await store.append([{ kind: 'job', row }, ...[7, 8].map(inputOf)])
+      expect(await store.getJob(executionId)).toMatchObject({ version: 8, input: Uint8Array.of(8) })
+      await store.append([{ kind: 'job-start', executionId, at: 6_000 }])
+      expect(await store.append([inputOf(9)])).toEqual([{ index: 0, executionId: null }])
+      expect(await store.getJob(executionId)).toMatchObject({ version: 8, input: Uint8Array.of(8), state: 'running' })
+    })
+
+    test('stands for the starts that join it, until it is due or they have waited for long enough', async () => {
+      const { store } = here()
+      const executionIds = [newExecutionId(), newExecutionId(), newExecutionId()] as const
+      const join = (executionId: string, { now = 0, key = 'k', quietMs = 60_000, maxMs = 90_000 } = {}) =>
+        store.joinDebounce({ workflowId: 'w', key, executionId, quietMs, maxMs, now })
+      const [first, second, third] = executionIds
+      expect(await join(first)).toMatchObject({ executionId: first, dueInMs: expect.closeTo(60_000, -3) })
+      expect(await join(second)).toMatchObject({ executionId: first, dueInMs: expect.closeTo(60_000, -3) })
+      expect(await join(second, { key: 'other' })).toMatchObject({ executionId: second })
+      expect(await store.endDebounce(first, 0)).toBeWithin(1, 60_001)
+      expect(await store.endDebounce(first, 0, true)).toBe(0)
+      expect(await join(third)).toMatchObject({ executionId: third })
+      expect(await store.endDebounce(newExecutionId(), 0)).toBe(0)
+      // There would not be enough time to replace its input.
+      expect(await join(first, { key: 'short', maxMs: 10 })).toMatchObject({ executionId: first })
+      expect(await join(second, { key: 'short', maxMs: 10 })).toMatchObject({ executionId: second })
+    })
+
     test('is read as it was written, and ends with the log entry of its run', async () => {
       const { store, home } = here()
       await fc.assert(

@@ -8,7 +8,7 @@ import type { Place } from '../../../../src/engine/limits/start-group.ts'
 import { ManualClock } from '../../../support/clock.ts'
 
 const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
-  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 1_000 },
+  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 1_000, debounce: undefined },
   keyOf: () => 'k',
   ...limits,
 })

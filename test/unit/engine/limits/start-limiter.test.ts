@@ -7,7 +7,7 @@ import { StartLimiter } from '../../../../src/engine/limits/start-limiter.ts'
 import { ManualClock } from '../../../support/clock.ts'
 
 const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
-  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 1_000 },
+  ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 1_000, debounce: undefined },
   keyOf: (_, { input }) => String(input['key'] ?? ''),
   ...limits,
 })
