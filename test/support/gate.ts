@@ -3,6 +3,11 @@ export class Gate {
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
   readonly #held: { path: string; answer: () => void }[] = []
   readonly arrived: string[] = []
+  /** Requests that wait for a response. */
+  get held(): number {
+    return this.#held.length
+  }
+
   /** Whether it responds at once. */
   isOpen = false
   #arrival = Promise.withResolvers<void>()

@@ -6,7 +6,7 @@ import type { StartLimits } from '../compile/start-limits.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import type { Place } from './start-group.ts'
-import type { Starts } from './start-limiter.ts'
+import type { Entry, Starts } from './start-limiter.ts'
 
 export type LimitedExecutionOptions = {
   limiter: Starts
@@ -42,21 +42,40 @@ export class LimitedExecution {
     for (const stop of [...this.#stops]) stop(reason)
   }
 
-  async #execute(given: RunRequest, limits: StartLimits): Promise<RunEnd> {
-    const { limiter, clock, execute } = this.#options
-    const request = { ...given, executionId: given.executionId ?? newExecutionId() }
+  /** Costs a run that need not wait no promise more than necessary. */
+  #execute(given: RunRequest, limits: StartLimits): Promise<RunEnd> {
+    const { limiter, clock } = this.#options
+    const request = given.executionId === undefined ? { ...given, executionId: newExecutionId() } : given
+    const start = request as RunRequest & { executionId: string }
     const granted = Promise.withResolvers<Place>()
     const askedAt = clock.monotonic()
-    const entering = limiter.admit(request, limits, granted.resolve)
-    const entry = entering instanceof Promise ? await entering : entering
-    const place = entry.place ?? (await this.#wait(request, granted, entry.leave))
-    place.begin()
     try {
-      const queuedMs = clock.monotonic() - askedAt
-      return await execute({ ...request, queuedMs, isReplaced: () => place.isReplaced })
-    } finally {
-      place.release()
+      const entering = limiter.admit(start, limits, granted.resolve)
+      if (!(entering instanceof Promise) && entering.place) return this.#run(request, limits, entering.place)
+      return this.#runLater(request, limits, entering, granted, askedAt)
+    } catch (refusal) {
+      return Promise.reject(refusal)
     }
+  }
+
+  async #runLater(
+    request: RunRequest,
+    limits: StartLimits,
+    entering: Entry | Promise<Entry>,
+    granted: PromiseWithResolvers<Place>,
+    askedAt: number,
+  ): Promise<RunEnd> {
+    const entry = await entering
+    const place = entry.place ?? (await this.#wait(request, granted, entry.leave))
+    return await this.#run({ ...request, queuedMs: this.#options.clock.monotonic() - askedAt }, limits, place)
+  }
+
+  #run(request: RunRequest, { beyond }: StartLimits, place: Place): Promise<RunEnd> {
+    place.begin()
+    const isReplaced = () => place.isReplaced
+    const running = this.#options.execute(beyond === 'replace' ? { ...request, isReplaced } : request)
+    running.then(place.release, place.release)
+    return running
   }
 
   /** Rejects with EXECUTION_TIMEOUT when the time of the caller is over, and when it disconnects. */

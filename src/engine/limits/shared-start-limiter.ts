@@ -24,6 +24,7 @@ export class SharedStartLimiter implements Starts {
   readonly #counts: StartCounter
   #isAsking = false
   #timer: Timer | undefined
+  #soon: Timer | undefined
 
   constructor(options: SharedStartLimiterOptions) {
     this.#options = options
@@ -90,7 +91,7 @@ export class SharedStartLimiter implements Starts {
     if (!group) {
       const own: SharedGroup = new SharedGroup({
         ...{ workflowId, key, limits },
-        onRelease: () => this.#isDirty(own),
+        onRelease: () => (own.waiting > 0 ? this.#isDirty(own) : this.#isDirtySoon(own)),
         cancel: (executionId) => {
           this.#counts.add(workflowId, 'replaced')
           this.#options.cancel(executionId)
@@ -109,10 +110,23 @@ export class SharedStartLimiter implements Starts {
 
   #isDirty(group: SharedGroup): void {
     this.#dirty.add(group)
-    if (this.#isAsking) return
+    this.#askNow()
+  }
+
+  #askNow(): void {
+    if (this.#isAsking || this.#dirty.size === 0) return
     this.#isAsking = true
     // Starts that come in the same turn are asked for together.
     queueMicrotask(() => void this.#exchange())
+  }
+
+  /** A place that no start of this process waits for: the store learns of it with the next question, or soon. */
+  #isDirtySoon(group: SharedGroup): void {
+    this.#dirty.add(group)
+    this.#soon ??= this.#options.clock.setTimer(soonMs, () => {
+      this.#soon = undefined
+      this.#askNow()
+    })
   }
 
   async #exchange(): Promise<void> {
@@ -135,7 +149,8 @@ export class SharedStartLimiter implements Starts {
   }
 
   #forget(group: SharedGroup): void {
-    if (group.isEmpty && !this.#dirty.has(group)) this.#groups.delete(`${group.workflowId} ${group.key}`)
+    const name = `${group.workflowId} ${group.key}`
+    if (group.isEmpty && !this.#dirty.has(group) && this.#groups.get(name) === group) this.#groups.delete(name)
   }
 
   #askLater(): void {
@@ -152,5 +167,7 @@ export class SharedStartLimiter implements Starts {
 
 /** Groups in one transaction. */
 const groupsMax = 200
+/** How long a release waits for a question to go with. Others look for places less often anyway. */
+const soonMs = 20
 /** How often to ask for starts that wait. */
 const askMs = 100

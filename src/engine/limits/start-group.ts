@@ -12,7 +12,7 @@ export type Place = {
   /** Counts the start in the rate. To be called once, when the run starts. */
   begin(): void
   /** Gives the place to the next start. Further calls have no effect. */
-  release(): void
+  readonly release: () => void
 }
 
 /** A start that waits for its place. */
@@ -113,21 +113,24 @@ export class StartGroup {
 
   #take(start: Start): Place {
     if (!start.hasStarted) this.#reserved += 1
-    const place = new GroupPlace(start, {
-      begun: (isStart) => {
-        this.#reserved -= 1
-        const { rate } = this.limits
-        if (!isStart) return
-        if (rate) this.#rate.add(this.#options.clock.monotonic(), rate)
-        if (this.#waiting.size > 0) this.#settle()
-      },
-      released: () => {
-        this.#places.delete(place)
-        this.advance()
-      },
-    })
+    const place = new GroupPlace(start, this)
     this.#places.add(place)
     return place
+  }
+
+  /** Called by a place when its new run begins, or leaves without having begun. */
+  leftReservation(hasBegun: boolean): void {
+    this.#reserved -= 1
+    if (!hasBegun) return
+    const { rate } = this.limits
+    if (rate) this.#rate.add(this.#options.clock.monotonic(), rate)
+    if (this.#waiting.size > 0) this.#settle()
+  }
+
+  /** Called by a place when it is free. */
+  released(place: GroupPlace): void {
+    this.#places.delete(place)
+    this.advance()
   }
 
   #settle(): void {
@@ -171,32 +174,32 @@ const timerMsMax = 3_600_000
 
 class GroupPlace implements Place {
   readonly executionId: string
-  readonly #on: { begun(isStart: boolean): void; released(): void }
+  readonly #group: StartGroup
   /** Whether it still counts as reserved. */
   #isReserved: boolean
   #isReleased = false
   isReplaced = false
 
-  constructor({ executionId, hasStarted }: Start, on: { begun(isStart: boolean): void; released(): void }) {
+  constructor({ executionId, hasStarted }: Start, group: StartGroup) {
     this.executionId = executionId
     this.#isReserved = hasStarted !== true
-    this.#on = on
+    this.#group = group
   }
 
   begin(): void {
     this.#leaveReservation(true)
   }
 
-  release(): void {
+  readonly release = (): void => {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#leaveReservation(false)
-    this.#on.released()
+    this.#group.released(this)
   }
 
-  #leaveReservation(isStart: boolean): void {
+  #leaveReservation(hasBegun: boolean): void {
     if (!this.#isReserved) return
     this.#isReserved = false
-    this.#on.begun(isStart)
+    this.#group.leftReservation(hasBegun)
   }
 }

@@ -29,7 +29,8 @@ export type CallOptions = {
 /** The whole service in its own data directory, with an owner's key and low limits. */
 export class ExecutionWorld {
   readonly #folder: Disposable & { path: string }
-  readonly #app: App
+  #app: App
+  readonly #flags: Record<string, string>
   readonly apiKey: string
   readonly workspaceId: string
   #names = 0
@@ -38,16 +39,30 @@ export class ExecutionWorld {
   static async open(flags: Record<string, string> = {}): Promise<ExecutionWorld> {
     const folder = temporaryFolder()
     const bounds = { 'body-bytes-max': '2000', 'body-bytes-max-files': '4000', 'runs-max': '20' }
-    const app = await startTestApp(folder.path, { ...bounds, ...flags })
+    const all = { ...bounds, ...flags }
+    const app = await startTestApp(folder.path, all)
     const made = await createInstallation(app.store, Date.now())
-    return new ExecutionWorld(folder, app, made?.apiKey ?? '', made?.workspaceId ?? '')
+    return new ExecutionWorld(folder, app, all, made?.apiKey ?? '', made?.workspaceId ?? '')
   }
 
-  private constructor(folder: Disposable & { path: string }, app: App, apiKey: string, workspaceId: string) {
+  private constructor(
+    folder: Disposable & { path: string },
+    app: App,
+    flags: Record<string, string>,
+    apiKey: string,
+    workspaceId: string,
+  ) {
     this.#folder = folder
     this.#app = app
+    this.#flags = flags
     this.apiKey = apiKey
     this.workspaceId = workspaceId
+  }
+
+  /** Stops the service at once, and starts it again with the same data. */
+  async restart(): Promise<void> {
+    await this.#app.stop(0)
+    this.#app = await startTestApp(this.#folder.path, this.#flags)
   }
 
   /** The data directory. */

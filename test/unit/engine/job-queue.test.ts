@@ -1,3 +1,4 @@
+// Long because all of these tests need the same disk.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JobFacts, JobPage } from '../../../src/domain/run/job.ts'
@@ -50,6 +51,53 @@ test('workflows with a higher priority come first, equal ones take turns, and wo
   const order = []
   for (let job = queue.take(); job; job = queue.take()) order.push(`${job.workspaceId}${job.workflowId.slice(-1)}`)
   expect(order).toEqual(['w1', 'other4', 'w2', 'other4', 'w1', 'w2', 'w0', 'w0', 'w3', 'w3'])
+})
+
+test('jobs behind those that wait for the limits of their workflow are found, and the disk is read now and then', async () => {
+  const clock = new ManualClock()
+  const disk = new Disk()
+  const parked = new Set<string>()
+  let reads = 0
+  const queue = new JobQueue({
+    claim: async (page) => {
+      reads += 1
+      return disk.list(page)
+    },
+    isActive: () => false,
+    isParked: (id) => parked.has(id),
+    window: { remembered: 4, perWorkflow: 2, workflows: 10 },
+  })
+  // Every job asks for a place in its turn, and gets none.
+  const dispatch = () => {
+    for (let job = queue.take(); job; job = queue.take()) {
+      parked.add(job.executionId)
+      refills.whenNeeded(true)
+    }
+    refills.whenNeeded(false)
+  }
+  const failed = () => expect.unreachable()
+  const refills = new QueueRefills({ queue, clock, pauseMs: 1_000, refilled: dispatch, failed })
+  disk.jobs.push(...[0, 1, 2, 3, 4].map((n) => jobOf(n, 1)))
+  queue.addOnDisk(5)
+  dispatch()
+  const settle = async () => {
+    for (let turn = 0; turn < 200; turn += 1) await Promise.resolve()
+  }
+  await settle()
+  expect([parked.size, reads < 6]).toEqual([2, true])
+  const before = reads
+  clock.advance(1_000)
+  await settle()
+  expect(reads - before).toBeLessThan(3)
+  // The first two run.
+  for (const { executionId } of disk.jobs.splice(0, 2)) parked.delete(executionId)
+  clock.advance(1_000)
+  await settle()
+  expect([...parked]).toEqual(['job 2', 'job 3'])
+  for (const { executionId } of disk.jobs.splice(0, 2)) parked.delete(executionId)
+  clock.advance(1_000)
+  await settle()
+  expect([...parked]).toEqual(['job 4'])
 })
 
 test('every job gets exactly one turn, in the order of its workflow, however few jobs fit in memory', async () => {

@@ -12,12 +12,10 @@ import { rowsOf, type Sql, storable } from '../connection.ts'
  */
 export async function exchangeStarts(sql: Sql, asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]> {
   const named = asks.map((ask) => ({ ask, workflowId: storable(ask.workflowId), key: storable(ask.key) }))
-  const rows = await sql.all<{ workflowId: string; key: string; starts: SharedGroup | null }>(
-    lock,
-    rowsOf(named.map(({ workflowId, key }) => ({ workflowId, key }))),
-  )
-  // After the locks: the time of one decision is never before that of an earlier one.
-  const { now, living } = (await sql.get<{ now: number; living: number[] }>(selectMoment))!
+  const rows = await sql.all<LockedGroup>(lock, rowsOf(named.map(({ workflowId, key }) => ({ workflowId, key }))))
+  // Each of them was read after its lock: the time of one decision is never before that of an earlier one.
+  const now = Math.max(...rows.map((row) => row.now))
+  const living = rows[0]?.living ?? []
   const found = new Map(rows.map(({ workflowId, key, starts }) => [`${workflowId} ${key}`, starts ?? undefined]))
   const moment = { owner: sql.owner, living: new Set([...living, sql.owner]), now }
   const decided = named.map(({ ask, workflowId, key }) => {
@@ -45,14 +43,13 @@ export async function deleteOldStarts(sql: Sql): Promise<void> {
   await sql.run(deleteOldDebounces)
 }
 
+type LockedGroup = { workflowId: string; key: string; starts: SharedGroup | null; now: number; living: number[] }
+
 const lock = `
   INSERT INTO millrace.start_groups AS g (workflow_id, key)
   SELECT DISTINCT "workflowId", key FROM json_to_recordset($1::text::json) AS r ("workflowId" text, key text) ORDER BY 1, 2
   ON CONFLICT (workflow_id, key) DO UPDATE SET kept_until = g.kept_until
-  RETURNING workflow_id AS "workflowId", key, starts`
-
-const selectMoment = `
-  SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now,
+  RETURNING workflow_id AS "workflowId", key, starts, extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
     (SELECT coalesce(json_agg(number), '[]') FROM millrace.processes) AS living`
 
 const save = `

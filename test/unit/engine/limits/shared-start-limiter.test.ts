@@ -9,7 +9,7 @@ import { ManualClock } from '../../../support/clock.ts'
 
 const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
   ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 1_000, debounce: undefined },
-  keyOf: () => 'k',
+  keyOf: (_, { input }) => String(input['key'] ?? 'k'),
   ...limits,
 })
 
@@ -19,10 +19,10 @@ class Shared {
   readonly living = new Set<number>()
   /** Whether answers get lost. */
   isBroken = false
-  #group: SharedGroup | undefined
+  readonly #groups = new Map<string, SharedGroup | undefined>()
 
   get group(): SharedGroup | undefined {
-    return this.#group
+    return this.#groups.get('k')
   }
 
   process(owner: number): Process {
@@ -35,9 +35,9 @@ class Shared {
       await Promise.resolve()
       const answers = asks.map((ask) => {
         const moment = { owner, living: this.living, now: this.clock.monotonic() }
-        const decided = decideStarts(this.#group, ask, moment)
+        const decided = decideStarts(this.#groups.get(ask.key), ask, moment)
         // As the store does.
-        this.#group = decided.group && (JSON.parse(JSON.stringify(decided.group)) as SharedGroup)
+        this.#groups.set(ask.key, decided.group && (JSON.parse(JSON.stringify(decided.group)) as SharedGroup))
         return decided.answer
       })
       if (this.isBroken) throw new AppError('STORAGE_UNAVAILABLE', 'The answer was lost')
@@ -49,6 +49,7 @@ class Shared {
 class Process {
   readonly running = new Map<string, Place>()
   readonly cancelled: string[] = []
+  readonly begun: string[] = []
   readonly #limiter: SharedStartLimiter
   active: StartLimits | undefined
   /** Called when a run starts. */
@@ -63,8 +64,8 @@ class Process {
     })
   }
 
-  async admit(executionId: string, limits: StartLimits): Promise<'place' | 'waits' | 'skipped' | string> {
-    const start = { executionId, workflowId: 'w', trigger: 'api' as const, input: { input: {}, fields: {} } }
+  async admit(executionId: string, limits: StartLimits, key = 'k'): Promise<'place' | 'waits' | 'skipped' | string> {
+    const start = { executionId, workflowId: 'w', trigger: 'api' as const, input: { input: { key }, fields: {} } }
     try {
       const entry = await this.#limiter.admit(start, limits, (place) => this.#begin(executionId, place))
       if (!entry.place) return 'waits'
@@ -85,6 +86,7 @@ class Process {
   #begin(executionId: string, place: Place): void {
     place.begin()
     this.running.set(executionId, place)
+    this.begun.push(executionId)
     this.began(executionId)
   }
 }
@@ -163,6 +165,27 @@ describe('two processes', () => {
     }
     expect(b.running.size).toBe(1)
   })
+})
+
+test('a key that was forgotten and comes again keeps its limit', async () => {
+  const shared = new Shared()
+  const [a, b] = [shared.process(1), shared.process(2)]
+  const limits = limitsWith({ concurrency: 1 })
+  await a.admit('a1', limits)
+  a.end('a1')
+  // The store learns of the end with this question.
+  await a.admit('other', limits, 'other')
+  expect(await a.admit('a2', limits)).toBe('place')
+  shared.clock.advance(20)
+  await settle()
+  expect(await b.admit('b1', limits)).toBe('waits')
+  expect(await a.admit('a3', limits)).toBe('waits')
+  for (let turn = 0; turn < 30; turn += 1) {
+    for (const each of [a, b]) for (const id of each.running.keys()) if (id !== 'other') each.end(id)
+    shared.clock.advance(100)
+    await settle()
+  }
+  expect([a.begun.includes('a3'), b.begun.includes('b1')]).toEqual([true, true])
 })
 
 test('an answer that got lost leaves no place behind', async () => {

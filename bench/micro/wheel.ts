@@ -1,9 +1,9 @@
 import { bench, do_not_optimize, run, summary } from 'mitata'
-import { Wheel } from '../src/webhooks/wheel.ts'
+import { Wheel } from '../../src/webhooks/wheel.ts'
 
 /**
  * How much does a timer cost while a million others are pending: in the wheel, in a binary heap of typed arrays, and as
- * `setTimeout`? All figures are per timer. `bun bench/wheel.ts [pending]`
+ * `setTimeout`? All figures are per timer. `bun bench/micro/wheel.ts [pending]`
  */
 const pending = Number(Bun.argv[2] ?? 1_000_000)
 const horizonMs = 600_000

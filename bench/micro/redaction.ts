@@ -1,13 +1,13 @@
 import { bench, do_not_optimize, run } from 'mitata'
-import { createRedactor } from '../src/domain/redaction/redactor.ts'
-import { formsOf } from '../src/domain/redaction/secret-forms.ts'
-import { noCost } from '../src/domain/run/cost.ts'
-import type { RunRecord, Span } from '../src/domain/run/log.ts'
-import { createFold } from '../src/events/batch.ts'
+import { createRedactor } from '../../src/domain/redaction/redactor.ts'
+import { formsOf } from '../../src/domain/redaction/secret-forms.ts'
+import { noCost } from '../../src/domain/run/cost.ts'
+import type { RunRecord, Span } from '../../src/domain/run/log.ts'
+import { createFold } from '../../src/events/batch.ts'
 
 /**
  * How much does it cost to keep a workspace's secrets out of recorded runs, and which search algorithm is the fastest?
- * `bun bench/redaction.ts [secrets]`
+ * `bun bench/micro/redaction.ts [secrets]`
  */
 const count = Number(Bun.argv[2] ?? 20)
 const secrets = Array.from({ length: count }, (_, index) => {

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { Gate } from '../../../support/gate.ts'
+import { block, document } from '../../../support/make.ts'
+import { ExecutionWorld, start } from '../execution-world.ts'
+
+const asynchronous = { headers: { 'x-execution-mode': 'async' } }
+
+test('runs that waited for the limits keep them after a restart, and all of them run', async () => {
+  const gate = new Gate()
+  const world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })
+  const draft = document({
+    blocks: [start(), block('ask', 'api', { url: `${gate.url}/restart` })],
+    edges: ['start > ask'],
+    limits: { concurrency: 2 },
+  })
+  const id = await world.deploy(draft)
+  const ids: string[] = []
+  for (let count = 0; count < 8; count += 1) ids.push((await world.execute(id, {}, asynchronous)).json.executionId)
+  await gate.arrivals(2)
+  await world.restart()
+  // The two that ran resume: their requests are repeated.
+  await gate.arrivals(4)
+  const statuses = await Promise.all(ids.map(async (each) => (await world.call(`/api/jobs/${each}`)).json.status))
+  expect(statuses.filter((status) => status === 'processing')).toHaveLength(2)
+  expect(statuses.filter((status) => status === 'queued')).toHaveLength(6)
+  for (let count = 4; count < 10; count += 2) {
+    gate.answerAll()
+    await gate.arrivals(count + 2)
+    expect(gate.held).toBe(2)
+  }
+  gate.answerAll()
+  for (const each of ids) {
+    while ((await world.call(`/api/jobs/${each}`)).json.status !== 'completed') await Bun.sleep(10)
+  }
+  await world.close()
+  await gate.stop()
+}, 30_000)
+
+test('a debounced run begins after a restart, with the last input', async () => {
+  const world = await ExecutionWorld.open()
+  const draft = document({
+    blocks: [start(), block('f', 'function', { code: 'return <api.input>' })],
+    edges: ['start > f'],
+    limits: { debounce: { quietMs: 600_000 } },
+  })
+  const id = await world.deploy(draft)
+  const first = await world.execute(id, { n: 1 })
+  await world.execute(id, { n: 2 })
+  await world.restart()
+  for (;;) {
+    const { json } = await world.call(`/api/jobs/${first.json.executionId}`)
+    if (json.status === 'completed') {
+      expect(json.output.result).toEqual({ n: 2 })
+      break
+    }
+    await Bun.sleep(10)
+  }
+  await world.close()
+}, 30_000)
