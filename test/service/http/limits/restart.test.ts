@@ -18,11 +18,9 @@ test('runs that waited for the limits keep them after a restart, and all of them
   for (let count = 0; count < 8; count += 1) ids.push((await world.execute(id, {}, asynchronous)).json.executionId)
   await gate.arrivals(2)
   await world.restart()
-  // The two that ran resume: their requests are repeated.
+  // The two that ran will repeat their requests.
   await gate.arrivals(4)
-  const statuses = await Promise.all(ids.map(async (each) => (await world.call(`/api/jobs/${each}`)).json.status))
-  expect(statuses.filter((status) => status === 'processing')).toHaveLength(2)
-  expect(statuses.filter((status) => status === 'queued')).toHaveLength(6)
+  expect((await world.call(`/api/workflows/${id}/status`)).json.starts.running).toBe(2)
   for (let count = 4; count < 10; count += 2) {
     gate.answerAll()
     await gate.arrivals(count + 2)
@@ -56,4 +54,26 @@ test('a debounced run begins after a restart, with the last input', async () => 
     await Bun.sleep(10)
   }
   await world.close()
+}, 30_000)
+
+test('callers that wait when the service stops get 503, and their runs do not start', async () => {
+  const gate = new Gate()
+  const world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })
+  const draft = document({
+    blocks: [start(), block('ask', 'api', { url: `${gate.url}/stop` })],
+    edges: ['start > ask'],
+    limits: { concurrency: 1 },
+  })
+  const id = await world.deploy(draft)
+  const first = world.execute(id, {}).catch(() => undefined)
+  await gate.arrivals(1)
+  const second = world.execute(id, {})
+  while ((await world.call(`/api/workflows/${id}/status`)).json.starts.waiting === 0) await Bun.sleep(5)
+  await world.restart()
+  expect(await second).toMatchObject({ status: 503, json: { code: 'OVERLOADED' } })
+  await first
+  expect(gate.arrived).toHaveLength(1)
+  gate.answerAll()
+  await world.close()
+  await gate.stop()
 }, 30_000)
