@@ -21,6 +21,27 @@ describe('the limits in a document', () => {
     ])
   })
 
+  test.each([
+    [{ concurrency: 0 }, 'limits.concurrency must be a whole number from 1 to 100000'],
+    [{ rate: { count: 1 } }, 'limits.rate.windowMs'],
+    [{ rate: { count: 1, windowMs: 5, perMs: 5 } }, 'limits.rate.perMs is not known here.'],
+    [{ key: '' }, 'limits.key'],
+    [{ beyond: 'drop' }, 'limits.beyond must be "queue", "skip", "refuse" or "replace"'],
+    [{ queueMax: -1 }, 'limits.queueMax must be a whole number from 0 to 100000'],
+    [{ debounce: {} }, 'limits.debounce.quietMs'],
+    [{ priority: 11 }, 'limits.priority must be a whole number from -10 to 10'],
+  ])('cannot be %p', (limits, message) => {
+    expect(problem(limits)).toEqual([expect.stringContaining(message)])
+  })
+
+  test('may all be set', () => {
+    const limits = {
+      ...{ concurrency: 3, rate: { count: 5, windowMs: 1_000 }, key: '<api.customer>', beyond: 'replace' },
+      ...{ queueMax: 0, debounce: { quietMs: 5, maxMs: 9 }, priority: -10, timeoutMs: 1 },
+    }
+    expect(read(limits)).toMatchObject({ document: { limits }, warnings: [] })
+  })
+
   test('are rejected with a member that has no effect', () => {
     expect(problem({ timeout: 5 })).toEqual(['limits.timeout: limits.timeout is not known here.'])
     expect(problem([])).toHaveLength(1)
