@@ -1,11 +1,11 @@
 export type Rate = { count: number; windowMs: number }
-/** Starts that leave the window together. */
+/** Starts that leave the window together. `first` and `last`: the times of the first and the last one. */
 export type RateEntry = { first: number; last: number; count: number }
 
 /**
- * The starts in the latest window: never more than `count` in any time of `windowMs`. Up to 64 starts are remembered
- * one by one. Beyond that, starts within a 64th of the window share an entry and leave the window together, with the
- * last of them, so the memory stays constant and the rate is at most a 64th lower. Times never go back.
+ * A sliding window: at most `count` starts in any period of `windowMs`. The first 64 starts have an entry each. Further
+ * starts within a 64th of the window share an entry and leave the window together with the last of them. So the memory
+ * is constant, and the effective rate is at most a 64th lower. Times must never go back.
  */
 export class RateWindow {
   readonly #entries: RateEntry[]
@@ -20,7 +20,7 @@ export class RateWindow {
     return this.#entries
   }
 
-  /** The starts in the window that ends now. */
+  /** The number of starts in the window that ends now. */
   count(now: number, { windowMs }: Rate): number {
     let gone = 0
     for (const { last, count } of this.#entries) {
@@ -41,7 +41,7 @@ export class RateWindow {
     } else this.#entries.push({ first: now, last: now, count: 1 })
   }
 
-  /** When fewer than `count` starts will be in the window, if nothing starts until then. */
+  /** The time from which fewer than `count` starts are in the window, if nothing starts before. */
   freeAt(count: number, { windowMs }: Rate): number {
     let left = this.#total
     for (const { last, count: gone } of this.#entries) {
@@ -52,5 +52,5 @@ export class RateWindow {
   }
 }
 
-/** Half of them are remembered one by one, the others are the parts of a window. */
+/** One half is for single starts, the other half for entries that starts share. */
 const entriesMax = 128

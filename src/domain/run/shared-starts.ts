@@ -1,13 +1,13 @@
 import type { BeyondLimit } from '../workflow/workflow-limits.ts'
 import { type Rate, type RateEntry, RateWindow } from './rate-window.ts'
 
-/** A start that asks for a place. `isNew`: it has not waited before, so it may be refused or skipped. */
+/** A start that asks for a slot. `isNew`: it does not wait yet, so it may be refused or skipped. */
 export type SharedStart = { executionId: string; hasStarted: boolean; isNew: boolean }
 
-/** A run with a place, in a workflow whose newer starts replace older ones. `at`: when it got its place. */
+/** A run with a slot, in a workflow with `replace`. `at`: when it got its slot, in epoch milliseconds. */
 export type SharedRun = { executionId: string; at: number; isReplaced: boolean }
 
-/** The starts of a workflow and key in one process, and what it asks for. */
+/** The starts of a workflow and key in one process, and its request for slots. */
 export type SharedGroupAsk = {
   workflowId: string
   key: string
@@ -16,29 +16,29 @@ export type SharedGroupAsk = {
   rate?: Rate
   beyond: BeyondLimit
   queueMax: number
-  /** Runs of this process with a place. */
+  /** How many runs of this process have a slot. */
   running: number
-  /** The same runs, with `replace`. */
+  /** These runs; only with `replace`. */
   runs?: readonly SharedRun[]
-  /** Starts of this process that wait, with those in `starts` that are not new. */
+  /** How many starts of this process wait, including those in `starts` that are not new. */
   waiting: number
   starts: readonly SharedStart[]
 }
 
-/** `retryAfterMs`: until a refused start may have a place. */
+/** `retryAfterMs`: after which a refused caller should try again. */
 export type SharedGroupAnswer = {
   granted: { executionId: string; at: number }[]
   queued: string[]
   refused: string[]
   retryAfterMs: number
-  /** Runs of this process that newer starts replace. */
+  /** Runs of this process that newer starts replace, so they are to be cancelled. */
   replaced: string[]
 }
 
-/** The starts of a workflow and key in all processes, as the store has them. */
+/** The starts of a workflow and key in all processes, as the store keeps them. */
 export type SharedGroup = { owners: Readonly<Record<string, OwnerStarts>>; rate: readonly RateEntry[] }
 
-/** `since`: how long it waits without a grant; `seenAt`: its latest question. */
+/** `since`: the process has waited since then without getting a slot. `seenAt`: the time of its latest request. */
 type OwnerStarts = {
   running: number
   waiting: number
@@ -47,12 +47,12 @@ type OwnerStarts = {
   runs?: readonly SharedRun[]
 }
 
-/** `living`: the processes whose starts count. */
+/** `owner`: the process that asks. `living`: the processes that run, whose starts count. */
 export type SharedMoment = { owner: number; living: ReadonlySet<number>; now: number }
 
 /**
- * Decides which starts of one process get a place. What the process says about its own starts replaces what the store
- * knew, so an answer that got lost is corrected by the next question. Undefined instead of a group without any start.
+ * Decides which starts of one process get a slot. The request has all starts of the process and replaces the stored
+ * ones, so the next request corrects a response that was lost. `group` is undefined when it has no starts.
  */
 export function decideStarts(
   before: SharedGroup | undefined,
@@ -70,7 +70,7 @@ export function decideStarts(
   const window = new RateWindow(before?.rate)
   const sum = (member: 'running' | 'waiting') => others.reduce((total, [, each]) => total + each[member], own[member])
   const answer: SharedGroupAnswer = { granted: [], queued: [], refused: [], retryAfterMs: 1_000, replaced: [] }
-  // A process that releases a place usually takes it for its own next start. Others must not starve because of that.
+  // A process that releases a slot usually takes it for its own next start. Other processes must not starve.
   const isBehind = others.some(([, { since, seenAt, waiting }]) => {
     return waiting > 0 && since !== null && since < Math.min(now, own.since) - patienceMs && seenAt > now - patienceMs
   })
@@ -110,7 +110,7 @@ export function decideStarts(
   return { group: isEmpty ? undefined : { owners, rate: rate ? window.entries : [] }, answer }
 }
 
-/** Marks as many of the oldest runs as newer ones wait for their places. */
+/** Marks the oldest runs as replaced, one for each start that waits. */
 function markOldest(owners: Record<string, OwnerStarts>, count: number): void {
   const all = Object.values(owners).flatMap(({ runs = [] }) => runs)
   const oldest = all.toSorted((a, b) => a.at - b.at).slice(0, count)
@@ -124,5 +124,5 @@ function markOldest(owners: Record<string, OwnerStarts>, count: number): void {
   }
 }
 
-/** For how long a process may go on taking the places that it releases while another one waits. */
+/** How long a process may reuse the slots that it releases while another process waits. */
 const patienceMs = 1_000

@@ -13,47 +13,47 @@ const whole = (minimum: number, maximum: number, unit = '') =>
 const closed = { additionalProperties: false }
 
 export const beyondLimit = ['queue', 'skip', 'refuse', 'replace'] as const
-/** The treatment of a start beyond the limits. */
+/** The treatment of a start over the concurrency or rate. */
 export type BeyondLimit = (typeof beyondLimit)[number]
 
-/** The limits that a workflow sets for its own runs. Unknown members are rejected, because nobody may rely on them. */
+/** The limits that a workflow sets for its own runs. Unknown members are rejected, because they would limit nothing. */
 export const WorkflowLimits = t.Object(
   {
-    /** The time that a whole run may take. */
+    /** How long a run may take. */
     timeoutMs: t.Optional(whole(1, timeoutMsMax, ' (milliseconds)')),
-    /** The runs at the same time, of each key. */
+    /** How many runs of a key may be in progress at the same time. */
     concurrency: t.Optional(whole(1, 100_000)),
-    /** The starts in any time of this length, of each key. */
+    /** At most `count` runs of a key start in any period of `windowMs`. */
     rate: t.Optional(
       t.Object({ count: whole(1, 1_000_000), windowMs: whole(1, windowMsMax, ' (milliseconds)') }, closed),
     ),
     /** A template over the input of the trigger. Starts with the same text share the limits. */
     key: t.Optional(t.String({ minLength: 1, maxLength: 1_000 })),
     beyond: t.Optional(oneOf(beyondLimit, { expected: '"queue", "skip", "refuse" or "replace"' })),
-    /** The starts of a key that may wait. */
+    /** How many starts of a key may wait. */
     queueMax: t.Optional(whole(0, 100_000)),
-    /** The workflow runs once after starts that follow each other, when none came for `quietMs`. */
+    /** Combines the starts of a key into one run, which begins when no start has come for `quietMs`. */
     debounce: t.Optional(
       t.Object(
         {
           quietMs: whole(1, 86_400_000, ' (milliseconds)'),
-          /** The longest time from the first start. */
+          /** The longest time that the run may be delayed after the first start. */
           maxMs: t.Optional(whole(1, windowMsMax, ' (milliseconds)')),
         },
         closed,
       ),
     ),
-    /** Asynchronous runs of a workflow with a higher priority come before those of others in its workspace. */
+    /** Queued runs of workflows with a higher priority come before those of other workflows in the same workspace. */
     priority: t.Optional(whole(-10, 10)),
   },
   closed,
 )
 export type WorkflowLimits = Static<typeof WorkflowLimits>
 
-/** `queueMax` of a workflow that sets none. */
+/** The value of `queueMax` when a workflow does not set it. */
 export const queueMaxDefault = 1_000
 
-/** The limits in a stored document. None when an earlier version of the service kept another member of this name. */
+/** The limits in a stored document. Ignores an invalid member `limits`, which earlier versions accepted. */
 export function limitsIn({ limits }: { limits?: unknown }): WorkflowLimits {
   return Value.Check(WorkflowLimits, limits) ? limits : {}
 }

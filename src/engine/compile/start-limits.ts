@@ -5,18 +5,18 @@ import { type BeyondLimit, limitsIn, queueMaxDefault, windowMsMax } from '../../
 import type { Graph } from './graph.ts'
 import type { Report } from './report.ts'
 
-/** The limits on the starts of a workflow. Concurrency and rate hold for each key. */
+/** The limits on the starts of a workflow. Concurrency and rate apply to each key separately. */
 export type StartLimits = {
   concurrency: number
   rate: { count: number; windowMs: number } | undefined
   beyond: BeyondLimit
   queueMax: number
   debounce: { quietMs: number; maxMs: number } | undefined
-  /** The key of a start; the empty text without a template, or when the input lacks the value. */
+  /** The key of a start. It is empty without a template, or when the input lacks the value. */
   keyOf(trigger: StartKind, input: TriggerInput): string
 }
 
-/** The limits on starts in a document; undefined when it has none. Reports a key that does not read triggers only. */
+/** Compiles a document's limits on starts; undefined without any. Reports a key that reads more than triggers. */
 export function compileStartLimits(document: WorkflowDocument, graph: Graph, report: Report): StartLimits | undefined {
   const { concurrency, rate, key, beyond = 'queue', queueMax = queueMaxDefault, debounce: given } = limitsIn(document)
   const debounce = given && { quietMs: given.quietMs, maxMs: given.maxMs ?? windowMsMax }
@@ -28,7 +28,7 @@ export function compileStartLimits(document: WorkflowDocument, graph: Graph, rep
     if (!debounce) return undefined
   }
   if (beyond === 'replace' && concurrency === undefined) {
-    const message = '"replace" needs limits.concurrency: starts beyond a rate wait, and replace no run.'
+    const message = '"replace" has no effect without limits.concurrency: starts over the rate wait, and replace no run.'
     report.add('warning', 'LIMIT_WITHOUT_EFFECT', 'limits.beyond', null, message)
   }
   return { concurrency: concurrency ?? Number.POSITIVE_INFINITY, rate, beyond, queueMax, debounce, keyOf }
@@ -68,13 +68,13 @@ function compileKey(template: string, { root }: Graph, report: Report): StartLim
 function problemOf(source: string): string {
   return (
     `limits.key contains ${source}, which is not a value of a trigger. ` +
-    'The key is known before the run starts, so it can read only the input, such as <api.customer>.'
+    "The key is computed before the run starts, so it can read only the trigger's input, such as <api.customer>."
   )
 }
 
 /**
  * The text of a declared field, of the whole `input`, or of any other member of the input. An object or a list counts
- * as absent: as text, it may have megabytes.
+ * as absent, because its text could have megabytes.
  */
 function valueText({ input, fields }: TriggerInput, path: readonly PathStep[]): string {
   const [first = ''] = path

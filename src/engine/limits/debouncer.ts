@@ -8,7 +8,7 @@ export type DebouncerOptions = {
   end(executionId: string, now: number, isForced?: boolean): Promise<number>
 }
 
-/** Jobs that wait until their workflow has not been started with the same key for a while. */
+/** Delays jobs until their workflow has had no start with the same key for `quietMs`. */
 export class Debouncer {
   readonly #options: DebouncerOptions
   readonly #timers = new Map<string, Timer>()
@@ -17,12 +17,12 @@ export class Debouncer {
     this.#options = options
   }
 
-  /** The job that stands for a start: its own, or an earlier one. */
+  /** Returns the job that will run for a start: its own, or an earlier one. */
   join(start: Omit<DebounceStart, 'now'>): Promise<Debounced> {
     return this.#options.join({ ...start, now: this.#options.clock.monotonic() })
   }
 
-  /** Calls `due` when a job of this process is to run, at once if the store cannot say when. */
+  /** Calls `due` when a job of this process is due. If the store does not respond, the job counts as due. */
   watch(executionId: string, dueInMs: number, due: () => void): void {
     const timer = this.#options.clock.setTimer(Math.min(Math.max(1, Math.ceil(dueInMs)), timerMsMax), () => {
       this.#options
@@ -40,11 +40,11 @@ export class Debouncer {
     this.#timers.set(executionId, timer)
   }
 
-  /** Lets no more starts join a job, and does not run it. */
+  /** Stops waiting for a job. No more starts join it, and `due` is not called. */
   async forget(executionId: string): Promise<void> {
     this.#timers.get(executionId)?.cancel()
     this.#timers.delete(executionId)
-    // Otherwise no start joins it from its time on.
+    // If this fails, starts can join the job until its due time.
     await this.#options.end(executionId, this.#options.clock.monotonic(), true).catch(() => undefined)
   }
 }

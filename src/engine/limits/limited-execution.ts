@@ -5,21 +5,21 @@ import { newExecutionId } from '../../domain/ids.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 import type { RunEnd } from '../run/run-end.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import type { Place } from './start-group.ts'
+import type { Slot } from './start-group.ts'
 import type { Entry, Starts } from './start-limiter.ts'
 
 export type LimitedExecutionOptions = {
   limiter: Starts
   clock: Clock
   execute(request: RunRequest): Promise<RunEnd>
-  /** The time that a caller waits for its run. */
+  /** How long a caller waits for its run, the time in the queue included. */
   timeoutMs: number
-  /** Callers that may wait for a place, of all workflows. Workspaces share them. */
+  /** How many callers of all workflows may wait for a slot. Workspaces share this number fairly. */
   waitingMax: number
   shareFactor: number
 }
 
-/** Runs with a waiting caller, within the limits of their workflows. */
+/** Applies the limits of workflows to runs with a waiting caller. */
 export class LimitedExecution {
   readonly #options: LimitedExecutionOptions
   readonly #waiting: FairShare
@@ -32,11 +32,11 @@ export class LimitedExecution {
 
   execute(request: RunRequest): Promise<RunEnd> {
     const { startLimits } = request.plan
-    // A caller that waits for its run cannot be debounced: chats, and forms that show the response.
+    // `debounce` is ignored here: these callers, chats and forms that show the response, need the end of their own run.
     return startLimits && isLimiting(startLimits) ? this.#execute(request, startLimits) : this.#options.execute(request)
   }
 
-  /** Sends away the callers that wait for a place. */
+  /** Rejects the callers that wait for a slot with OVERLOADED. */
   stop(): void {
     const reason = new AppError('OVERLOADED', 'The service is stopping. Try again in a moment.', { retryAfterS: 5 })
     for (const stop of [...this.#stops]) stop(reason)
@@ -47,11 +47,11 @@ export class LimitedExecution {
     const { limiter, clock } = this.#options
     const request = given.executionId === undefined ? { ...given, executionId: newExecutionId() } : given
     const start = request as RunRequest & { executionId: string }
-    const granted = Promise.withResolvers<Place>()
+    const granted = Promise.withResolvers<Slot>()
     const askedAt = clock.monotonic()
     try {
       const entering = limiter.admit(start, limits, granted.resolve)
-      if (!(entering instanceof Promise) && entering.place) return this.#run(request, limits, entering.place)
+      if (!(entering instanceof Promise) && entering.slot) return this.#run(request, limits, entering.slot)
       return this.#runLater(request, limits, entering, granted, askedAt)
     } catch (refusal) {
       return Promise.reject(refusal)
@@ -62,33 +62,36 @@ export class LimitedExecution {
     request: RunRequest,
     limits: StartLimits,
     entering: Entry | Promise<Entry>,
-    granted: PromiseWithResolvers<Place>,
+    granted: PromiseWithResolvers<Slot>,
     askedAt: number,
   ): Promise<RunEnd> {
     const entry = await entering
-    const place = entry.place ?? (await this.#wait(request, granted, entry.leave))
-    return await this.#run({ ...request, queuedMs: this.#options.clock.monotonic() - askedAt }, limits, place)
+    const slot = entry.slot ?? (await this.#wait(request, granted, entry.leave))
+    return await this.#run({ ...request, queuedMs: this.#options.clock.monotonic() - askedAt }, limits, slot)
   }
 
-  #run(request: RunRequest, { beyond }: StartLimits, place: Place): Promise<RunEnd> {
-    place.begin()
-    const isReplaced = () => place.isReplaced
+  #run(request: RunRequest, { beyond }: StartLimits, slot: Slot): Promise<RunEnd> {
+    slot.begin()
+    const isReplaced = () => slot.isReplaced
     const running = this.#options.execute(beyond === 'replace' ? { ...request, isReplaced } : request)
-    running.then(place.release, place.release)
+    running.then(slot.release, slot.release)
     return running
   }
 
-  /** Rejects with EXECUTION_TIMEOUT when the time of the caller is over, and when it disconnects. */
-  async #wait(request: RunRequest, granted: PromiseWithResolvers<Place>, leave: () => void): Promise<Place> {
+  /** Rejects with EXECUTION_TIMEOUT when the caller has waited too long, and when it disconnects. */
+  async #wait(request: RunRequest, granted: PromiseWithResolvers<Slot>, leave: () => void): Promise<Slot> {
     const { clock, timeoutMs } = this.#options
     const { workspaceId, visitor, plan } = request
     if (!this.#waiting.hasRoom(workspaceId, visitor)) {
       leave()
-      throw new AppError('OVERLOADED', 'Too many callers wait for runs of limited workflows. Try again in a moment.')
+      throw new AppError(
+        'OVERLOADED',
+        'Too many callers are waiting because of the limits of workflows. Try again in a moment.',
+      )
     }
     this.#waiting.take(workspaceId, visitor)
     const waitMs = Math.min(timeoutMs, plan.limits.timeoutMs ?? timeoutMs)
-    // At once: later, it could be granted a place that nobody would release.
+    // Leave before rejecting: otherwise the start could be granted a slot that nobody releases.
     const stop = (reason: AppError) => {
       leave()
       granted.reject(reason)
@@ -115,7 +118,9 @@ function isLimiting({ concurrency, rate }: StartLimits): boolean {
 }
 
 function timedOut(waitMs: number): AppError {
-  const message = `The run waited for its turn longer than ${waitMs} ms, the time that it may take: its workflow has reached its limits.`
+  const message =
+    `The run did not start within ${waitMs} ms, because its workflow has reached its limits ` +
+    '(limits.concurrency or limits.rate).'
   return new AppError('EXECUTION_TIMEOUT', message)
 }
 

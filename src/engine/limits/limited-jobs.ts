@@ -3,7 +3,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { Job, JobFacts } from '../../domain/run/job.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 import type { Debouncer } from './debouncer.ts'
-import type { Place } from './start-group.ts'
+import type { Slot } from './start-group.ts'
 import type { Entry, LimitedStart, Starts } from './start-limiter.ts'
 
 export type LimitedJobsOptions = {
@@ -14,8 +14,8 @@ export type LimitedJobsOptions = {
 }
 
 /**
- * `isParked`: the job has no place yet, and is parked once `park` is called. `joined`: there is no job, because it was
- * debounced: this earlier one has its input.
+ * `isParked`: the job has no slot, so its owner must call `park`. `joined`: the start was debounced and has no job of
+ * its own; this earlier job has its input.
  */
 export type JobEntry = { isParked: boolean; joined?: string }
 const free: JobEntry = { isParked: false }
@@ -25,14 +25,13 @@ type Replace = (executionId: string) => Promise<boolean>
 type Ready = (job: JobFacts) => void
 
 /**
- * Asynchronous runs within the limits of their workflows. A job that has a place keeps it until its turn ends for good;
- * a pause ends it, too. A job without a place is parked: it is queued on disk, and comes into the queue when a place is
- * free.
+ * Applies the limits of workflows to asynchronous runs. A job with a slot keeps it until it ends or pauses. A job
+ * without a slot is parked: it is on disk as queued, and enters the queue in memory when it gets a slot.
  */
 export class LimitedJobs {
   readonly #options: LimitedJobsOptions
   /** By execution ID. */
-  readonly #places = new Map<string, Place>()
+  readonly #slots = new Map<string, Slot>()
   readonly #parked = new Map<string, ParkedJob>()
   #ready: Ready = () => undefined
   #isActive: (executionId: string) => boolean = () => false
@@ -41,19 +40,19 @@ export class LimitedJobs {
     this.#options = options
   }
 
-  /** `ready`: called when a parked job has a place. `isActive`: whether a job is in its turn. */
+  /** `ready`: called when a parked job gets a slot. `isActive`: whether a job is in its turn. */
   open(ready: Ready, isActive: (executionId: string) => boolean): void {
     this.#ready = ready
     this.#isActive = isActive
   }
 
-  /** Gives up everything of jobs that are in no turn, because other processes take them over. */
+  /** Gives up the slots and the waits of all jobs outside of a turn, because other processes take these jobs over. */
   giveUp(): void {
-    const waiting = [...this.#parked.keys(), ...this.#places.keys()]
+    const waiting = [...this.#parked.keys(), ...this.#slots.keys()]
     for (const executionId of waiting) if (!this.#isActive(executionId)) this.leave(executionId)
   }
 
-  /** Jobs that wait for a place. */
+  /** How many jobs wait for a slot. */
   get parked(): number {
     return this.#parked.size
   }
@@ -63,8 +62,8 @@ export class LimitedJobs {
   }
 
   /**
-   * Applies the limits to a new job. `replace`: replaces the input of an earlier job, if that has not begun. Throws, or
-   * rejects, like `Starts.admit`.
+   * Applies the limits to a new job. `replace`: replaces the input of an earlier job unless it has begun. Throws or
+   * rejects like `Starts.admit`.
    */
   enter(start: LimitedStart, replace: Replace): JobEntry | Promise<JobEntry> {
     const found = this.#options.limitsOf(start.workflowId)
@@ -80,7 +79,7 @@ export class LimitedJobs {
       return this.#debounce({ ...debounce, workflowId, executionId, key: limits.keyOf(trigger, input) }, replace)
     }
     const entry = this.#enter(start, (granted) => this.#options.limiter.admit(start, limits, granted))
-    if (entry instanceof Promise) return entry.then((hasPlace) => ({ isParked: !hasPlace }))
+    if (entry instanceof Promise) return entry.then((hasSlot) => ({ isParked: !hasSlot }))
     return { isParked: !entry }
   }
 
@@ -99,7 +98,7 @@ export class LimitedJobs {
       }
       await this.#parked.get(joined.executionId)?.written.promise
       if (await replace(joined.executionId)) return { isParked: false, joined: joined.executionId }
-      // It has begun or was cancelled meanwhile.
+      // The earlier job has begun, or was cancelled.
       await debouncer.forget(joined.executionId)
     }
   }
@@ -111,10 +110,10 @@ export class LimitedJobs {
     this.#wake(executionId)
   }
 
-  /** Whether a job whose turn has come may run. Otherwise it is parked when its turn has ended. */
+  /** Whether a job whose turn has come may run. If not, the job is parked at the end of its turn. */
   async mayRun(job: JobFacts & Pick<Job, 'state' | 'trigger'>, readInput: () => TriggerInput): Promise<boolean> {
     const { executionId, workflowId, trigger, startedAt } = job
-    if (this.#places.has(executionId)) return true
+    if (this.#slots.has(executionId)) return true
     const limits = await this.#options.limitsOf(workflowId)
     if (!limits) return true
     const hasStarted = startedAt !== null || job.state !== 'queued'
@@ -122,12 +121,12 @@ export class LimitedJobs {
     return this.#enter(start, (granted) => this.#options.limiter.readmit(start, limits, granted))
   }
 
-  /** To be called when a job starts. */
+  /** Call this when a job starts. */
   begin(executionId: string): void {
-    this.#places.get(executionId)?.begin()
+    this.#slots.get(executionId)?.begin()
   }
 
-  /** To be called when a job without a place is on disk, and in no turn. */
+  /** Call this when a job without a slot is on disk and outside of a turn. */
   park(job: JobFacts): void {
     const parked = this.#parked.get(job.executionId)
     if (!parked) return
@@ -136,13 +135,13 @@ export class LimitedJobs {
     this.#wake(job.executionId)
   }
 
-  /** Gives up the place of a job, or its wait for one. False when it neither has one nor waits. */
+  /** Gives up the slot of a job, or its wait for one. Returns whether it waited. */
   leave(executionId: string): boolean {
-    const place = this.#places.get(executionId)
+    const slot = this.#slots.get(executionId)
     const parked = this.#parked.get(executionId)
-    this.#places.delete(executionId)
+    this.#slots.delete(executionId)
     this.#parked.delete(executionId)
-    place?.release()
+    slot?.release()
     parked?.leave()
     parked?.written.resolve()
     return parked !== undefined
@@ -150,17 +149,17 @@ export class LimitedJobs {
 
   #enter(
     { executionId }: LimitedStart,
-    enter: (granted: (place: Place) => void) => Entry | Promise<Entry>,
+    enter: (granted: (slot: Slot) => void) => Entry | Promise<Entry>,
   ): boolean | Promise<boolean> {
-    const granted = (place: Place) => {
-      this.#places.set(executionId, place)
+    const granted = (slot: Slot) => {
+      this.#slots.set(executionId, slot)
       this.#wake(executionId)
     }
     const entered = (entry: Entry) => {
-      if (entry.place) this.#places.set(executionId, entry.place)
-      // It may have been granted meanwhile.
+      if (entry.slot) this.#slots.set(executionId, entry.slot)
+      // A slot may be granted before this line: then `granted` has stored it.
       else this.#parked.set(executionId, parkedJob(entry.leave))
-      return entry.place !== undefined
+      return entry.slot !== undefined
     }
     const entry = enter(granted)
     return entry instanceof Promise ? entry.then(entered) : entered(entry)
@@ -168,18 +167,18 @@ export class LimitedJobs {
 
   #wake(executionId: string): void {
     const { job, isDue } = this.#parked.get(executionId) ?? {}
-    if (!job || !(isDue || this.#places.has(executionId))) return
+    if (!job || !(isDue || this.#slots.has(executionId))) return
     this.#parked.delete(executionId)
     this.#ready(job)
   }
 }
 
-/** `job`: set once it may be put into the queue. `isDue`: it was debounced, and asks for a place in its turn. */
+/** `job`: set when it may enter the queue. `isDue`: the debounce is over, and the job asks for a slot in its turn. */
 type ParkedJob = {
   leave(): void
   job: JobFacts | undefined
   isDue: boolean
-  /** Resolves when it is on disk, or is not parked any more. */
+  /** Resolves when the job is on disk or no longer parked. */
   written: PromiseWithResolvers<void>
 }
 

@@ -1,13 +1,13 @@
 import type { SharedGroupAnswer, SharedGroupAsk, SharedRun } from '../../domain/run/shared-starts.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
-import type { Place, Waiting } from './start-group.ts'
+import type { Slot, Waiting } from './start-group.ts'
 
-/** A start that has no place yet. `isNew`: the store has not been asked about it. */
+/** A start without a slot. `isNew`: this process has not asked the store about it yet. */
 export type Asked = Waiting & { isNew: boolean }
 
-/** A new start. `answered`: it has a place, or waits; `failed`: the store could not be asked. */
+/** A new start. `answered`: called when it has a slot or waits. `failed`: called when the store did not answer. */
 export type NewStart = Asked & {
-  answered(place: Place | undefined, waiting: Asked): void
+  answered(slot: Slot | undefined, waiting: Asked): void
   refused(retryAfterS: number): void
   failed(error: unknown): void
 }
@@ -21,17 +21,17 @@ export type SharedGroupOptions = {
   cancel(executionId: string): void
 }
 
-/** The starts of a workflow with one key in this process, while the store decides which of them have a place. */
+/** The starts of one workflow and key in this process. The store decides which of them get a slot. */
 export class SharedGroup {
   readonly #options: SharedGroupOptions
-  readonly #places = new Map<string, SharedPlace>()
+  readonly #slots = new Map<string, SharedSlot>()
   readonly #returning = new Map<string, Asked>()
   readonly #waiting = new Map<string, Asked>()
   #new: NewStart[] = []
-  /** New starts in the question that is under way. */
+  /** The new starts in the current request to the store. */
   #asked = new Map<string, NewStart>()
   limits: StartLimits
-  /** Whether the store may count starts that have no place. */
+  /** Whether the store may count slots that no start of this process has. */
   isUncertain = false
 
   constructor(options: SharedGroupOptions) {
@@ -46,7 +46,7 @@ export class SharedGroup {
     return this.#options.key
   }
   get running(): number {
-    return this.#places.size
+    return this.#slots.size
   }
   get waiting(): number {
     return this.#waiting.size + this.#returning.size
@@ -56,7 +56,7 @@ export class SharedGroup {
     return this.running === 0 && this.waiting === 0 && this.#new.length === 0 && !this.isUncertain
   }
 
-  /** Whether another process may do something that concerns this one. */
+  /** Whether the group must ask the store regularly: another process may release slots or replace runs. */
   get needsNews(): boolean {
     return this.waiting > 0 || this.isUncertain || (this.limits.beyond === 'replace' && this.running > 0)
   }
@@ -74,7 +74,7 @@ export class SharedGroup {
     return this.#returning.delete(start.executionId) || this.#waiting.delete(start.executionId)
   }
 
-  /** The question that tells the store everything about this group, and asks for places. */
+  /** The request that reports the whole state of this group to the store, and asks for slots. */
   question(): SharedGroupAsk {
     const { concurrency, rate, beyond, queueMax } = this.limits
     this.#asked = new Map(this.#new.map((start) => [start.start.executionId, start]))
@@ -109,9 +109,9 @@ export class SharedGroup {
     for (const id of refused) this.#asked.get(id)?.refused(Math.max(1, Math.ceil(retryAfterMs / 1_000)))
     this.#asked.clear()
     for (const executionId of replaced) {
-      const place = this.#places.get(executionId)
-      if (!place) continue
-      place.isReplaced = true
+      const slot = this.#slots.get(executionId)
+      if (!slot) continue
+      slot.isReplaced = true
       this.#options.cancel(executionId)
     }
   }
@@ -125,27 +125,27 @@ export class SharedGroup {
     const start = this.#asked.get(executionId)
     const waiting = this.#returning.get(executionId) ?? this.#waiting.get(executionId)
     if (!start && !waiting) {
-      // It has left meanwhile: the store learns that it needs no place.
+      // The start has left in the meantime, so the store must take the slot back.
       this.#options.onRelease()
       return
     }
-    const place = new SharedPlace(at, () => {
-      if (this.#places.delete(executionId)) this.#options.onRelease()
+    const slot = new SharedSlot(at, () => {
+      if (this.#slots.delete(executionId)) this.#options.onRelease()
     })
-    this.#places.set(executionId, place)
-    if (start) start.answered(place, start)
+    this.#slots.set(executionId, slot)
+    if (start) start.answered(slot, start)
     else if (waiting) {
       this.leave(waiting)
-      waiting.granted(place)
+      waiting.granted(slot)
     }
   }
 
   #runs(): SharedRun[] {
-    return [...this.#places].map(([executionId, { at, isReplaced }]) => ({ executionId, at, isReplaced }))
+    return [...this.#slots].map(([executionId, { at, isReplaced }]) => ({ executionId, at, isReplaced }))
   }
 }
 
-class SharedPlace implements Place {
+class SharedSlot implements Slot {
   readonly at: number
   readonly release: () => void
   isReplaced = false
@@ -155,9 +155,9 @@ class SharedPlace implements Place {
     this.release = release
   }
 
-  /** The store has counted the start when it granted the place. */
+  /** Does nothing: the store counted the start when it granted the slot. */
   begin(): void {}
 }
 
-/** Waiting starts in one question: the oldest. */
+/** How many waiting starts one request contains, the oldest first. */
 const startsMax = 100

@@ -12,14 +12,14 @@ export type SharedStartLimiterOptions = StartLimiterOptions & {
 }
 
 /**
- * The starts of one of several processes, counted in the store, which decides. One question at a time is under way; it
- * asks for all starts that came meanwhile, so that many starts cost few transactions. While starts wait, the process
- * asks again now and then, because others may have released places.
+ * Applies the limits when several processes serve the installation: the store counts all starts and decides. A process
+ * sends one request at a time to the store, with all starts since the previous one, so many starts cost few
+ * transactions. While starts wait, the process repeats the request, because other processes may have released slots.
  */
 export class SharedStartLimiter implements Starts {
   readonly #options: SharedStartLimiterOptions
   readonly #groups = new Map<string, SharedGroup>()
-  /** Groups about which the store does not know everything yet. */
+  /** Groups with changes that the store does not know yet. */
   readonly #dirty = new Set<SharedGroup>()
   readonly #counts: StartCounter
   #isAsking = false
@@ -50,7 +50,7 @@ export class SharedStartLimiter implements Starts {
     const waiting: Asked = { start, granted, isNew: false }
     group.wait(waiting)
     this.#isDirty(group)
-    return Promise.resolve({ place: undefined, leave: () => this.#leave(group, waiting) })
+    return Promise.resolve({ slot: undefined, leave: () => this.#leave(group, waiting) })
   }
 
   async changed(workflowId: string): Promise<void> {
@@ -68,10 +68,10 @@ export class SharedStartLimiter implements Starts {
     const deferred = Promise.withResolvers<Entry>()
     group.ask({
       ...asked,
-      answered: (place, waiting) => {
-        if (place) return deferred.resolve({ place })
+      answered: (slot, waiting) => {
+        if (slot) return deferred.resolve({ slot })
         this.#counts.add(start.workflowId, 'queued')
-        deferred.resolve({ place: undefined, leave: () => this.#leave(group, waiting) })
+        deferred.resolve({ slot: undefined, leave: () => this.#leave(group, waiting) })
       },
       refused: (retryAfterS) => deferred.reject(this.#counts.refused(start.workflowId, limits, retryAfterS)),
       failed: deferred.reject,
@@ -116,11 +116,11 @@ export class SharedStartLimiter implements Starts {
   #askNow(): void {
     if (this.#isAsking || this.#dirty.size === 0) return
     this.#isAsking = true
-    // Starts that come in the same turn are asked for together.
+    // Starts of the same event-loop turn share one request.
     queueMicrotask(() => void this.#exchange())
   }
 
-  /** A place that no start of this process waits for: the store learns of it with the next question, or soon. */
+  /** A slot that no start of this process waits for: the store learns of it with the next question, or soon. */
   #isDirtySoon(group: SharedGroup): void {
     this.#dirty.add(group)
     this.#soon ??= this.#options.clock.setTimer(soonMs, () => {
@@ -139,7 +139,7 @@ export class SharedStartLimiter implements Starts {
         for (const [index, group] of groups.entries()) group.answer(answers[index]!)
       } catch (error) {
         for (const group of groups) group.fail(error)
-        // The store may have counted what it could not answer.
+        // The store may have granted slots although its response was lost.
         for (const group of groups) group.isUncertain = true
       }
       for (const group of groups) this.#forget(group)
@@ -165,9 +165,9 @@ export class SharedStartLimiter implements Starts {
   }
 }
 
-/** Groups in one transaction. */
+/** The most groups in one transaction. */
 const groupsMax = 200
-/** How long a release waits for a question to go with. Others look for places less often anyway. */
+/** How long a release waits for a question to go with. Others look for slots less often anyway. */
 const soonMs = 20
-/** How often to ask for starts that wait. */
+/** How often to repeat the request while starts wait. */
 const askMs = 100

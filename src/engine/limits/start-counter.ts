@@ -1,11 +1,11 @@
 import { AppError, StartSkipped } from '../../domain/errors.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 
-/** The outcomes of starts beyond the limits. */
+/** The outcomes of starts over the limits. */
 export type StartOutcome = 'queued' | 'skipped' | 'refused' | 'replaced'
 export type StartCounts = Record<StartOutcome, number>
 
-/** Counts the starts beyond the limits of their workflows. */
+/** Counts the starts over the limits of their workflows. */
 export class StartCounter {
   readonly #onOutcome: ((outcome: StartOutcome) => void) | undefined
   readonly #counts = new Map<string, StartCounts>()
@@ -25,13 +25,13 @@ export class StartCounter {
     this.#onOutcome?.(outcome)
   }
 
-  /** Counts a start that does not take place. Returns the error for its caller. */
+  /** Counts a start that is skipped or refused. Returns the error for its caller. */
   refused(workflowId: string, { beyond, queueMax }: StartLimits, retryAfterS: number): AppError | StartSkipped {
     this.add(workflowId, beyond === 'skip' ? 'skipped' : 'refused')
     if (beyond === 'skip') return new StartSkipped()
     const message =
       beyond === 'refuse'
-        ? 'The workflow has reached its limits (limits.concurrency or limits.rate of its document). Try again later.'
+        ? 'The workflow has reached its limits (limits.concurrency or limits.rate). Try again later.'
         : `${queueMax} starts are waiting, the most that limits.queueMax of the workflow allows. Try again later.`
     return new AppError('WORKFLOW_LIMIT', message, { retryAfterS })
   }

@@ -2,21 +2,21 @@ import type { Clock, Timer } from '../../domain/clock.ts'
 import { RateWindow } from '../../domain/run/rate-window.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 
-/** A run that asks for a place. `hasStarted`: it goes on after a pause or a crash, so it counts in no rate. */
+/** A run that asks for a slot. `hasStarted`: it continues after a pause or a crash, so the rate does not count it. */
 export type Start = { executionId: string; hasStarted?: boolean }
 
-/** A run's place among those of its key at the same time. */
-export type Place = {
-  /** Whether a newer start needs the place: the run is to be cancelled. */
+/** One of the slots that the concurrency of a workflow and key allows. The run holds it until `release`. */
+export type Slot = {
+  /** Whether a newer start replaces the run, which is then cancelled. */
   readonly isReplaced: boolean
   /** Counts the start in the rate. To be called once, when the run starts. */
   begin(): void
-  /** Gives the place to the next start. Further calls have no effect. */
+  /** Gives the slot to the next start. Further calls have no effect. */
   readonly release: () => void
 }
 
-/** A start that waits for its place. */
-export type Waiting = { start: Start; granted(place: Place): void }
+/** A start that waits for a slot. */
+export type Waiting = { start: Start; granted(slot: Slot): void }
 
 export type StartGroupOptions = {
   clock: Pick<Clock, 'monotonic' | 'setTimer'>
@@ -27,16 +27,16 @@ export type StartGroupOptions = {
   onIdle(): void
 }
 
-/** The starts of a workflow with one key, in one process: those that have a place, and those that wait for one. */
+/** The starts of one workflow and key, in one process that counts alone: those with a slot, and those that wait. */
 export class StartGroup {
   readonly #options: StartGroupOptions
   /** The oldest first. */
-  readonly #places = new Set<GroupPlace>()
-  /** Runs that go on. They are ahead of new ones. */
+  readonly #slots = new Set<GroupSlot>()
+  /** Runs that continue. They get slots before new starts. */
   readonly #returning = new Set<Waiting>()
   readonly #waiting = new Set<Waiting>()
   readonly #rate = new RateWindow()
-  /** Places of new runs that have not begun. They count in the rate, which they will enter at any time. */
+  /** Slots of new runs that have not begun. The rate already counts them, because they may begin at any time. */
   #reserved = 0
   #timer: Timer | undefined
   limits: StartLimits
@@ -47,20 +47,20 @@ export class StartGroup {
   }
 
   get running(): number {
-    return this.#places.size
+    return this.#slots.size
   }
 
   get waiting(): number {
     return this.#waiting.size + this.#returning.size
   }
 
-  /** Whether it can be forgotten: nothing runs or waits, and no start is in the rate's window. */
+  /** Whether the group can be forgotten: nothing runs or waits, and no start is in the rate's window. */
   get isEmpty(): boolean {
     return this.running === 0 && this.waiting === 0 && this.#inWindow() === 0
   }
 
-  /** The place of a start that need not wait; undefined when it has to. */
-  enter(start: Start): Place | undefined {
+  /** Returns a slot if the start need not wait; otherwise undefined. */
+  enter(start: Start): Slot | undefined {
     const isAhead = this.#returning.size === 0 && (start.hasStarted || this.#waiting.size === 0)
     return isAhead && this.#hasRoom(start) ? this.#take(start) : undefined
   }
@@ -71,20 +71,20 @@ export class StartGroup {
     this.advance()
   }
 
-  /** Takes back a start that waits. */
+  /** Removes a start that waits. */
   leave(waiting: Waiting): void {
     if (!this.#returning.delete(waiting) && !this.#waiting.delete(waiting)) return
     this.#settle()
   }
 
-  /** Seconds until a start may have a place. */
+  /** Seconds after which a refused caller should try again. */
   get retryAfterS(): number {
     const { rate } = this.limits
     if (!rate || this.#inWindow() < rate.count) return 1
     return Math.max(1, Math.ceil((this.#rate.freeAt(rate.count, rate) - this.#options.clock.monotonic()) / 1_000))
   }
 
-  /** Gives places to those that wait, as far as there is room. */
+  /** Gives the free slots to the starts that wait. */
   advance(): void {
     for (let next = this.#next(); next && this.#hasRoom(next.start); next = this.#next()) {
       this.#returning.delete(next)
@@ -102,7 +102,7 @@ export class StartGroup {
 
   #hasRoom({ hasStarted }: Start): boolean {
     const { concurrency, rate } = this.limits
-    if (this.#places.size >= concurrency) return false
+    if (this.#slots.size >= concurrency) return false
     return hasStarted || !rate || this.#inWindow() + this.#reserved < rate.count
   }
 
@@ -111,14 +111,14 @@ export class StartGroup {
     return rate ? this.#rate.count(this.#options.clock.monotonic(), rate) : 0
   }
 
-  #take(start: Start): Place {
+  #take(start: Start): Slot {
     if (!start.hasStarted) this.#reserved += 1
-    const place = new GroupPlace(start, this)
-    this.#places.add(place)
-    return place
+    const slot = new GroupSlot(start, this)
+    this.#slots.add(slot)
+    return slot
   }
 
-  /** Called by a place when its new run begins, or leaves without having begun. */
+  /** Called by a slot when its new run begins, or leaves without having begun. */
   leftReservation(hasBegun: boolean): void {
     this.#reserved -= 1
     if (!hasBegun) return
@@ -127,9 +127,9 @@ export class StartGroup {
     if (this.#waiting.size > 0) this.#settle()
   }
 
-  /** Called by a place when it is free. */
-  released(place: GroupPlace): void {
-    this.#places.delete(place)
+  /** Called by a slot when it is free. */
+  released(slot: GroupSlot): void {
+    this.#slots.delete(slot)
     this.advance()
   }
 
@@ -142,24 +142,24 @@ export class StartGroup {
     } else if (this.running === 0 && this.waiting === 0) this.#options.onIdle()
   }
 
-  /** Cancels as many of the oldest runs as newer ones wait for their places. */
+  /** Cancels the oldest runs, one for each start that waits. */
   #replaceOldest(): void {
     const { beyond, concurrency } = this.limits
-    if (beyond !== 'replace' || this.#places.size < concurrency) return
+    if (beyond !== 'replace' || this.#slots.size < concurrency) return
     let left = this.#waiting.size
-    for (const place of this.#places) {
+    for (const slot of this.#slots) {
       if (left === 0) return
       left -= 1
-      if (place.isReplaced) continue
-      place.isReplaced = true
-      this.#options.cancel(place.executionId)
+      if (slot.isReplaced) continue
+      slot.isReplaced = true
+      this.#options.cancel(slot.executionId)
     }
   }
 
   #wakeLater(): void {
     const { rate, concurrency } = this.limits
-    // Otherwise the end of a run makes room.
-    if (!rate || this.#places.size >= concurrency) return
+    // Without a free slot, the end of a run wakes the next start.
+    if (!rate || this.#slots.size >= concurrency) return
     const waitMs = this.#rate.freeAt(rate.count - this.#reserved, rate) - this.#options.clock.monotonic()
     if (!Number.isFinite(waitMs)) return
     this.#timer = this.#options.clock.setTimer(Math.min(Math.max(Math.ceil(waitMs), 1), timerMsMax), () => {
@@ -169,13 +169,13 @@ export class StartGroup {
   }
 }
 
-/** System timers cannot be much longer than that. */
+/** Longer waits are divided, because system timers are limited to about 24 days. */
 const timerMsMax = 3_600_000
 
-class GroupPlace implements Place {
+class GroupSlot implements Slot {
   readonly executionId: string
   readonly #group: StartGroup
-  /** Whether it still counts as reserved. */
+  /** Whether the slot still counts as reserved. */
   #isReserved: boolean
   #isReleased = false
   isReplaced = false

@@ -3,7 +3,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
 import { StartCounter, type StartCounts, type StartOutcome } from './start-counter.ts'
-import { type Place, type Start, StartGroup, type Waiting } from './start-group.ts'
+import { type Slot, type Start, StartGroup, type Waiting } from './start-group.ts'
 
 /** A start of a workflow that has limits. */
 export type LimitedStart = Start & { workflowId: string; trigger: StartKind; input: TriggerInput }
@@ -17,33 +17,33 @@ export type StartLimiterOptions = {
   onOutcome?(outcome: StartOutcome): void
 }
 
-/** A start that has a place, or waits for one. */
-export type Entry = { place: Place } | { place: undefined; leave(): void }
+/** The result of a start: it has a slot, or it waits for one and can leave the queue. */
+export type Entry = { slot: Slot } | { slot: undefined; leave(): void }
 
-/** Applies the limits on starts: concurrency and rate, for each workflow and key. */
+/** Applies concurrency and rate to starts, for each workflow and key. */
 export interface Starts {
   /**
-   * A place for a new start, or one in the queue: then `granted` is called later. Throws, or rejects with,
-   * `StartSkipped` or WORKFLOW_LIMIT as the workflow's limits say.
+   * Gives a new start a slot, or puts it into the queue and calls `granted` when it gets a slot. Throws or rejects with
+   * `StartSkipped` or WORKFLOW_LIMIT, depending on `limits.beyond`.
    */
   admit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Entry | Promise<Entry>
-  /** The same for a run that was accepted before. It cannot be refused any more. */
+  /** The same for a run that was accepted before, so it is never refused. */
   readmit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Entry | Promise<Entry>
-  /** To be called when another version of a workflow may be active. */
+  /** Call this when another version of a workflow may be active. */
   changed(workflowId: string): Promise<void>
-  /** The starts of a workflow beyond its limits, since this process started. */
+  /** The number of starts over the limits of a workflow since this process started, by outcome. */
   countsOf(workflowId: string): StartCounts
-  /** The runs of a workflow in this process that have a place, and those that wait for one. */
+  /** How many starts of a workflow in this process have a slot, and how many wait for one. */
   occupancyOf(workflowId: string): { running: number; waiting: number }
 }
 
 /**
- * The starts of a process that serves its installation alone, counted in memory. Memory is bounded: a key is forgotten
- * when nothing of it runs, waits or is in the window of the rate.
+ * Counts the starts in memory, for a process that serves its installation alone. The memory is bounded: a key is
+ * forgotten when none of its starts runs, waits or is in the window of the rate.
  */
 export class StartLimiter implements Starts {
   readonly #options: StartLimiterOptions
-  /** By workflow and key. Those that were looked at last are at the end. */
+  /** By workflow and key. The groups that `#forgetSome` examined last are at the end. */
   readonly #groups = new Map<string, StartGroup>()
   readonly #counts: StartCounter
 
@@ -52,7 +52,7 @@ export class StartLimiter implements Starts {
     this.#counts = new StartCounter(options)
   }
 
-  /** Keys in memory. */
+  /** The number of keys in memory. */
   get size(): number {
     return this.#groups.size
   }
@@ -71,8 +71,8 @@ export class StartLimiter implements Starts {
 
   admit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Entry {
     const group = this.#groupOf(start, limits)
-    const place = group.enter(start)
-    if (place) return { place }
+    const slot = group.enter(start)
+    if (slot) return { slot }
     const { beyond, queueMax } = limits
     if (beyond === 'skip' || beyond === 'refuse' || group.waiting >= queueMax) {
       throw this.#counts.refused(start.workflowId, limits, group.retryAfterS)
@@ -83,8 +83,8 @@ export class StartLimiter implements Starts {
 
   readmit(start: LimitedStart, limits: StartLimits, granted: Waiting['granted']): Entry {
     const group = this.#groupOf(start, limits)
-    const place = group.enter(start)
-    return place ? { place } : wait(group, { start, granted })
+    const slot = group.enter(start)
+    return slot ? { slot } : wait(group, { start, granted })
   }
 
   async changed(workflowId: string): Promise<void> {
@@ -125,7 +125,7 @@ export class StartLimiter implements Starts {
     for (const [name, group] of this.#groups) if (name.startsWith(`${workflowId} `)) yield group
   }
 
-  /** Looks at the keys that were not looked at for the longest time. Each new key calls it, so they cannot pile up. */
+  /** Forgets unused keys, beginning with those not examined for the longest time. Each new key examines two others. */
   #forgetSome(): void {
     let left = 2
     for (const [name, group] of this.#groups) {
@@ -139,10 +139,10 @@ export class StartLimiter implements Starts {
 
 function wait(group: StartGroup, waiting: Waiting): Entry {
   group.wait(waiting)
-  return { place: undefined, leave: () => group.leave(waiting) }
+  return { slot: undefined, leave: () => group.leave(waiting) }
 }
 
-/** For runs that wait while the limits of their workflow are removed. */
+/** The limits for waiting starts when a new version of their workflow has none. */
 export const unlimited: StartLimits = {
   ...{ concurrency: Number.POSITIVE_INFINITY, rate: undefined, beyond: 'queue', queueMax: 0, debounce: undefined },
   keyOf: () => '',

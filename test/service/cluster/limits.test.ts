@@ -49,7 +49,7 @@ test('processes share the limits of a workflow, also after one of them was kille
   const waiting = execute(two, queueing)
   await cluster.kill(one)
   await lost
-  // Its place is free when the other process has taken over its work.
+  // Its slot is free when the other process has taken over its work.
   await gate.arrivalsAt('/queueing', 2)
   gate.answerAll()
   expect((await waiting).status).toBe(200)

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const store of open.splice(0)) await store.close()
 })
 
-/** Some processes that serve one installation. */
+/** Several processes that serve one installation. */
 async function processes(count: number) {
   const url = await server().createDatabase()
   for (let index = 0; index < count; index += 1) {
@@ -29,12 +29,12 @@ const askOf = (key: string, more: Partial<SharedGroupAsk> = {}): SharedGroupAsk 
 const newStarts = (count: number) =>
   Array.from({ length: count }, () => ({ executionId: crypto.randomUUID(), hasStarted: false, isNew: true }))
 
-test('processes that ask at the same time never get more places than there are', async () => {
+test('processes that ask at the same time never get too many slots', async () => {
   const { stores } = await processes(3)
   const keys = ['a', 'b', 'c\0"\ud800']
   for (let round = 0; round < 10; round += 1) {
     const answers = await Promise.all(
-      // In different orders: none waits for another for ever.
+      // The processes ask in different orders, which must not cause a deadlock.
       stores.map((store, index) => {
         const asks = keys.map((key) => askOf(key, { concurrency: 5, starts: newStarts(4) }))
         return store.exchangeStarts(index === 1 ? asks.toReversed() : asks)
@@ -47,7 +47,7 @@ test('processes that ask at the same time never get more places than there are',
   }
 })
 
-test('the starts in the window of a rate count for every process, also when none runs any more', async () => {
+test('starts in the window of a rate count for every process, even after their runs have ended', async () => {
   const { url, stores } = await processes(2)
   const rate = { count: 3, windowMs: 60_000 }
   const [first] = await stores[0].exchangeStarts([askOf('k', { rate, starts: newStarts(2) })])
@@ -69,7 +69,7 @@ test('a group without starts leaves no row', async () => {
   expect(await queryPostgres(url, 'SELECT key FROM millrace.start_groups')).toHaveLength(0)
 })
 
-test('the places of a process that has left are free', async () => {
+test('the slots of a process become free when it leaves', async () => {
   const { stores } = await processes(2)
   const ask = () => askOf('k', { concurrency: 1, starts: newStarts(1) })
   await stores[0].exchangeStarts([ask()])
@@ -79,7 +79,7 @@ test('the places of a process that has left are free', async () => {
   expect((await stores[1].exchangeStarts([ask()]))[0]?.granted).toHaveLength(1)
 })
 
-test('upkeep deletes the rates that are over, and nothing that runs', async () => {
+test('upkeep deletes expired rates, but keeps groups with runs', async () => {
   const { url, stores } = await processes(1)
   const rate = { count: 3, windowMs: 1 }
   await stores[0].exchangeStarts([

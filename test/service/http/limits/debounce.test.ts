@@ -35,7 +35,7 @@ async function runsOf(id: string): Promise<number> {
 }
 
 describe('debounced starts', () => {
-  test('run once with the last input, and all callers get the same run at once', async () => {
+  test('run once, with the last input, and all callers get the ID of this run at once', async () => {
     const id = await debounced({ debounce: { quietMs: 600 } })
     const responses = [
       await world.execute(id, { n: 1 }, asynchronous),
@@ -53,7 +53,7 @@ describe('debounced starts', () => {
     expect(await outputOf(next.json.executionId)).toEqual({ n: 4 })
   })
 
-  test('that come at the same time are one run, too', async () => {
+  test('that arrive at the same time are one run', async () => {
     const id = await debounced({ debounce: { quietMs: 600 } })
     const responses = await Promise.all(Array.from({ length: 10 }, (_, n) => world.execute(id, { n }, asynchronous)))
     const ids = [...new Set(responses.map(({ json }) => json.executionId))]
@@ -62,7 +62,7 @@ describe('debounced starts', () => {
     expect(await runsOf(id)).toBe(1)
   })
 
-  test('do not wait for longer than the maximum', async () => {
+  test('wait no longer than maxMs', async () => {
     const id = await debounced({ debounce: { quietMs: 500, maxMs: 900 } })
     const first = await world.execute(id, { n: 0 })
     const ids = new Set<string>()
@@ -77,7 +77,7 @@ describe('debounced starts', () => {
     expect(new Set(runs.map((each) => JSON.stringify(each))).size).toBe(runs.length)
   })
 
-  test('with another key are another run', async () => {
+  test('with another key have a run of their own', async () => {
     const id = await debounced({ debounce: { quietMs: 400 }, key: '<api.customer>' })
     const [a, b] = [await world.execute(id, { customer: 'a' }), await world.execute(id, { customer: 'b' })]
     expect(a?.json.executionId).not.toBe(b?.json.executionId)
@@ -96,7 +96,7 @@ describe('debounced starts', () => {
     expect(second.json.executionId).not.toBe(executionId)
   })
 
-  test('of a webhook that waits for its response are asynchronous', async () => {
+  test('of a webhook with respond: workflow are asynchronous', async () => {
     const path = `debounced-${Date.now()}`
     const hook = { path, authentication: { type: 'none' }, respond: 'workflow' }
     const draft = document({
@@ -111,7 +111,7 @@ describe('debounced starts', () => {
     expect(await outputOf(first?.json.executionId)).toEqual({ n: 2 })
   })
 
-  test('wait for a place afterwards', async () => {
+  test('wait for a slot after the debounce', async () => {
     const id = await debounced({ debounce: { quietMs: 100 }, rate: { count: 1, windowMs: 1_000 } })
     const first = await world.execute(id, { n: 1 })
     expect(await outputOf(first.json.executionId)).toEqual({ n: 1 })

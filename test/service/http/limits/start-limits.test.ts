@@ -20,7 +20,7 @@ afterAll(async () => {
 const asynchronous = { headers: { 'x-execution-mode': 'async' } }
 let names = 0
 
-/** A workflow whose runs wait at the gate. Its requests have a path of their own. */
+/** A workflow whose runs wait at the gate, each workflow at its own path. */
 async function limited(limits: WorkflowLimits) {
   names += 1
   const path = `limited-${names}`
@@ -53,13 +53,13 @@ async function startsOf(id: string) {
   return (await world.call(`/api/workflows/${id}/status`)).json.starts
 }
 
-/** Waits until so many starts of a workflow wait for its limits. */
+/** Resolves when this many starts of a workflow wait because of its limits. */
 async function waiting(id: string, count: number): Promise<void> {
   while ((await startsOf(id)).waiting < count) await Bun.sleep(5)
 }
 
 describe('a synchronous run beyond the limits', () => {
-  test('waits for the run before it, and then responds as usual', async () => {
+  test('waits until the previous run has ended, and then responds as usual', async () => {
     const { id, run, arrivals, arrived, answer } = await limited({ concurrency: 1 })
     const first = run()
     await arrivals(1)
@@ -75,7 +75,7 @@ describe('a synchronous run beyond the limits', () => {
     expect(await startsOf(id)).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  test('gets 504 when its time is over before its turn, and leaves no log entry', async () => {
+  test('gets 504 and no log entry when its time is over before its turn', async () => {
     const { id, run } = await limited({ rate: { count: 1, windowMs: 60_000 }, timeoutMs: 400 })
     gate.isOpen = true
     const first = await run()
@@ -88,7 +88,7 @@ describe('a synchronous run beyond the limits', () => {
     expect(logs.data).toHaveLength(1)
   })
 
-  test('is refused with 429 and the time to wait', async () => {
+  test('is refused with 429 and Retry-After', async () => {
     const { id, run, arrivals } = await limited({ rate: { count: 1, windowMs: 60_000 }, beyond: 'refuse' })
     const first = run()
     await arrivals(1)
@@ -114,7 +114,7 @@ describe('a synchronous run beyond the limits', () => {
     expect((await Promise.all(runs)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  test('is skipped with 202, without a log entry, and counted', async () => {
+  test('is skipped with 202, counted, and not logged', async () => {
     const { id, run, begin, arrivals, answer } = await limited({ concurrency: 1, beyond: 'skip' })
     const first = run()
     await arrivals(1)
@@ -132,7 +132,7 @@ describe('a synchronous run beyond the limits', () => {
     expect(logs.data).toHaveLength(1)
   })
 
-  test('replaces the run before it, which is cancelled', async () => {
+  test('cancels and replaces the previous run', async () => {
     const { id, run, arrivals } = await limited({ concurrency: 1, beyond: 'replace' })
     const first = run()
     await arrivals(1)
@@ -144,7 +144,7 @@ describe('a synchronous run beyond the limits', () => {
     expect(await startsOf(id)).toMatchObject({ replaced: 1, running: 0 })
   })
 
-  test('of another key runs at once', async () => {
+  test('with another key runs at once', async () => {
     const { run, arrivals } = await limited({ concurrency: 1, key: '<api.customer>', beyond: 'refuse' })
     const runs = [run({ customer: 'a' }), run({ customer: 'b' })]
     await arrivals(2)
@@ -166,7 +166,7 @@ describe('a synchronous run beyond the limits', () => {
     expect((await second).text).toContain('"event":"done","success":true')
   })
 
-  test('does not count in the rate of manual runs, and those are not limited', async () => {
+  test('does not limit manual runs', async () => {
     const { id, run, arrivals } = await limited({ rate: { count: 1, windowMs: 60_000 }, beyond: 'refuse' })
     gate.isOpen = true
     try {
@@ -182,7 +182,7 @@ describe('a synchronous run beyond the limits', () => {
 })
 
 describe('an asynchronous run beyond the limits', () => {
-  test('stays queued until the run before it has ended', async () => {
+  test('stays queued until the previous run has ended', async () => {
     const { id, begin, arrivals, arrived, answer } = await limited({ concurrency: 1 })
     const ids = [await begin(), await begin(), await begin()].map(({ json }) => json.executionId as string)
     await arrivals(1)
@@ -235,7 +235,7 @@ describe('an asynchronous run beyond the limits', () => {
     expect(await ended(json.executionId)).toBe('completed')
   })
 
-  test('replaces the oldest one', async () => {
+  test('replaces the oldest run', async () => {
     const { begin, arrivals } = await limited({ concurrency: 1, beyond: 'replace' })
     const first = await begin()
     await arrivals(1)
@@ -246,7 +246,7 @@ describe('an asynchronous run beyond the limits', () => {
     expect(await ended(second.json.executionId)).toBe('completed')
   })
 
-  test('gives its place back while it is paused', async () => {
+  test('releases its slot while it is paused', async () => {
     const draft = document({
       blocks: [start(), block('call', 'wait_for_call'), block('after', 'function', { code: 'return 1' })],
       edges: ['start > call', 'call > after'],
@@ -272,8 +272,8 @@ describe('an asynchronous run beyond the limits', () => {
   })
 })
 
-describe('the limits also count', () => {
-  test('webhook requests, with the same response when they are beyond them', async () => {
+describe('the limits also apply to', () => {
+  test('webhook requests, which get the same responses', async () => {
     const path = `limited-hook-${Date.now()}`
     const draft = document({
       blocks: [
@@ -292,7 +292,7 @@ describe('the limits also count', () => {
     await gate.arrivalsAt(`/${path}`, 2)
   })
 
-  test('messages of chats, whose visitors learn nothing about the limits', async () => {
+  test('chat messages, without telling visitors about the limits', async () => {
     const identifier = `limited-chat-${Date.now()}`
     const chat = (beyond: 'refuse' | 'skip') =>
       document({
@@ -321,7 +321,7 @@ describe('the limits also count', () => {
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  test('scheduled runs, whose due times are then passed over', async () => {
+  test('scheduled runs, whose due times are then skipped', async () => {
     const path = `limited-schedule-${Date.now()}`
     const draft = document({
       blocks: [
@@ -342,7 +342,7 @@ describe('the limits also count', () => {
   }, 20_000)
 })
 
-test('a new version with a higher limit lets those run that wait', async () => {
+test('a new version with a higher limit lets waiting starts run', async () => {
   const { id, begin, arrivals } = await limited({ concurrency: 1 })
   for (let count = 0; count < 3; count += 1) await begin()
   await arrivals(1)
@@ -357,7 +357,7 @@ test('a new version with a higher limit lets those run that wait', async () => {
   await arrivals(3)
 })
 
-test('a key that reads something else than a trigger is an error of the deployment', async () => {
+test('a key that reads anything other than a trigger cannot be deployed', async () => {
   const draft = document({
     blocks: [start(), block('f', 'function', { code: 'return 1' })],
     edges: ['start > f'],

@@ -16,7 +16,7 @@ const waiting = (params: Record<string, unknown>, timeoutMs: number) =>
   })
 const asynchronous = { headers: { 'x-execution-mode': 'async' } }
 
-/** The job as soon as it has ended. */
+/** Resolves with the job when it has ended. */
 async function endOf(executionId: string) {
   for (;;) {
     const { json } = await world.call(`/api/jobs/${executionId}`)
@@ -25,7 +25,7 @@ async function endOf(executionId: string) {
   }
 }
 
-/** Never ends by itself, and does not pause. */
+/** A block that never ends by itself and does not pause. */
 const endless = (timeoutMs: number) =>
   document({
     blocks: [start(), block('spin', 'function', { code: 'for (;;) {}', timeoutMs: 60_000 })],
@@ -34,14 +34,14 @@ const endless = (timeoutMs: number) =>
   })
 
 describe('a run over the time limit of its workflow', () => {
-  test('gives its caller 504 with the limit', async () => {
+  test('responds with 504 and names the limit', async () => {
     const id = await world.deploy(endless(100))
     const { status, json } = await world.execute(id, {})
     expect([status, json.code]).toEqual([504, 'EXECUTION_TIMEOUT'])
     expect(json.error).toContain('100 ms, the most that the time limit of the workflow allows')
   })
 
-  test('fails as an asynchronous run, too', async () => {
+  test('fails when it is asynchronous', async () => {
     const id = await world.deploy(endless(100))
     const { json } = await world.execute(id, {}, asynchronous)
     const job = await endOf(json.executionId)
@@ -59,7 +59,7 @@ test('the time in a pause does not count', async () => {
   expect(await endOf(json.executionId)).toMatchObject({ status: 'completed' })
 }, 30_000)
 
-test('a document with a limit that has no effect is not saved, and the reason names the member', async () => {
+test('a document with an unknown limit is not saved, and the error names the member', async () => {
   const { limits: _, ...rest } = endless(1)
   const { status, json } = await world.call('/api/workflows', {
     headers: { 'content-type': 'application/json' },

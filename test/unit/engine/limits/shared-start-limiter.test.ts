@@ -4,7 +4,7 @@ import { AppError, StartSkipped } from '../../../../src/domain/errors.ts'
 import { decideStarts, type SharedGroup } from '../../../../src/domain/run/shared-starts.ts'
 import type { StartLimits } from '../../../../src/engine/compile/start-limits.ts'
 import { SharedStartLimiter } from '../../../../src/engine/limits/shared-start-limiter.ts'
-import type { Place } from '../../../../src/engine/limits/start-group.ts'
+import type { Slot } from '../../../../src/engine/limits/start-group.ts'
 import { ManualClock } from '../../../support/clock.ts'
 
 const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
@@ -17,7 +17,7 @@ const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
 class Shared {
   readonly clock = new ManualClock()
   readonly living = new Set<number>()
-  /** Whether answers get lost. */
+  /** Whether responses get lost. */
   isBroken = false
   readonly #groups = new Map<string, SharedGroup | undefined>()
 
@@ -36,7 +36,7 @@ class Shared {
       const answers = asks.map((ask) => {
         const moment = { owner, living: this.living, now: this.clock.monotonic() }
         const decided = decideStarts(this.#groups.get(ask.key), ask, moment)
-        // As the store does.
+        // The store does the same.
         this.#groups.set(ask.key, decided.group && (JSON.parse(JSON.stringify(decided.group)) as SharedGroup))
         return decided.answer
       })
@@ -47,7 +47,7 @@ class Shared {
 }
 
 class Process {
-  readonly running = new Map<string, Place>()
+  readonly running = new Map<string, Slot>()
   readonly cancelled: string[] = []
   readonly begun: string[] = []
   readonly #limiter: SharedStartLimiter
@@ -64,13 +64,13 @@ class Process {
     })
   }
 
-  async admit(executionId: string, limits: StartLimits, key = 'k'): Promise<'place' | 'waits' | 'skipped' | string> {
+  async admit(executionId: string, limits: StartLimits, key = 'k'): Promise<'slot' | 'waits' | 'skipped' | string> {
     const start = { executionId, workflowId: 'w', trigger: 'api' as const, input: { input: { key }, fields: {} } }
     try {
-      const entry = await this.#limiter.admit(start, limits, (place) => this.#begin(executionId, place))
-      if (!entry.place) return 'waits'
-      this.#begin(executionId, entry.place)
-      return 'place'
+      const entry = await this.#limiter.admit(start, limits, (slot) => this.#begin(executionId, slot))
+      if (!entry.slot) return 'waits'
+      this.#begin(executionId, entry.slot)
+      return 'slot'
     } catch (error) {
       if (error instanceof StartSkipped) return 'skipped'
       if (error instanceof AppError) return `${error.code} ${error.retryAfterS}`
@@ -83,25 +83,25 @@ class Process {
     this.running.delete(executionId)
   }
 
-  #begin(executionId: string, place: Place): void {
-    place.begin()
-    this.running.set(executionId, place)
+  #begin(executionId: string, slot: Slot): void {
+    slot.begin()
+    this.running.set(executionId, slot)
     this.begun.push(executionId)
     this.began(executionId)
   }
 }
 
-/** Lets all questions that are under way end. */
+/** Resolves when all current requests to the store have ended. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }
 
 describe('two processes', () => {
-  test('share the places, and the one without a place gets it when the other releases it', async () => {
+  test('share the slots: one process gets the slot that the other one releases', async () => {
     const shared = new Shared()
     const [a, b] = [shared.process(1), shared.process(2)]
     const limits = limitsWith({ concurrency: 1 })
-    expect(await a.admit('a1', limits)).toBe('place')
+    expect(await a.admit('a1', limits)).toBe('slot')
     expect(await b.admit('b1', limits)).toBe('waits')
     a.end('a1')
     await settle()
@@ -110,17 +110,17 @@ describe('two processes', () => {
     expect([...b.running.keys()]).toEqual(['b1'])
   })
 
-  test('share the queue, the rate and the refusals', async () => {
+  test('share the queue and the rate, and refuse together', async () => {
     const shared = new Shared()
     const [a, b] = [shared.process(1), shared.process(2)]
     const limits = limitsWith({ rate: { count: 2, windowMs: 5_000 }, queueMax: 1 })
-    expect([await a.admit('a1', limits), await b.admit('b1', limits)]).toEqual(['place', 'place'])
+    expect([await a.admit('a1', limits), await b.admit('b1', limits)]).toEqual(['slot', 'slot'])
     expect(await a.admit('a2', limits)).toBe('waits')
     expect(await b.admit('b2', limits)).toBe('WORKFLOW_LIMIT 5')
     expect(await b.admit('b3', { ...limits, beyond: 'skip' })).toBe('skipped')
   })
 
-  test('cancel the oldest run, whichever has it', async () => {
+  test('cancel the oldest run, in either process', async () => {
     const shared = new Shared()
     const [a, b] = [shared.process(1), shared.process(2)]
     const limits = limitsWith({ concurrency: 1, beyond: 'replace' })
@@ -136,7 +136,7 @@ describe('two processes', () => {
     expect([[...b.running.keys()], b.cancelled]).toEqual([['b1'], []])
   })
 
-  test('take each other’s places after the other is gone', async () => {
+  test('take over the slots of a process that is gone', async () => {
     const shared = new Shared()
     const [a, b] = [shared.process(1), shared.process(2)]
     const limits = limitsWith({ concurrency: 1 })
@@ -175,7 +175,7 @@ test('a key that was forgotten and comes again keeps its limit', async () => {
   a.end('a1')
   // The store learns of the end with this question.
   await a.admit('other', limits, 'other')
-  expect(await a.admit('a2', limits)).toBe('place')
+  expect(await a.admit('a2', limits)).toBe('slot')
   shared.clock.advance(20)
   await settle()
   expect(await b.admit('b1', limits)).toBe('waits')
@@ -188,7 +188,7 @@ test('a key that was forgotten and comes again keeps its limit', async () => {
   expect([a.begun.includes('a3'), b.begun.includes('b1')]).toEqual([true, true])
 })
 
-test('an answer that got lost leaves no place behind', async () => {
+test('a lost response leaves no slot behind', async () => {
   const shared = new Shared()
   const a = shared.process(1)
   const limits = limitsWith({ concurrency: 1 })
@@ -210,7 +210,7 @@ const steps = fc.array(
   { maxLength: 120 },
 )
 
-test('three processes together never exceed the limits, with lost answers too, and every start gets its turn', async () => {
+test('three processes never exceed the limits, despite lost responses, and every start gets its turn', async () => {
   await fc.assert(
     fc.asyncProperty(
       steps,
@@ -221,7 +221,7 @@ test('three processes together never exceed the limits, with lost answers too, a
         const windowMs = 500
         const limits = limitsWith({ concurrency, rate: { count, windowMs } })
         const times: number[] = []
-        // Collected, because an error here would look like one of the store.
+        // The test collects errors, because an error here would look like one of the store.
         const exceeded: string[] = []
         const processes = [1, 2, 3].map((owner) => shared.process(owner))
         const running = () => processes.flatMap((each) => [...each.running.keys()].map((id) => [each, id] as const))
@@ -240,7 +240,7 @@ test('three processes together never exceed the limits, with lost answers too, a
           if (step.kind === 'start') {
             const asking = processes[step.owner]!.admit(`${index}`, limits)
             await settle()
-            if (['place', 'waits'].includes(await asking)) accepted.push(`${index}`)
+            if (['slot', 'waits'].includes(await asking)) accepted.push(`${index}`)
           } else if (step.kind === 'end') {
             const all = running()
             const found = all[step.which % Math.max(1, all.length)]

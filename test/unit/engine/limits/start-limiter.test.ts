@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError, StartSkipped } from '../../../../src/domain/errors.ts'
 import type { StartLimits } from '../../../../src/engine/compile/start-limits.ts'
-import type { Place } from '../../../../src/engine/limits/start-group.ts'
+import type { Slot } from '../../../../src/engine/limits/start-group.ts'
 import { StartLimiter } from '../../../../src/engine/limits/start-limiter.ts'
 import { ManualClock } from '../../../support/clock.ts'
 
@@ -12,12 +12,12 @@ const limitsWith = (limits: Partial<StartLimits>): StartLimits => ({
   ...limits,
 })
 
-/** A limiter, with the starts that have a place. */
+/** A limiter, with the starts that have a slot. */
 class Starts {
   readonly clock = new ManualClock()
   readonly cancelled: string[] = []
   /** In the order of their grants. */
-  readonly granted = new Map<string, Place>()
+  readonly granted = new Map<string, Slot>()
   active: StartLimits | undefined
   readonly limiter = new StartLimiter({
     clock: this.clock,
@@ -25,14 +25,14 @@ class Starts {
     limitsOf: async () => this.active,
   })
 
-  /** How the start is taken: with a place, waiting, skipped, or the error. */
-  admit(executionId: string, limits: StartLimits, key = ''): 'place' | 'waits' | 'skipped' | AppError {
+  /** Starts a run. Returns whether it has a slot, waits or is skipped, or the error. */
+  admit(executionId: string, limits: StartLimits, key = ''): 'slot' | 'waits' | 'skipped' | AppError {
     const start = { executionId, workflowId: 'w', trigger: 'api' as const, input: { input: { key }, fields: {} } }
     try {
-      const entry = this.limiter.admit(start, limits, (place) => this.#take(executionId, place))
-      if (!entry.place) return 'waits'
-      this.#take(executionId, entry.place)
-      return 'place'
+      const entry = this.limiter.admit(start, limits, (slot) => this.#take(executionId, slot))
+      if (!entry.slot) return 'waits'
+      this.#take(executionId, entry.slot)
+      return 'slot'
     } catch (error) {
       if (error instanceof StartSkipped) return 'skipped'
       if (error instanceof AppError) return error
@@ -40,9 +40,9 @@ class Starts {
     }
   }
 
-  #take(executionId: string, place: Place): void {
-    place.begin()
-    this.granted.set(executionId, place)
+  #take(executionId: string, slot: Slot): void {
+    slot.begin()
+    this.granted.set(executionId, slot)
   }
 
   end(executionId: string): void {
@@ -54,7 +54,7 @@ describe('a start beyond the concurrency', () => {
   test('waits with "queue" until a run ends, in the order of the starts', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 1 })
-    expect(['a', 'b', 'c'].map((id) => starts.admit(id, limits))).toEqual(['place', 'waits', 'waits'])
+    expect(['a', 'b', 'c'].map((id) => starts.admit(id, limits))).toEqual(['slot', 'waits', 'waits'])
     starts.end('a')
     expect([...starts.granted.keys()]).toEqual(['a', 'b'])
     starts.end('b')
@@ -64,10 +64,10 @@ describe('a start beyond the concurrency', () => {
   test('is skipped with "skip", and counted', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 1, beyond: 'skip' })
-    expect(['a', 'b'].map((id) => starts.admit(id, limits))).toEqual(['place', 'skipped'])
+    expect(['a', 'b'].map((id) => starts.admit(id, limits))).toEqual(['slot', 'skipped'])
     expect(starts.limiter.countsOf('w')).toEqual({ queued: 0, skipped: 1, refused: 0, replaced: 0 })
     starts.end('a')
-    expect(starts.admit('c', limits)).toBe('place')
+    expect(starts.admit('c', limits)).toBe('slot')
   })
 
   test('is refused with "refuse"', () => {
@@ -77,14 +77,14 @@ describe('a start beyond the concurrency', () => {
     expect(starts.admit('b', limits)).toMatchObject({ code: 'WORKFLOW_LIMIT', retryAfterS: 1 })
   })
 
-  test('is refused when the queue is full; runs do not count in it', () => {
+  test('is refused when the queue is full; runs in progress do not count', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 2, queueMax: 1 })
-    expect(['a', 'b', 'c'].map((id) => starts.admit(id, limits))).toEqual(['place', 'place', 'waits'])
+    expect(['a', 'b', 'c'].map((id) => starts.admit(id, limits))).toEqual(['slot', 'slot', 'waits'])
     expect(starts.admit('d', limits)).toMatchObject({ code: 'WORKFLOW_LIMIT' })
   })
 
-  test('cancels the oldest run with "replace", once for each new start, and runs when that has ended', () => {
+  test('cancels the oldest run with "replace", one for each new start, and runs when that run has ended', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 2, beyond: 'replace' })
     for (const id of ['a', 'b', 'c']) starts.admit(id, limits)
@@ -99,10 +99,10 @@ describe('a start beyond the concurrency', () => {
     expect(starts.granted.get('d')?.isReplaced).toBe(true)
   })
 
-  test('does not concern another key', () => {
+  test('does not affect another key', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 1 })
-    expect([starts.admit('a', limits, 'x'), starts.admit('b', limits, 'y')]).toEqual(['place', 'place'])
+    expect([starts.admit('a', limits, 'x'), starts.admit('b', limits, 'y')]).toEqual(['slot', 'slot'])
   })
 })
 
@@ -114,7 +114,7 @@ describe('a start beyond the rate', () => {
     const limits = limitsWith({ rate })
     starts.admit('a', limits)
     starts.clock.advance(4_000)
-    expect(['b', 'c', 'd'].map((id) => starts.admit(id, limits))).toEqual(['place', 'waits', 'waits'])
+    expect(['b', 'c', 'd'].map((id) => starts.admit(id, limits))).toEqual(['slot', 'waits', 'waits'])
     starts.clock.advance(5_999)
     expect(starts.granted.size).toBe(2)
     starts.clock.advance(1)
@@ -123,7 +123,7 @@ describe('a start beyond the rate', () => {
     expect(starts.granted.size).toBe(4)
   })
 
-  test('learns from the refusal when to try again', () => {
+  test('is refused with the time after which to try again', () => {
     const starts = new Starts()
     const limits = limitsWith({ rate, beyond: 'refuse' })
     starts.admit('a', limits)
@@ -131,7 +131,7 @@ describe('a start beyond the rate', () => {
     starts.admit('b', limits)
     expect(starts.admit('c', limits)).toMatchObject({ code: 'WORKFLOW_LIMIT', retryAfterS: 9 })
     starts.clock.advance(8_500)
-    expect(starts.admit('c', limits)).toBe('place')
+    expect(starts.admit('c', limits)).toBe('slot')
   })
 
   test('replaces no run', () => {
@@ -142,7 +142,7 @@ describe('a start beyond the rate', () => {
   })
 })
 
-test('a new version without limits frees those that wait', async () => {
+test('a new version without limits lets waiting starts run', async () => {
   const starts = new Starts()
   const limits = limitsWith({ rate: { count: 1, windowMs: 86_400_000 } })
   for (const id of ['a', 'b']) starts.admit(id, limits)
@@ -154,7 +154,7 @@ test('a new version without limits frees those that wait', async () => {
   expect(starts.granted.size).toBe(2)
 })
 
-test('keys are forgotten when nothing of them counts any more', () => {
+test('a key is forgotten when none of its starts counts any more', () => {
   const starts = new Starts()
   const limits = limitsWith({ concurrency: 1 })
   for (let key = 0; key < 100; key += 1) starts.admit(`${key}`, limits, `${key}`)
@@ -170,7 +170,7 @@ test('keys are forgotten when nothing of them counts any more', () => {
   expect(starts.limiter.size).toBeLessThan(250)
 })
 
-/** Starts, ends of runs, and time between them. */
+/** Starts, ends of runs, and the time between them. */
 const steps = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('start' as const), key: fc.nat(2) }),
@@ -180,7 +180,7 @@ const steps = fc.array(
   { maxLength: 400 },
 )
 
-test('there are never more runs, or starts in any window, than the limits allow, and every start gets its turn', () => {
+test('runs and starts never exceed the limits, and every start gets its turn', () => {
   fc.assert(
     fc.property(
       steps,
