@@ -112,7 +112,7 @@ export const settingSchemas = {
     2_000_000,
     1,
     1_000_000_000,
-    'Paused blocks of one workspace. Beyond that, a block that would pause fails.',
+    'Paused blocks of one workspace. Beyond that, a block that would pause fails with TOO_MANY_PAUSES.',
   ),
   blocksMax: whole(defaultLimits.blocksMax, 1, 10_000_000, 'Maximum number of block executions in a run.'),
   loopIterationsMax: whole(defaultLimits.loopIterationsMax, 1, 10_000_000, 'Maximum number of iterations of a loop.'),
@@ -188,7 +188,7 @@ export const settingSchemas = {
     32 * MB,
     KB,
     4 * GB,
-    'Maximum size of a form that declares files, or of the answer to an approval that does.',
+    'Maximum size of a form, or of an answer to an approval, that has a field for files.',
   ),
   anonymousBodyValuesMax: whole(
     20_000,
@@ -256,7 +256,7 @@ export const settingSchemas = {
     30,
     1,
     1_000_000_000,
-    'How often per minute one address may send one form that is public or has a password.',
+    'Forms a minute from one address to one form that is public or has a password.',
   ),
   publicChatUsdPerDay: plainNumber({
     default: 10,

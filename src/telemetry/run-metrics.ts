@@ -25,13 +25,13 @@ export class RunMetrics {
     )
     this.#limited = metrics.counters(
       'millrace_limited_starts_total',
-      'Starts beyond the limits of their workflows: queued, skipped, refused, or replacing an older run.',
+      'Starts over the limits of their workflows: queued, skipped, refused, or replacing an older run.',
       ['outcome'],
     )
     this.#of('api')
   }
 
-  /** Counts a start beyond the limits of its workflow. */
+  /** Counts a start over the limits of its workflow. */
   limited(outcome: string): void {
     this.#limited.of(outcome).add()
   }

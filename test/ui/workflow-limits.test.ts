@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited.close())
 
-test('the time limit of a workflow is set by keyboard, and a wrong one is explained and not saved', async () => {
+test('the limits of a workflow are set by keyboard, and an invalid one is explained and not saved', async () => {
   const { page, pageErrors } = visited
   const id = await openWorkflow(visited, { name: 'Limited', blocks: [block('Start', 'api_trigger')] })
   await page.getByRole('button', { name: 'More', exact: true }).focus()
@@ -43,18 +43,18 @@ test('the time limit of a workflow is set by keyboard, and a wrong one is explai
   await field.fill('')
   await until(async () => (await limits()) === undefined)
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Runs at the same time').fill('3')
-  await dialog.getByLabel('Starts in a window').fill('100')
+  await dialog.getByLabel('Concurrent runs').fill('3')
+  await dialog.getByLabel('Starts per window').fill('100')
   await until(async () => Bun.deepEquals(await limits(), { concurrency: 3 }))
   await dialog.getByLabel('Window (ms)').fill('60000')
-  await dialog.getByLabel('Limits for each').fill('<start.customer>')
-  await dialog.getByLabel('A start beyond these limits').selectOption('replace')
+  await dialog.getByLabel('Limit key').fill('<start.customer>')
+  await dialog.getByLabel('When a limit is reached').selectOption('replace')
   await dialog.getByLabel('Starts that may wait').fill('50')
   await dialog.getByLabel('Priority').fill('-3')
   const all = { concurrency: 3, rate: { count: 100, windowMs: 60_000 }, key: '<start.customer>', beyond: 'replace' }
   await until(async () => Bun.deepEquals(await limits(), { ...all, queueMax: 50, priority: -3 }))
-  await dialog.getByLabel('Run after a time without starts (ms)').fill('500')
-  await dialog.getByLabel('But after the first start at most (ms)').fill('9000')
+  await dialog.getByLabel('Debounce: quiet time (ms)').fill('500')
+  await dialog.getByLabel('Debounce: longest delay (ms)').fill('9000')
   const debounce = { quietMs: 500, maxMs: 9_000 }
   await until(async () => Bun.deepEquals(((await limits()) as { debounce?: unknown }).debounce, debounce))
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -66,9 +66,9 @@ test('the time limit of a workflow is set by keyboard, and a wrong one is explai
       if (shots !== undefined) await page.screenshot({ path: `${shots}/all-limits-${colorScheme}-${width}.png` })
     }
   }
-  await dialog.getByLabel('A start beyond these limits').selectOption('skip')
+  await dialog.getByLabel('When a limit is reached').selectOption('skip')
   await dialog.getByLabel('Starts that may wait').waitFor({ state: 'detached' })
-  await dialog.getByLabel('Starts in a window').fill('')
+  await dialog.getByLabel('Starts per window').fill('')
   await until(async () => ((await limits()) as { rate?: unknown }).rate === undefined)
   expect(pageErrors).toEqual([])
 }, 120_000)

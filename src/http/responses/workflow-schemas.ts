@@ -114,12 +114,13 @@ export const StatusResponse = t.Object(
           queued: t.Integer(),
           skipped: t.Integer(),
           refused: t.Integer(),
-          replaced: t.Integer({ description: 'Runs that a newer start cancelled.' }),
+          replaced: t.Integer({ description: 'Starts that cancelled the oldest run.' }),
         },
         {
           description:
-            'Only with `limits` in the active version: the runs at this moment and those that wait, and, since the service started, ' +
-            'how many starts beyond the limits were queued, skipped, refused or replaced an older run. Of one process.',
+            'Present if the active version has limits on starts. `running` and `waiting` are the current numbers of ' +
+            'runs and waiting starts. The others count the starts over the limits since the service started, by ' +
+            'outcome. All numbers are those of one process.',
         },
       ),
     ),

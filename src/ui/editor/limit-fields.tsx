@@ -16,7 +16,7 @@ export function useLimits() {
   return { limits, readOnly, change }
 }
 
-/** A whole number, or empty. A value that the service would reject stays in the field, beside its problem. */
+/** A whole number, or empty. A value that the service would reject stays in the field and shows its problem. */
 export function NumberField({
   label,
   note,
@@ -60,15 +60,15 @@ function isWithin(text: string, { min, max }: LimitRange): boolean {
   return /^-?\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
 }
 
-/** The time without starts, and the longest time. */
+/** The quiet time and the longest delay. */
 export function DebounceFields() {
   const { limits, readOnly, change } = useLimits()
   const { debounce } = limits
   return (
     <>
       <NumberField
-        label="Run after a time without starts (ms)"
-        note="Starts that follow each other faster are one run, with the last input. Callers do not wait for it."
+        label="Debounce: quiet time (ms)"
+        note="Starts within this time of each other become one run, with the last input. Callers do not wait."
         value={debounce?.quietMs}
         range={{ min: 1, max: 86_400_000 }}
         readOnly={readOnly}
@@ -76,7 +76,8 @@ export function DebounceFields() {
       />
       {debounce && (
         <NumberField
-          label="But after the first start at most (ms)"
+          label="Debounce: longest delay (ms)"
+          note="The run begins at most this long after the first start. Empty: 31 days."
           value={debounce.maxMs}
           range={{ min: 1, max: 2_678_400_000 }}
           readOnly={readOnly}
@@ -91,7 +92,7 @@ export function DebounceFields() {
 
 type RateInput = { count?: number | undefined; windowMs?: number | undefined }
 
-/** The starts in a time: both numbers, or neither. One alone stays in its field until the other one is there. */
+/** The rate: both numbers, or neither. A single number stays in its field until the other one is filled in. */
 export function RateFields() {
   const { limits, readOnly, change } = useLimits()
   const [half, setHalf] = useState<RateInput>({})
@@ -105,8 +106,8 @@ export function RateFields() {
   return (
     <>
       <NumberField
-        label="Starts in a window"
-        note="In any window of the length below, at most so many runs start."
+        label="Starts per window"
+        note="At most this many runs start in any window of the length below."
         value={shown.count}
         range={{ min: 1, max: 1_000_000 }}
         readOnly={readOnly}
@@ -124,16 +125,16 @@ export function RateFields() {
 }
 
 const treatments: readonly { value: NonNullable<Limits['beyond']>; label: string }[] = [
-  { value: 'queue', label: 'It waits' },
-  { value: 'skip', label: 'It is skipped' },
-  { value: 'refuse', label: 'It is refused (429)' },
-  { value: 'replace', label: 'It replaces the oldest run' },
+  { value: 'queue', label: 'Queue the start' },
+  { value: 'skip', label: 'Skip the start' },
+  { value: 'refuse', label: 'Refuse the start (429)' },
+  { value: 'replace', label: 'Replace the oldest run' },
 ]
 
 export function BeyondField() {
   const { limits, readOnly, change } = useLimits()
   return (
-    <Field label="A start beyond these limits">
+    <Field label="When a limit is reached">
       {(tied) => (
         <Select
           {...tied}
@@ -155,9 +156,9 @@ export function KeyField() {
   const { limits, readOnly, change } = useLimits()
   return (
     <Field
-      label="Limits for each"
+      label="Limit key"
       optional
-      note="A value of the input, such as <start.customer>. Runs at the same time, starts and queue then count for each value."
+      note="A value of the input, such as <start.customer>. The limits then apply to each value separately."
     >
       {(tied) => (
         <Input

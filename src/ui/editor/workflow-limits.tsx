@@ -9,15 +9,15 @@ export function WorkflowLimits() {
       <legend className="mb-1 text-xs font-medium">Limits</legend>
       <NumberField
         label="Time limit of a run (ms)"
-        note="A run that takes longer ends as failed. Empty: only the limits of the service apply. The time in a pause does not count."
+        note="A run that takes longer fails. The time in a pause does not count. Empty: the limits of the service."
         value={limits.timeoutMs}
         range={{ min: 1, max: 604_800_000 }}
         readOnly={readOnly}
         onChange={(timeoutMs) => change({ timeoutMs })}
       />
       <NumberField
-        label="Runs at the same time"
-        note="Runs from the editor do not count."
+        label="Concurrent runs"
+        note="At most this many runs are in progress at the same time. Runs from the editor do not count."
         value={limits.concurrency}
         range={{ min: 1, max: 100_000 }}
         readOnly={readOnly}
@@ -30,7 +30,7 @@ export function WorkflowLimits() {
       {isLimited && (limits.beyond ?? 'queue') !== 'skip' && limits.beyond !== 'refuse' && (
         <NumberField
           label="Starts that may wait"
-          note="Empty: 1,000. Further ones are refused."
+          note="Further starts are refused. Empty: 1,000."
           value={limits.queueMax}
           range={{ min: 0, max: 100_000 }}
           readOnly={readOnly}
@@ -39,7 +39,7 @@ export function WorkflowLimits() {
       )}
       <NumberField
         label="Priority"
-        note="Queued runs of workflows with a higher priority come first in their workspace. Empty: 0."
+        note="In a workspace, queued runs of workflows with a higher priority come first. Empty: 0."
         value={limits.priority}
         range={{ min: -10, max: 10 }}
         readOnly={readOnly}

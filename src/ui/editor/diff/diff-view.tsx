@@ -73,13 +73,13 @@ function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
 /** By path; they are the labels of the dialog. */
 const limitLabels: Readonly<Record<string, string>> = {
   timeoutMs: 'Time limit of a run (ms)',
-  concurrency: 'Runs at the same time',
-  'rate.count': 'Starts in a window',
+  concurrency: 'Concurrent runs',
+  'rate.count': 'Starts per window',
   'rate.windowMs': 'Window (ms)',
-  'debounce.quietMs': 'Run after a time without starts (ms)',
-  'debounce.maxMs': 'But after the first start at most (ms)',
-  key: 'Limits for each',
-  beyond: 'A start beyond these limits',
+  'debounce.quietMs': 'Debounce: quiet time (ms)',
+  'debounce.maxMs': 'Debounce: longest delay (ms)',
+  key: 'Limit key',
+  beyond: 'When a limit is reached',
   queueMax: 'Starts that may wait',
   priority: 'Priority',
 }

@@ -367,5 +367,5 @@ test('a key that reads anything other than a trigger cannot be deployed', async 
   const { status, json } = await world.call(`/api/workflows/${id}/deploy`, { method: 'POST' })
   expect(status).toBe(400)
   expect(json.details.map(({ path }: { path: string }) => path)).toEqual(['limits.key', 'limits.key'])
-  expect(json.error).toContain('it can read only the input, such as <api.customer>')
+  expect(json.error).toContain("it can read only the trigger's input, such as <api.customer>")
 })
