@@ -156,7 +156,7 @@ describe('webhook deliveries', () => {
     status = 200
     await page.getByRole('button', { name: 'Resend failed' }).click()
     const dialog = page.getByRole('dialog', { name: 'Resend failed deliveries' })
-    await dialog.getByLabel('Events that happened').selectOption({ label: 'In the last hour' })
+    await dialog.getByLabel('Time of the events').selectOption({ label: 'In the last hour' })
     expect(await accessibilityFaults(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Resend' }).click()
     await page.getByText('2 deliveries queued again.').waitFor()

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { type RunEventKind, runEvents } from './run-event.ts'
 
-/** Webhook subscriptions: who is notified of a workflow's runs, of which runs and events, and with which content. */
+/** Webhook subscriptions: who is notified about a workflow's runs, which runs and events count, and what is sent. */
 
 /** The maximum number per workflow. */
 export const subscriptionsMax = 20
@@ -37,7 +37,7 @@ export const Subscription = t.Object(
       t.Array(t.Union([t.Literal('completed'), t.Literal('paused'), t.Literal('resumed')]), {
         minItems: 1,
         uniqueItems: true,
-        expected: 'a list of different ones of "completed", "paused" and "resumed", not empty (left out, "completed")',
+        expected: 'a non-empty list of "completed", "paused" or "resumed", without duplicates (default: "completed")',
       }),
     ),
     levelFilter: t.Optional(

@@ -48,7 +48,7 @@ export function runWebhookResponse(
 
 const skips = {
   inactive: { decision: 'inactive', reason: 'The webhook was switched off when the run ended.' },
-  event: { decision: 'filtered_by_event', reason: 'Its events do not include completed.' },
+  event: { decision: 'filtered_by_event', reason: 'The webhook does not select the event completed.' },
   level: { decision: 'filtered_by_level', reason: 'Its levelFilter does not admit the level of the run.' },
   trigger: { decision: 'filtered_by_trigger', reason: 'Its triggerFilter does not admit what started the run.' },
 } as const

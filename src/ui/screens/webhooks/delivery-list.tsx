@@ -157,7 +157,7 @@ function ResendFailed({ workflowId, onClose }: { workflowId: string; onClose: ()
       onSubmit={resend}
     >
       <SelectField
-        label="Events that happened"
+        label="Time of the events"
         value={hours}
         onChange={setHours}
         options={[

@@ -20,7 +20,7 @@ type Options = Omit<Saved, Filters> & { [Name in Filters]: Saved[Name] | undefin
 const events = [
   { event: 'completed', label: 'Ended', note: 'A run has ended' },
   { event: 'paused', label: 'Paused', note: 'A run waits for a time or an answer' },
-  { event: 'resumed', label: 'Resumed', note: 'A wait or an answer has come' },
+  { event: 'resumed', label: 'Resumed', note: 'A paused run continues' },
 ] as const satisfies readonly { event: Webhook['events'][number]; label: string; note: string }[]
 
 const includes = [

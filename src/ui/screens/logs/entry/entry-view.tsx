@@ -105,7 +105,7 @@ function Facts({ entry }: { entry: LogDetail }) {
         </span>
       </Fact>
       <Fact label="Duration">{durationText(totalDurationMs)}</Fact>
-      {pausedMs !== null && <Fact label="Paused">{durationText(pausedMs)} of it</Fact>}
+      {pausedMs !== null && <Fact label="Time paused">{durationText(pausedMs)}</Fact>}
       <Fact label="Cost">{costText(cost.total)}</Fact>
       {Object.keys(labels).length > 0 && (
         <Fact label="Labels">

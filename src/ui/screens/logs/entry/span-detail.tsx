@@ -52,7 +52,7 @@ export function SpanDetail({
         </p>
       )}
       {pauses.length > 0 && (
-        <Table label="Pauses" head={['Paused', 'For', 'Until']}>
+        <Table label="Pauses" head={['Paused at', 'Duration', 'Ended by']}>
           {pauses.map((pause) => (
             <Row key={pause.contextId}>
               <Cell className="text-muted tabular-nums">{momentText(Date.parse(pause.since))}</Cell>

@@ -20,9 +20,9 @@ export function spanLabel({ type, name }: Pick<Span, 'type' | 'name'>): string {
 
 /** How a pause ended. */
 export function pauseEndText({ kind, outcome, by }: NonNullable<Span['pauses']>[number]): string {
-  if (outcome === 'cancelled') return 'The run ended'
-  if (outcome === 'expired') return kind === 'wait' ? 'Its time came' : 'It expired'
-  return by === null ? 'An answer came' : `${by} answered`
+  if (outcome === 'cancelled') return 'End of the run'
+  if (outcome === 'expired') return kind === 'wait' ? 'End of the wait' : 'Expiry'
+  return by === null ? 'Answer' : `Answer from ${by}`
 }
 
 /** All visible lines from top to bottom. */
