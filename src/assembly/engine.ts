@@ -128,7 +128,7 @@ export function assembleEngine({
     mayStart: () => base.cluster.takesWork,
     timeoutMs: config.asyncTimeoutMs,
     limited: limited.ofJobs,
-    // It is not known of a workflow that nobody has started since the service started.
+    // A workflow that nobody has started since the service started is not loaded, and counts as priority 0.
     priorityOf: (workflowId) => deployments.get(workflowId)?.plan?.limits.priority ?? 0,
     onPaused: pauses.onPaused,
     onChatEnded,

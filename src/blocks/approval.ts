@@ -28,7 +28,7 @@ export const approval = defineBlock({
     remindEveryMs: t.Optional(
       t.Number({
         title: 'Remind every (ms)',
-        description: 'Runs the blocks behind notify again until the pause ends.',
+        description: 'How often the blocks behind notify run again until the pause ends. Empty: never.',
         minimum: remindMsMin,
         maximum: waitMsMax,
       }),

@@ -3,7 +3,7 @@ import type { FormField } from '../domain/workflow/form.ts'
 import { labelOf } from '../domain/workflow/form-values.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 
-/** Checks the fields of a form beyond their shape. `reserved`: names that mean something else. `path`: of the list. */
+/** Checks what the schema of form fields cannot. `reserved`: names that fields cannot have. `path`: of the list. */
 export function checkFields(
   fields: unknown,
   { path = 'fields', reserved = new Set<string>() }: { path?: string; reserved?: ReadonlySet<string> } = {},
@@ -16,7 +16,7 @@ export function checkFields(
     const isDuplicate = seen.has(name)
     seen.add(name)
     if (reserved.has(name)) {
-      return error('RESERVED_FIELD', `${at}.name`, `The field "${name}" needs another name: "${name}" is an output.`)
+      return error('RESERVED_FIELD', `${at}.name`, `Rename the field "${name}": the block has an output of this name.`)
     }
     if (isDuplicate) return error('DUPLICATE_FIELD', `${at}.name`, `Two fields have the name "${name}". Rename one.`)
     if (format !== undefined && format !== 'line' && type !== 'string') {

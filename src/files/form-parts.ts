@@ -13,20 +13,20 @@ import type { Spool, SpoolFile } from './spool.ts'
 import type { FormEntries } from './upload-options.ts'
 
 export type FormPartsOptions = {
-  /** The names of the parts whose files are kept. */
+  /** The names of the fields for files. Files in other fields are dropped. */
   files: ReadonlySet<string>
   limits: { fields: Limit; files: Limit }
   spool: Spool
-  /** Called before text is kept; throws when it is too long. */
+  /** Called before a text is kept. Throws when the texts are too long. */
   countText(bytes: number): void
-  /** Takes over a file that is about to arrive. Returns the text in its file item that stands for the content. */
+  /** Called when a file begins to arrive. Returns the text that stands for the content in its file item. */
   hold(cut: CutData): string
 }
 
 /** The parts of a multipart form as they arrive: texts stay in memory, and files go to the spool. */
 export class FormParts {
   readonly entries: FormEntries = []
-  /** The files that have content to be written, the one that is arriving last. */
+  /** The files with content to be written. The last one may still be arriving. */
   readonly unwritten: SpoolFile[] = []
   readonly #options: FormPartsOptions
   #parts = 0
@@ -57,7 +57,7 @@ export class FormParts {
     }
   }
 
-  /** A file item. Null when no file was chosen: browsers then send an empty one without a name. */
+  /** Adds a file item, or null when no file was chosen: browsers then send an empty file without a name. */
   #file({ name, type }: PartHead, filename: string): PartSink {
     let held: Held | undefined
     let size = 0

@@ -1,25 +1,25 @@
 import { AppError } from '../domain/errors.ts'
 
-/** `filename`: undefined for a text. `type`: the media type as the sender wrote it. */
+/** The head of one part. `filename`: undefined for a text. `type`: the media type as the sender wrote it. */
 export type PartHead = { name: string; filename: string | undefined; type: string }
 
 /** Takes the content of one part. The bytes are valid only during the call of `push`, unless the taker copies them. */
 export type PartSink = { push(bytes: Uint8Array): void; end(): void }
 
 /**
- * Reads a multipart form in portions of any size, and keeps no more of it than one head or one boundary:
+ * Reads a multipart form in portions of any size. It keeps at most one head or one boundary in memory:
  *
  *     preamble → (boundary line → head → content)* → the last boundary → epilogue
  *
- * It skips everything before the first boundary and after the last one. Throws INVALID_INPUT for anything else that is
- * no multipart form.
+ * It skips everything before the first boundary and after the last one. Throws INVALID_INPUT for a body that is not a
+ * multipart form.
  */
 export class MultipartReader {
   readonly #delimiter: Buffer
   readonly #open: (head: PartHead) => PartSink
   #state: 'preamble' | 'boundary' | 'head' | 'content' | 'epilogue' = 'preamble'
   #sink: PartSink | undefined
-  /** The start of what is not decided yet. The first boundary needs no line break before it, so it gets one here. */
+  /** The bytes not processed yet. The first boundary needs no line break before it, so it gets one here. */
   #rest: Buffer = Buffer.from('\r\n')
 
   constructor({ boundary, open }: { boundary: string; open(head: PartHead): PartSink }) {
@@ -27,7 +27,7 @@ export class MultipartReader {
     this.#open = open
   }
 
-  /** `portion` may be freed afterwards, when what the sinks took is written. */
+  /** The caller may free `portion` afterwards, once the sinks have written their content. */
   push(portion: Uint8Array): void {
     let data = this.#rest.length === 0 ? viewOf(portion) : Buffer.concat([this.#rest, portion])
     for (let after = this.#step(data); after !== undefined; after = this.#step(data)) data = data.subarray(after)
@@ -35,10 +35,10 @@ export class MultipartReader {
   }
 
   end(): void {
-    if (this.#state !== 'epilogue') throw broken('it ends before its last boundary')
+    if (this.#state !== 'epilogue') throw broken('it ends before its final boundary')
   }
 
-  /** Returns where the next step begins, or undefined when more is needed. */
+  /** Returns the position of the next step, or undefined when it needs more bytes. */
   #step(data: Buffer): number | undefined {
     switch (this.#state) {
       case 'preamble': {
@@ -66,7 +66,7 @@ export class MultipartReader {
     }
   }
 
-  /** The rest of a boundary's line: two hyphens after the last one, or blanks. */
+  /** Reads the rest of a boundary's line: two hyphens after the last boundary, or blanks. */
   #boundary(data: Buffer): number | undefined {
     if (data.length < 2) return undefined
     if (data[0] === hyphen && data[1] === hyphen) {
@@ -76,18 +76,18 @@ export class MultipartReader {
     const end = data.indexOf('\r\n')
     const line = data.subarray(0, end === -1 ? data.length : end)
     if (line.length > lineBytesMax || line.some((byte) => byte !== space && byte !== tab && byte !== carriageReturn)) {
-      throw broken('a boundary is followed by something else')
+      throw broken('a boundary is followed by unexpected text')
     }
     if (end === -1) return undefined
     this.#state = 'head'
-    // The line break counts as a part of the head, so that an empty head ends like any other.
+    // The line break belongs to the head, so that an empty head ends like any other.
     return end
   }
 
   #head(data: Buffer): number | undefined {
     const end = data.indexOf('\r\n\r\n')
     if (Math.max(end, end === -1 ? data.length : 0) > headBytesMax) {
-      throw broken(`the head of a part is longer than ${headBytesMax} bytes`)
+      throw broken(`the headers of a part are longer than ${headBytesMax} bytes`)
     }
     if (end === -1) return undefined
     this.#sink = this.#open(headOf(data.subarray(0, end).toString()))
@@ -95,7 +95,7 @@ export class MultipartReader {
     return end + 4
   }
 
-  /** The end of `data` that the next portion may decide. */
+  /** The end of `data` that cannot be processed without the next portion. */
   #undecided(data: Buffer): Buffer {
     switch (this.#state) {
       case 'preamble':
@@ -112,10 +112,10 @@ export class MultipartReader {
 
 const [hyphen, space, tab, carriageReturn] = [0x2d, 0x20, 0x09, 0x0d]
 const lineBytesMax = 100
-/** File names of 255 characters fit in, percent-encoded, too. */
+/** Enough for a percent-encoded file name of 255 characters. */
 const headBytesMax = 8_192
 
-/** Buffers search faster than arrays of bytes. */
+/** A `Buffer`, because its search is faster than that of a `Uint8Array`. */
 function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

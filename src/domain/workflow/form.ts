@@ -4,22 +4,27 @@ import { fieldFormatLabels, fieldFormats, fieldTypeLabels, fieldTypes } from './
 
 /** The parameters of a form trigger, and the fields of every form: those of form triggers and of approvals. */
 
-/** The most choices of a field. */
+/** How many choices a field may have. */
 const optionsMax = 200
 
-/** A field that people fill in. `options`: the values to choose from, one for a text or number, several for a list. */
+/** A field that people fill in. `options`: the choices; people choose one for a text or number, several for a list. */
 export const FormField = t.Object({
-  name: t.String({ title: 'Name', description: 'The name under which blocks read it.', minLength: 1, maxLength: 200 }),
+  name: t.String({
+    title: 'Name',
+    description: 'Blocks read the field by this name.',
+    minLength: 1,
+    maxLength: 200,
+  }),
   type: oneOf(fieldTypes, { title: 'Type', labels: fieldTypeLabels }),
   format: t.Optional(
-    oneOf(fieldFormats, { title: 'Format', description: 'The format of a text.', labels: fieldFormatLabels }),
+    oneOf(fieldFormats, { title: 'Format', description: 'How a text must look.', labels: fieldFormatLabels }),
   ),
   label: t.Optional(t.String({ title: 'Label', maxLength: 500 })),
   description: t.Optional(t.String({ title: 'Description', maxLength: 2_000 })),
   options: t.Optional(
     t.Array(t.String({ maxLength: 500 }), {
       title: 'Choices',
-      description: 'One on each line. People choose one; for a list, several.',
+      description: 'One on each line. People choose one for a text or number, and several for a list.',
       maxItems: optionsMax,
     }),
   ),
@@ -63,13 +68,13 @@ export const FormParameters = t.Object({
   respond: oneOf(['immediately', 'workflow', 'next'], {
     title: 'Respond',
     description:
-      'Respond immediately, when the run is on disk, with the response of the workflow, or with the first approval page ' +
-      'of the run.',
+      'The response to the sender: immediately, when the run is on disk; the response of the workflow; or the first ' +
+      'approval page of the run.',
     default: 'immediately',
     labels: {
       immediately: 'Immediately',
       workflow: 'With the response of the workflow',
-      next: 'With the next page: an approval of the run',
+      next: 'With the first approval page of the run',
     },
   }),
   thanks: t.Optional(t.String({ title: 'Thanks', description: 'Shown after the form was sent.', maxLength: 10_000 })),

@@ -59,12 +59,12 @@ export class FormReception {
   }
 }
 
-/** Whether those who send this form are anonymous: they must not learn how the workflow is built or who owns it. */
+/** Whether the senders of this form are anonymous: they must not learn how the workflow is built or who owns it. */
 export function isAnonymous({ access }: FormParameters): boolean {
   return access !== 'members'
 }
 
 export function noForm(): AppError {
-  const message = 'No form is open at this address: it was closed, or the link is wrong. Ask for a new one.'
+  const message = 'No form is open at this address: it was closed, or the link is wrong. Ask for a new link.'
   return new AppError('NOT_FOUND', message)
 }

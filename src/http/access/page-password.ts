@@ -25,7 +25,7 @@ export type PasswordCall = {
   password: string
 }
 
-/** Throws INVALID_CREDENTIALS without the password of a chat or form, and limits guesses. */
+/** Throws INVALID_CREDENTIALS unless the caller sends the password of the chat or form. Limits guesses. */
 export async function assertPassword(
   { clock, environmentOf, limits, logger }: PasswordServices,
   { request, workflowId, workspaceId, visitor, kind, header, password }: PasswordCall,
@@ -42,13 +42,14 @@ export async function assertPassword(
   if (isRight.includes(true)) return
   limits.takeWrongPassword(who)
   if (isRight.includes(undefined)) {
-    logger.error(`a ${kind} refuses everyone: the variable of its password is not set`, { workflowId })
+    logger.error(`a ${kind} refuses all callers: the environment variable of its password is not set`, { workflowId })
   }
   throw new AppError('INVALID_CREDENTIALS', 'The password is wrong.')
 }
 
 /**
- * Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes it. Programs send it as is.
+ * Browsers cannot send characters beyond Latin-1 in a header, so the page percent-encodes the password. Programs send
+ * it as is.
  */
 function textsOf(header: string): string[] {
   try {

@@ -24,7 +24,7 @@ import { openPage } from '../pauses/next-page.ts'
 const formPath = '/api/forms/:path'
 const sorry = 'The form could not be processed. Try again in a moment.'
 
-/** `/api/forms/<path>`: forms in which people start a run. */
+/** `/api/forms/<path>`: the forms that start runs. */
 export function formRoutes(services: FormServices, door: Door) {
   const reception = new FormReception(services, door)
   const forms = { services, reception, door }
@@ -37,7 +37,7 @@ type Forms = { services: FormServices; reception: FormReception; door: Door }
 
 type Context = { request: Request; params: { path: string }; server: ServerPort | null; set: ResponseSet }
 
-/** A request whose form has been found. `headers`: those of `set`, which the response carries. */
+/** A request with the form that it is for. `headers`: those of `set`, which the response carries. */
 type Call = Forms & FormCall & { deployment: Deployment; plan: Plan; headers: Record<string, string>; path: string }
 
 async function handle(
@@ -60,12 +60,12 @@ async function find({ at, limits, clock }: FormServices, name: string, request: 
   const plan = deployment?.plan
   const trigger = plan?.triggers.get('form')
   if (deployment && plan && trigger) return { deployment, plan, form: trigger.params as FormParameters }
-  // Limits attempts to guess addresses.
+  // Wrong addresses count, so that nobody can guess addresses.
   assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
   throw noForm()
 }
 
-/** Responds with what the page shows. The fields of a form are only for those who may send it. */
+/** Responds with the facts that the page shows. Only callers who may send the form get its fields. */
 async function describe(call: Call): Promise<Response> {
   const { form, request, headers, reception } = call
   const isAsked = form.access !== 'password' || (request.headers.get('x-form-password') ?? '') !== ''
@@ -82,7 +82,7 @@ async function describe(call: Call): Promise<Response> {
 }
 
 const unknownCaller = 'Sign in to fill in this form.'
-const wrongAccount = 'Your account may not send this form. Ask the people who built it.'
+const wrongAccount = 'Your account may not send this form. Ask the people who built the workflow.'
 const problems: ReadonlyMap<string, string> = new Map([
   ...['API_KEY_REQUIRED', 'INVALID_API_KEY', 'SIGN_IN_REQUIRED'].map((code) => [code, unknownCaller] as const),
   ...['FORBIDDEN', 'NOT_FOUND'].map((code) => [code, wrongAccount] as const),
@@ -93,14 +93,14 @@ async function submit(call: Call): Promise<Response> {
   const { limits, clock } = services
   await reception.admit(call)
   const owner = await limits.account(deployment.ownerId)
-  // Before the body is read: anyone may send one to a public form.
+  // The rate is taken before the body is read, because anyone may send a body to a public form.
   assertAllowed(limits.take(form.respond === 'immediately' ? 'async' : 'sync', owner), clock.now())
   await hideLimits(hidden(form), () => limits.assertWithinUsage(owner))
   return await reception.receive(call, (body) => start(call, body))
 }
 
 function hidden(form: FormParameters) {
-  return { isAnonymous: isAnonymous(form), message: 'This form cannot be sent for now.' }
+  return { isAnonymous: isAnonymous(form), message: 'This form cannot be sent at the moment. Try again later.' }
 }
 
 /** Starts the run of a form. */
@@ -123,7 +123,7 @@ async function start(call: Call, { values, upload }: FormBody): Promise<Response
     call.headers['x-execution-id'] = accepted.executionId
     return jsonResponse({ success: true, executionId: accepted.executionId }, 202, call.headers)
   }
-  // The run goes on when the sender disconnects.
+  // The run continues when the sender disconnects.
   allowSilence(call.request, call.server)
   const end = await hideLimits(hidden(form), () => services.execute({ ...run, plan: call.plan, visitor }))
   return await responseOf(call, end)
@@ -147,7 +147,7 @@ async function responseOf(call: Call, ended: RunEnd): Promise<Response> {
   if (leadsOn && !failure) return jsonResponse({ success: true, executionId, next: null }, 200, headers)
   if (failure) door.note(request, { runCode: failure.code })
   const end = isAnonymous(form) ? withoutDetails(ended, sorry) : ended
-  // A page of the workflow gets an origin of its own.
+  // If the workflow responds with a page, the page gets an origin of its own.
   return sandboxed(await runResponse(end, headers, services), `/api/forms/${encodeURIComponent(path)}`)
 }
 

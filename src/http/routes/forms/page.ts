@@ -7,7 +7,7 @@ import type { InterfaceFiles } from '../../responses/interface-files.ts'
 import type { Services } from '../../services.ts'
 import { respondWithPage } from '../interface.ts'
 
-/** `/form/<path>`: the same page for every form. The page asks `/api/forms/<path>` what to show. */
+/** `/form/<path>`: the same page for every form. The page gets its content from `/api/forms/<path>`. */
 export function formPageRoutes(
   services: { interfaceFiles(): Promise<InterfaceFiles>; store: Pick<Store, 'findAddress'> } & Pick<
     Services,
@@ -21,7 +21,7 @@ export function formPageRoutes(
       door.allowAnonymous(request, set)
       const workflowId = await services.store.findAddress({ kind: 'form', name: path })
       if (workflowId === undefined) {
-        // Limits attempts to guess addresses, like the form's own route.
+        // Wrong addresses count, as in the API of forms, so that nobody can guess addresses.
         const { limits, clock } = services
         assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
         set.status = 404

@@ -39,7 +39,7 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
     } else {
       const body = await readJsonBody(request, settings.body)
       const data = isObject(body) ? (body['input'] ?? {}) : body
-      if (!isObject(data)) throw new AppError('INVALID_INPUT', 'The body must be an object, and so must its input.')
+      if (!isObject(data)) throw new AppError('INVALID_INPUT', 'The body and its member "input" must be objects.')
       if (!asked) await pauses.resume(wanted.contextId)
       else await answers.answer(asked, { approved: true, fields: {}, by, call: { data, headers: {}, query: {} } })
     }
@@ -127,7 +127,7 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
     )
 }
 
-/** The pause that is named, or the only open one. */
+/** The pause that the caller names, or else the only open one. */
 function wantedOf(found: readonly StoredPause[], contextId: string | undefined): StoredPause {
   const open = found.filter(({ state }) => state === 'open')
   const only = open.length === 1 ? open[0] : undefined

@@ -83,8 +83,8 @@ export function pauseRoutes(services: Services, door: Door) {
         name: 'countPauses',
         summary: 'Count pauses',
         description:
-          'How many pauses are open, by kind; with `workflowId`, those of this workflow, by kind and block. The oldest ' +
-          '1,000 of each kind are counted.',
+          'Counts the open pauses of the workspace by kind; with `workflowId`, those of this workflow by kind and ' +
+          'block. Counts at most the oldest 1,000 of each kind.',
         tag: 'Executions',
         query: t.Object({
           workflowId: t.Optional(t.String({ description: 'Only the pauses of this workflow.' })),

@@ -34,14 +34,19 @@ export function runRoutes(services: Services, door: Door) {
         summary: 'List runs',
         description:
           'First the runs that have not ended (queued, processing, paused), then the ended ones, each newest first. ' +
-          '`/api/v1/logs` lists ended runs only, with more filters. With several processes, synchronous runs in flight ' +
-          'are those of the process that responds.',
+          '`/api/v1/logs` lists ended runs only, with more filters. With several processes, the list contains only ' +
+          'those synchronous runs in flight that the responding process has.',
         tag: 'Executions',
         query: t.Object({
           status: t.Optional(oneOf(runStatuses, { description: 'Only the runs with this status.' })),
           workflowId: t.Optional(t.String({ description: 'Only the runs of this workflow.' })),
           limit: t.Optional(
-            t.Integer({ minimum: 1, maximum: pageMax, default: pageDefault, description: 'The most runs of a page.' }),
+            t.Integer({
+              minimum: 1,
+              maximum: pageMax,
+              default: pageDefault,
+              description: 'The most runs of a page.',
+            }),
           ),
           cursor: t.Optional(
             t.String({ description: 'The `nextCursor` of the previous page, with the same filters.' }),
@@ -69,8 +74,8 @@ export function runRoutes(services: Services, door: Door) {
         name: 'getRun',
         summary: 'Get a run with its progress',
         description:
-          'While the run has not ended: what it waits for, and the blocks that have run so far, without their values. ' +
-          'After that: its log entry.',
+          'Until the run has ended, returns its open pauses and the blocks that have run so far, without their ' +
+          'values. After that, returns the ID of its log entry.',
         tag: 'Executions',
         responses: { 200: RunDetail },
         errors: ['NOT_FOUND'],
