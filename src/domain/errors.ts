@@ -94,7 +94,7 @@ export function isRefusedForNow(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'OVERLOADED')
 }
 
-/** Thrown instead of starting a run that the limits of its workflow skip. Its caller has nothing to correct. */
+/** Thrown when the limits of a workflow skip a start. This is not an error of the caller, who gets 202. */
 export class StartSkipped extends Error {
   constructor() {
     super('The limits of the workflow skip this start')
@@ -102,7 +102,7 @@ export class StartSkipped extends Error {
   }
 }
 
-/** Whether no run was started, or none was recorded, so that nothing of its input may be left. */
+/** Whether no run was started or recorded, so its input, such as files, must be deleted. */
 export function startedNothing(error: unknown): boolean {
   if (error instanceof StartSkipped || isRefusedForNow(error)) return true
   return error instanceof AppError && (error.code === 'WORKFLOW_LIMIT' || error.code === 'EXECUTION_TIMEOUT')

@@ -197,8 +197,8 @@ export interface BlockContext {
   /** Lets the blocks behind a handle run while this block does, with these outputs of it. */
   lead(port: string, outputs: Outputs): void
   /**
-   * Lets the blocks behind such a handle run again. `number`: from 1, different each time. `isOver`: only those run
-   * that have run this time before.
+   * Lets the blocks behind such a handle run again. `number`: of the repetition, from 1. `isOver`: only blocks with
+   * a recorded step of this repetition are restored, so nothing new happens.
    */
   repeat(port: string, number: number, isOver: boolean): void
   /** The same text each time this block runs in this place of the run, also after a crash. */

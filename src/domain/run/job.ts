@@ -8,14 +8,14 @@ export type NewJob = {
   workspaceId: string
   /** The version that was active when the job was accepted. The job runs this version. */
   version: number
-  /** The kind of trigger where it starts. */
+  /** The kind of trigger that the run starts at. */
   trigger: StartKind
   createdAt: number
   /** Set when the job starts immediately, null when it has to wait. */
   startedAt: number | null
   /** The encrypted input. */
   input: Uint8Array
-  /** Whether this process keeps a job that has to wait. Otherwise any process may take it. */
+  /** Whether a job that has to wait belongs to this process. Otherwise any process may take it. */
   isClaimed?: boolean
 }
 
@@ -63,13 +63,13 @@ export type OpenRunPage = {
 }
 export type OpenRun = JobFacts & Pick<Job, 'state' | 'trigger'> & { number: number; workflowName: string }
 
-/** Which steps of a job to read: the latest, at most `countMax`, without those that do not fit into `bytesMax`. */
+/** Which steps of a job to read: the latest `countMax`, without those that do not fit into `bytesMax`. */
 export type StepLimits = { countMax: number; bytesMax: number }
 
-/** `contents`: in the order of their numbers. `isComplete`: whether these are all steps of the job. */
+/** `contents`: the steps in the order of their numbers. `isComplete`: whether these are all steps of the job. */
 export type RecentSteps = { contents: Uint8Array[]; isComplete: boolean }
 
-/** The numbers of the steps that fit. `newest`: the latest steps, newest first; numbers begin with 1. */
+/** The numbers of the steps that fit into `bytesMax`. `newest`: the latest steps, newest first. The first is 1. */
 export function fittingSteps(
   newest: readonly { number: number; bytes: number }[],
   { bytesMax }: StepLimits,

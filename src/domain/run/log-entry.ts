@@ -21,7 +21,7 @@ export type EntryFacts = {
   startedAt: number
   endedAt: number
   durationMs: number
-  /** The part of it in which the run was paused; null when it never was. */
+  /** How long the run was paused, as a part of its duration; null if it never was. */
   pausedMs: number | null
   costTotal: number
 }

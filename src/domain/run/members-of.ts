@@ -1,6 +1,6 @@
 import { setMember } from './input.ts'
 
-/** An object from entries; a name that occurs several times gets a list. */
+/** Makes an object of entries. A name that occurs several times gets a list. */
 export function membersOf(entries: Iterable<readonly [name: string, value: unknown]>): Record<string, unknown> {
   const members: Record<string, unknown> = {}
   for (const [name, values] of Map.groupBy(entries, ([name]) => name)) {

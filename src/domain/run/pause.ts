@@ -8,11 +8,11 @@ import type { JobFacts, NewJob } from './job.ts'
 export const pauseKinds = ['wait', 'approval', 'call'] as const
 export type PauseKind = (typeof pauseKinds)[number]
 
-/** `answered`: by a person or a program. `expired`: its time came. `cancelled`: its run ended without it. */
+/** `answered`: by a person or a program. `expired`: its time was over. `cancelled`: its run ended before. */
 export const pauseStates = ['open', 'answered', 'expired', 'cancelled'] as const
 export type PauseState = (typeof pauseStates)[number]
 
-/** How long the end of a pause is known after it. A later answer learns only that the pause is gone. */
+/** How long an ended pause is kept. After that, an answer gets 404. */
 export const endedPauseMs = 30 * 86_400_000
 
 /** A block at which a run stops until something happens. Times are in epoch milliseconds. */
@@ -29,11 +29,11 @@ export type NewPause = {
   until: number | null
   /** The facts that the block needs again, encrypted; null for none. */
   content: Uint8Array | null
-  /** How often the blocks behind its handle run again; absent: never. */
+  /** The interval of reminders: the blocks behind the handle `notify` run again. Absent: no reminders. */
   remindEveryMs?: number
-  /** How many times they are due to run again until now; absent: 0. */
+  /** How many reminders have been due so far; absent: 0. */
   reminders?: number
-  /** Set when a write before has opened it. */
+  /** Set when an earlier write has opened the pause. */
   isOpened?: true
 }
 
@@ -76,10 +76,10 @@ export type PauseAnswer = {
 /** The addresses at which a pause is answered: a page for people, and an address for programs. */
 export type PauseLinks = { url: string; callbackUrl: string }
 
-/** A pause has no further reminders after so many. */
+/** The most reminders of a pause. */
 export const remindersMax = 100
 
-/** When a new pause is first due: to end, or for a reminder; null: never. */
+/** The first time that a new pause is due, to end or for a reminder; null: never. */
 export function firstDueAt({ since, until, remindEveryMs }: NewPause): number | null {
   const remindAt = remindEveryMs === undefined ? null : since + remindEveryMs
   return until === null || remindAt === null ? (until ?? remindAt) : Math.min(until, remindAt)
@@ -97,7 +97,7 @@ export type PauseRequest = {
   /** Tells several pauses of one block apart. */
   within?: string
   remindEveryMs?: number | undefined
-  /** Called for each reminder that has been due, from 1. `isOver`: the pause has ended, so nothing new is sent. */
+  /** Called for each reminder that was due, numbered from 1. `isOver`: the pause has ended, so nothing new is sent. */
   reminded?(number: number, isOver: boolean): void
   /** Called when the pause is on disk, with the outputs of the block until it ends. */
   opened(pause: OpenPause): void
@@ -106,10 +106,10 @@ export type PauseRequest = {
 /** `answers`: in their order; none when it has expired. */
 export type PauseOutcome = { pause: OpenPause; isExpired: boolean; endedAt: number; answers: readonly PauseAnswer[] }
 
-/** A pause, or a part of one. `endedAt`: null while it is open. */
+/** The period of a pause. `endedAt`: null while it is open. */
 type Interval = { since: number; endedAt: number | null }
 
-/** How long at least one of these pauses was open, until `at`. Undefined without pauses. */
+/** How long at least one of these pauses was open until `at`. Undefined without pauses. */
 export function pausedMsOf(pauses: readonly Interval[], at: number): number | undefined {
   if (pauses.length === 0) return undefined
   let [sum, until] = [0, Number.NEGATIVE_INFINITY]
@@ -149,7 +149,7 @@ export type PauseEnd = {
 /** `job`: the paused run, which now continues; null when it is still running, or has ended. */
 export type EndedPause = { pause: StoredPause; isEndedNow: boolean; job: JobFacts | null }
 
-/** Runs whose pauses have ended or that have to remind. `nextAt`: when the next ones are due; null for never. */
+/** Runs whose pauses have ended or have reminders due. `nextAt`: when the next pauses are due; null: never. */
 export type DuePauses = { jobs: JobFacts[]; nextAt: number | null }
 
 /** A part of the open pauses of a workspace, oldest first. `after`: the number of the last one before it. */
@@ -162,10 +162,10 @@ export type PausePage = {
 }
 export type ListedPause = StoredPause & { number: number; workflowName: string }
 
-/** Asks how many pauses are open in a workspace. Of each kind, it counts the oldest `max` only. */
+/** A query for the number of open pauses in a workspace. The store counts at most the oldest `max` of each kind. */
 export type PauseCountQuery = { workspaceId: string; workflowId: string | undefined; max: number }
 
-/** The open pauses of one kind: those at a block of the workflow that was asked for, or all when there is none. */
+/** The number of open pauses of one kind: at one block of the workflow in the query, or in the whole workspace. */
 export type PauseCount = { blockId: string | null; kind: PauseKind; count: number }
 
 /**

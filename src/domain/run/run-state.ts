@@ -1,4 +1,4 @@
-/** Where a run is, in a few words. `output`: JSON, when it succeeded; `error`: when it did not. */
+/** The state of a run. `output`: JSON, if the run succeeded. `error`: if it did not. */
 export type RunState = {
   workflowId: string
   status: 'queued' | 'processing' | 'paused' | 'completed' | 'failed' | 'cancelled'

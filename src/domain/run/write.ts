@@ -33,7 +33,7 @@ export type JobWrite =
   | { kind: 'job-wait'; executionId: string; at: number }
   /** The state needed to resume after a step of a job. `number` starts at 1 in each job; `content` is encrypted. */
   | { kind: 'job-step'; executionId: string; number: number; content: Uint8Array }
-  /** A later start takes the place of the one that a queued job has. Refused when the job has begun. */
+  /** A later start replaces the input of a queued job. Refused when the job has begun. */
   | { kind: 'job-input'; executionId: string; version: number; input: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }

@@ -18,7 +18,7 @@ export async function cancelJob(executionId: string, jobs: CancelJobOptions): Pr
   const { runner, store, limited } = options
   const active = turns.get(executionId)
   if (active) {
-    // A job that the runner does not have yet is cancelled by the mark, which its turn checks.
+    // If the runner does not have the job yet, its turn finds `isCancelled` and ends it.
     const isEnding = runner.cancel(executionId) || active.isCancelled || !active.isRunning
     if (!isEnding) return false
     active.isCancelled = true
@@ -31,7 +31,7 @@ export async function cancelJob(executionId: string, jobs: CancelJobOptions): Pr
   if (!job || turns.has(executionId)) return job ? cancelJob(executionId, jobs) : false
   const ending: ActiveJob = { job, isCancelled: true, isRunning: true, ended: Promise.withResolvers() }
   turns.set(executionId, ending)
-  // It must leave the queue first: otherwise it could start while its end is being written.
+  // The job must leave the queue first: otherwise it could start while its end is being written.
   const wasParked = limited?.leave(executionId)
   if (job.state !== 'paused' && !wasParked) queue.remove(executionId)
   try {

@@ -16,8 +16,8 @@ export type DeletedWorkflowRunsOptions = {
 type WorkflowAddress = { workspaceId: string; workflowId: string }
 
 /**
- * Cancels the paused runs of deleted workflows. It looks at start, because the service may have stopped while it was
- * cancelling, and every hour, because a run that was in progress may pause after the deletion.
+ * Cancels the paused runs of deleted workflows. It looks for them when the service starts, because the service may have
+ * stopped while it was cancelling. It also looks every hour, because a run in progress may pause after the deletion.
  */
 export class DeletedWorkflowRuns {
   readonly #options: DeletedWorkflowRunsOptions
@@ -30,7 +30,7 @@ export class DeletedWorkflowRuns {
     this.#options = options
   }
 
-  /** To be called at start, and when a workflow has been deleted. Returns at once. */
+  /** Call this at start, and when a workflow has been deleted. Returns at once. */
   look(): void {
     this.#isAskedAgain = true
     this.#working ??= this.#work().finally(() => {
@@ -63,7 +63,7 @@ export class DeletedWorkflowRuns {
     let after = 0
     while (!this.#stopped) {
       const page = await store.listPauses({ ...workflow, after, limit: atOnce })
-      // Each is written in the same transaction as the others.
+      // Cancelled together, these runs share a transaction.
       await Promise.all([...new Set(page.map(({ executionId }) => executionId))].map(cancel))
       if (page.length < atOnce) return
       after = page.at(-1)?.number ?? 0
@@ -71,8 +71,8 @@ export class DeletedWorkflowRuns {
   }
 }
 
-/** Runs that are cancelled at once: few enough that other writes do not wait for long. */
+/** How many runs are cancelled together: few, so that other writes do not wait for long. */
 const atOnce = 100
-/** Workflows in one round. The next hour's round continues. */
+/** How many workflows one round handles. The round of the next hour continues. */
 const workflowsMax = 1_000
 const lookMs = 3_600_000

@@ -9,7 +9,7 @@ export type DuePausesOptions = {
   lookEveryMs: number | undefined
   /** Continues the runs of pauses that have ended. */
   resume(jobs: readonly JobFacts[]): void
-  /** How many runs wait to continue. */
+  /** The number of runs that wait to continue. */
   waiting(): number
   onFailure(cause: unknown): void
 }
@@ -80,7 +80,7 @@ export class DuePauses {
 
 /** Pauses that end in one transaction. */
 const limit = 500
-/** Runs that wait to continue at most, before further pauses end: all of them are in memory. */
+/** While more runs than this wait to continue, no further pauses end, because all of these runs are in memory. */
 const waitingMax = 5_000
 const retryMs = 1_000
 const againMs = 50

@@ -6,7 +6,7 @@ export type JobQueueOptions = {
   claim(page: JobPage): Promise<JobFacts[]>
   /** Whether a job has left the queue and is not deleted yet. */
   isActive(executionId: string): boolean
-  /** Whether a job waits because of the limits of its workflow. Such a job is not in the queue. */
+  /** Whether a job is parked because of the limits of its workflow. A parked job is not in the queue. */
   isParked?(executionId: string): boolean
   /** The priority of a workflow among those of its workspace; 0 when absent. */
   priorityOf?(workflowId: string): number
@@ -20,9 +20,9 @@ export type JobQueueOptions = {
 export type QueueWindow = { remembered: number; perWorkflow: number; workflows: number }
 
 /**
- * The queue of waiting jobs: first the interrupted ones, then one of each workspace in turn. Within a workspace, its
- * workflows of the same priority take turns, those with a higher one first; of each workflow, the oldest job first. So
- * a workspace with many workflows gets no more turns than one with a single workflow.
+ * The queue of waiting jobs: first the interrupted ones, then one of each workspace in turn. Within a workspace,
+ * workflows with a higher priority come first, and workflows of the same priority take turns. Within a workflow, the
+ * oldest job comes first. So a workspace with many workflows gets no more turns than one with a single workflow.
  *
  * Every job is on disk; the first ones of each workflow are also in memory. Workflows share the room in memory; further
  * jobs stay on disk only (they are hidden) until `refill`. A workflow without any job in memory always gets room for
@@ -65,7 +65,7 @@ export class JobQueue {
     return this.#first.size + this.#remembered.size + this.#announced.size + this.#onDisk
   }
 
-  /** Jobs that have started before. All of them are in memory. */
+  /** The number of queued jobs that have started before. All of them are in memory. */
   get startedBefore(): number {
     return this.#first.size
   }
@@ -121,7 +121,7 @@ export class JobQueue {
 
   /**
    * Whether the latest `take` passed over a workspace that may not start a job now, or the latest `refill` found only
-   * jobs that are parked.
+   * parked jobs.
    */
   get isHeldBack(): boolean {
     return this.#isHeldBack || this.#foundNone

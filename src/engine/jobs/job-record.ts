@@ -41,7 +41,7 @@ export function acceptanceOf(facts: Omit<NewJob, 'input'>, { claim, seal, ...inp
   return claim ? { ...write, claim } : write
 }
 
-/** Replaces the input of a job that has not begun; false when it has. */
+/** Replaces the input of a job that has not begun. Returns false when it has begun. */
 export function replaceInput(
   version: number,
   text: string,
@@ -54,7 +54,7 @@ export function replaceInput(
 type EndedJob = JobFacts & Pick<Job, 'version' | 'trigger'>
 type JobFailureCode = Extract<RunFailure['code'], 'CANCELLED' | 'EXECUTION_FAILED' | 'INTERRUPTED'>
 
-/** Why a job ends without running (any further), and the pauses that it had. */
+/** Why a job ends without running further, and the pauses that it had. */
 export type JobEnding = { code: JobFailureCode; message?: string; pauses?: readonly StoredPause[] }
 
 /** The record of such a job, with the blocks and the cost from before its interruption. */

@@ -42,11 +42,11 @@ export type TurnOptions = {
   inSlices?: InSlices
   clock: Clock
   timeoutMs: number
-  /** Applies the limits of workflows on starts; without it, there are none. */
+  /** Applies the limits of workflows to starts. Absent: no limits. */
   limited?: LimitedJobs
   /** Called when a job is paused. */
   onPaused?(pauses: readonly NewPause[]): void
-  /** Called when a run of a chat that continued without its caller has its log entry. */
+  /** Called when a chat run that continued without its caller has its log entry. */
   onChatEnded?(run: { deployment: Deployment; input: TriggerInput; record: RunRecord }): Promise<void>
   /** The webhook events for pauses that begin and for pauses that have ended. */
   pauseEvents?: { begun: PauseEventOf<NewPause>; ended: PauseEventOf<StoredPause> }
@@ -118,7 +118,7 @@ async function loadJob(turn: Turn, executionId: string): Promise<LoadedJob | Tur
   if (isStuck(texts, job.interruptions)) {
     const open = pauses.filter(({ state }) => state === 'open')
     if (open.length === 0) return await endJob(turn, started, { code: 'INTERRUPTED' }, texts)
-    // It may only have been waiting. It tries again when its pause has ended.
+    // The run may have been waiting at the pause during the crashes. It continues when its pause has ended.
     return (await write({ kind: 'job-start', executionId, at })) ? 'done' : await pauseJob(turn, job, open)
   }
   const mark = crashMark(texts, job.interruptions)

@@ -271,7 +271,7 @@ export class Jobs {
       })
   }
 
-  /** A job that was cancelled during its turn gets another one, in which it ends. */
+  /** A job that was cancelled during its turn gets another turn, in which it ends. */
   #parkAfterTurn(job: JobFacts, active: ActiveJob | undefined): void {
     const { limited } = this.#options
     if (!active?.isCancelled) limited?.park(job)

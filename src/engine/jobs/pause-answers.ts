@@ -88,7 +88,7 @@ export class PauseAnswers {
     return { pause, content: this.#contentOf(pause), answers }
   }
 
-  /** Decrypts only what a list of pauses shows. */
+  /** Decrypts only the facts that a list of pauses shows. */
   readListed(pause: StoredPause): Pick<AskedPause, 'pause' | 'content'> {
     return { pause, content: pause.kind === 'approval' ? this.#contentOf(pause) : nothingAsked }
   }
@@ -102,7 +102,7 @@ export class PauseAnswers {
   }
 }
 
-/** The values of an approval's form, for `GivenAnswer`. A rejection need not fill it in. Throws INVALID_INPUT. */
+/** The values of an approval's form, for `GivenAnswer`. A rejection may leave fields empty. Throws INVALID_INPUT. */
 export function answerValues(
   { pause, content }: AskedPause,
   { approved, fields }: { approved: boolean; fields: unknown },

@@ -6,7 +6,7 @@ export type PauseBudgetOptions = {
     /** Counts the open pauses of a workspace. Stops counting at `limit`. */
     countPauses(workspaceId: string, limit: number): Promise<number>
   }
-  /** Open pauses of one workspace at most. */
+  /** The most open pauses of one workspace. */
   max: number
   clock: Pick<Clock, 'now'>
 }
@@ -18,9 +18,9 @@ export type PauseBudgetOptions = {
 type Count = { left: number; fullUntil: number }
 
 /**
- * Bounds the open pauses of a workspace, because each takes space on the disk for up to 400 days. The store counts them
- * again when half of the free ones are used, so that blocks rarely wait for it. Processes that open pauses at the same
- * time may exceed the limit a little.
+ * Limits the open pauses of a workspace, because each takes space on the disk for up to 400 days. After a count, half
+ * of the remaining pauses may open before the store counts again, so blocks rarely wait for it. Processes that open
+ * pauses at the same time may exceed the limit a little.
  */
 export class PauseBudget {
   readonly #options: PauseBudgetOptions
@@ -31,7 +31,7 @@ export class PauseBudget {
     this.#options = options
   }
 
-  /** To be called before a block pauses. Throws `TOO_MANY_PAUSES`. */
+  /** Call this before a block pauses. Throws `TOO_MANY_PAUSES`. */
   async take(workspaceId: string): Promise<void> {
     const { clock, max } = this.#options
     for (;;) {
@@ -45,7 +45,7 @@ export class PauseBudget {
     }
   }
 
-  /** Once for all blocks that wait for it. */
+  /** Counts once for all blocks that wait for the count. */
   async #count(workspaceId: string): Promise<void> {
     const counting = this.#counting.get(workspaceId) ?? this.#read(workspaceId)
     this.#counting.set(workspaceId, counting)
@@ -63,7 +63,7 @@ export class PauseBudget {
   }
 }
 
-/** How long a full workspace waits before it is counted again. */
+/** How long the pauses of a full workspace are not counted again. */
 const recountMs = 1_000
 
 function tooMany(max: number): string {

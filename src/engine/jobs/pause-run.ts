@@ -14,7 +14,7 @@ export type PauseRunOptions = {
   /** Resolves with a refusal when the job is not this process's. */
   write(write: JobWrite): Promise<unknown>
   inSlices: InSlices
-  /** The webhook event for pauses that begin. */
+  /** Makes the webhook event for pauses that begin. */
   eventOf: PauseEventOf<NewPause>
 }
 

@@ -17,10 +17,10 @@ export type RunBlock = Pick<Span, 'name' | 'type' | 'startTime' | 'durationMs'> 
   status: SpanStatus | 'running'
 }
 
-/** `isComplete`: false when there are more blocks, because only the latest ones are read, and no large ones. */
+/** `isComplete`: false when there are more blocks: only the latest ones are read, and no large ones. */
 export type RunBlocks = { blocks: RunBlock[]; isComplete: boolean }
 
-/** The steps are decrypted and parsed on the main thread. */
+/** Few, because the main thread decrypts and parses the steps. */
 const limits: StepLimits = { countMax: 200, bytesMax: 1_048_576 }
 
 /** The latest blocks of a run that has not ended, in the order in which they started. */
@@ -28,7 +28,7 @@ export async function runBlocks({ store, open, traceOf }: RunProgressOptions, ex
   const root = traceOf(executionId)
   if (root) {
     const spans = latestBlocks(root, limits.countMax + 1)
-    // A resumed run opens spans again, so their times do not say which came first.
+    // A resumed run opens its spans again, so their times do not give the original order.
     const inOrder = spans.toSorted((a, b) => spanNumber(a) - spanNumber(b))
     return { blocks: inOrder.slice(-limits.countMax).flatMap(runBlock), isComplete: spans.length <= limits.countMax }
   }

@@ -1,9 +1,9 @@
 /**
- * Workflows of a workspace that wait for their turns: those with the highest priority first, and among equal ones the
- * one that was added last at the end. Priorities are few, so finding the next workflow takes a few steps.
+ * The workflows of a workspace that wait for their turns, the highest priority first. Among equal ones, the workflow
+ * that was added last comes last. There are few priorities, so finding the next workflow takes few steps.
  */
 export class WorkflowTurns {
-  /** By priority, the highest first. */
+  /** The workflows of each priority, the highest first. */
   readonly #levels = new Map<number, Set<string>>()
   readonly #priorities = new Map<string, number>()
 

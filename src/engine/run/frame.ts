@@ -25,7 +25,7 @@ export class Frame {
   iteration: Iteration | undefined
   /** The id of the container's span; undefined in the root scope. */
   readonly containerId: string | undefined
-  /** Tells the frames apart in which blocks run again: empty, or a number for each repetition. */
+  /** Identifies a repetition: empty for the first time, otherwise a number for each one. */
   readonly repeats: string
   /** By slot; undefined while a block has not run. */
   readonly outputs: (Outputs | undefined)[]
@@ -46,7 +46,7 @@ export class Frame {
     this.outputs = new Array(slots)
   }
 
-  /** A copy in which blocks run again. Others still see the outputs of the first time. */
+  /** A copy for a repetition. Other blocks keep seeing the outputs of the first time. */
   repeated(number: number): Frame {
     const { run, parent, iteration, outputs, containerId, repeats } = this
     const copy = new Frame(run, parent, iteration, outputs.length, containerId, `${repeats}~${number}`)

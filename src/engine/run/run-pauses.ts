@@ -32,7 +32,7 @@ export type RunPausesOptions = {
   callerWaitsUntil: number | undefined
   /** Suspends the run. */
   suspend(cause: Paused): void
-  /** To be called before a new pause. Rejects when the workspace may not have a further one. */
+  /** Call this before a new pause. Rejects when the workspace has too many pauses. */
   admit(): Promise<void>
   /** Writes a pause that the run does not wait for yet. Undefined where no pause can be answered. */
   open: ((pause: NewPause) => Promise<void>) | undefined
@@ -50,7 +50,7 @@ export type PauseSeal = {
 
 type Place = Pick<NewPause, 'place' | 'blockId' | 'blockName'>
 
-/** Called with a pause of the block that has ended. */
+/** Called when a pause of the block has ended. */
 type NotePause = (pause: SpanPause) => void
 
 const factsOf = ({ contextId, kind, since }: NewPause) => ({ contextId, kind, since })
@@ -66,7 +66,7 @@ export class RunPauses {
   readonly #open = new Map<string, NewPause>()
   /** Blocks that wait for an answer in memory, by the ID of their pause. */
   readonly #answers = new Map<string, (ended: StoredPause) => void>()
-  /** Those that have ended in this turn of the run, or before it, by their ID. */
+  /** The pauses that ended in this turn of the run or before it, by their ID. */
   readonly #noted = new Map<string, SpanPause>()
   /** Pauses are written one after the other: the first one makes a job of the run. */
   #opening: Promise<void> = Promise.resolve()
@@ -120,7 +120,7 @@ export class RunPauses {
     } finally {
       this.#open.delete(at.place)
       this.begin()
-      // A wait that was never on disk is no pause.
+      // A wait that was never on disk does not count as a pause.
       if (known) {
         const outcome = signal.aborted ? 'cancelled' : 'expired'
         this.#ended(note, { ...factsOf(known), outcome, endedAt: clock.now(), by: null })
@@ -180,7 +180,7 @@ export class RunPauses {
     note(pause)
   }
 
-  /** Notes the pauses that a block has had before in other parts of it. */
+  /** Notes the earlier pauses inside a block, such as those of previous questions of an agent. */
   #noteEarlier(place: string, note: NotePause): void {
     const end = place.indexOf('?')
     if (end === -1) return

@@ -15,7 +15,7 @@ export type RunRequest = {
   workflowId: string
   workspaceId: string
   version: number
-  /** The kind of trigger where the run starts. */
+  /** The kind of trigger that the run starts at. */
   trigger: StartKind
   /** Already checked against the trigger's input format. */
   input: TriggerInput
@@ -24,9 +24,9 @@ export type RunRequest = {
   /** The network of a visitor, who sent no credential. Visitors share the slots of the workspace. */
   visitor?: string | undefined
   timeoutMs?: number
-  /** How long its caller has waited because of the limits of the workflow. Counts against the timeout. */
+  /** How long the caller has waited in the queue of the workflow's limits. This counts toward the time limit. */
   queuedMs?: number
-  /** Whether a newer run has already replaced it. */
+  /** Whether a newer start has already replaced this run. */
   isReplaced?: () => boolean
   /** When an asynchronous run was accepted. Epoch milliseconds. */
   createdAt?: number

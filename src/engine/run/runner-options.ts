@@ -30,7 +30,7 @@ export type RunnerOptions = {
    * are the steps that it has recorded. Returns how further steps are written.
    */
   openPause?(opening: OpeningPause): Promise<StepWriter>
-  /** Rejects with the block's error when the workspace may not have a further pause. */
+  /** Rejects with the block's error when the workspace has too many pauses. */
   admitPause?(workspaceId: string): Promise<void>
   /** Called when a pause has ended while its run was in memory. */
   resumed?(run: RunFacts, ended: StoredPause): Promise<void>

@@ -276,7 +276,7 @@ export class Runner {
       suspend: (cause) => run.suspend(cause),
       admit: async () => await this.#options.admitPause?.(run.facts.workspaceId),
       open: this.#options.openPause && ((pause) => this.#openPause(run, request, pause)),
-      // Written again in the next turn.
+      // The next turn writes it again.
       resumed: async (ended) => {
         await this.#options.resumed?.(run.facts, ended).catch((cause: unknown) => run.suspend(cause))
       },

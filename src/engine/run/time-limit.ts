@@ -5,21 +5,21 @@ import type { RunRequest } from './run-request.ts'
 
 type TimeLimits = Pick<Limits, 'runTimeoutMs'>
 
-/** The time that is left of a run's time limit. */
+/** The remaining time of a run's time limit. */
 export function timeLeft(request: RunRequest, { clock, limits }: { clock: Clock; limits: TimeLimits }): number {
   const { startedAt, waitedMs = 0, queuedMs = 0 } = request
   const { timeoutMs } = timeLimit(request, limits)
   return startedAt === undefined ? timeoutMs - queuedMs : timeoutMs + waitedMs - (clock.now() - startedAt)
 }
 
-/** The failure of a run whose time is over. */
+/** The failure of a run that exceeded its time limit. */
 export function timedOut(request: RunRequest, limits: TimeLimits): RunFailure {
   const { timeoutMs, setBy } = timeLimit(request, limits)
   const message = `The run took longer than ${timeoutMs} ms, the most that ${setBy} allows.`
   return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
 }
 
-/** The shorter time of the installation and the workflow, and what sets it. */
+/** The shorter one of the limits of the installation and the workflow, and the name of its source. */
 function timeLimit({ plan, timeoutMs, history }: RunRequest, { runTimeoutMs }: TimeLimits) {
   const own = plan.limits.timeoutMs
   const installed = timeoutMs ?? runTimeoutMs

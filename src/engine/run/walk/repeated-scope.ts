@@ -1,6 +1,6 @@
 import type { PlanNode, PlanScope } from '../../compile/plan.ts'
 
-/** The blocks that only a handle of a block leads to, directly or through others of them, by slot. */
+/** The slots of the blocks that only this handle leads to, directly or through other such blocks. */
 export function slotsBehind(scope: PlanScope, node: PlanNode, port: string): ReadonlySet<number> {
   const slots = reachable(scope, targetsOf(node, port))
   const within = edgesWithin(scope, { node, port, slots })
@@ -10,7 +10,7 @@ export function slotsBehind(scope: PlanScope, node: PlanNode, port: string): Rea
   return slots
 }
 
-/** The number of edges to each of these blocks that come from one of them, or from the handle, by slot. */
+/** For each slot, the number of incoming edges that come from the given blocks or from the handle. */
 export function edgesWithin(
   { nodes }: PlanScope,
   { node, port, slots }: { node: PlanNode; port: string; slots: ReadonlySet<number> },
@@ -25,7 +25,7 @@ function targetsOf({ outgoing }: PlanNode, port: string): number[] {
   return outgoing.flatMap((edge) => (edge.port === port ? [edge.target] : []))
 }
 
-/** These blocks and all that follow them. */
+/** The given slots and all that follow them. */
 function reachable({ nodes }: PlanScope, from: readonly number[]): Set<number> {
   const found = new Set(from)
   // The set grows while this loop reads it.

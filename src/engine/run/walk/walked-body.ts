@@ -7,12 +7,12 @@ import { Frame } from '../frame.ts'
 import type { Run } from '../run.ts'
 import { closeSpan, openSpan } from '../spans.ts'
 
-/** Where blocks of one scope run. */
+/** The run, frame, cancellation and spans that the blocks of one scope share. */
 export type ScopeContext = {
   run: Run
   frame: Frame
   cancellation: CancellationScope
-  /** Where the spans of this scope's blocks go. */
+  /** The list that the spans of this scope's blocks are added to. */
   spans: Span[]
 }
 
@@ -20,11 +20,11 @@ export type ScopeWalk = ScopeContext & {
   scope: PlanScope
   /** The trigger that started the run; undefined inside a container. */
   trigger: PlanNode | undefined
-  /** Set when only the blocks behind a handle of a block run, again. */
+  /** Set for a repetition: only the blocks behind one handle run. */
   again?: Again
 }
 
-/** `onlyRecorded`: nothing runs that has not run before. */
+/** A repetition. `onlyRecorded`: only blocks with a recorded step are restored, so nothing new happens. */
 export type Again = { node: PlanNode; port: string; slots: ReadonlySet<number>; onlyRecorded: boolean }
 
 type WalkScope = (start: ScopeWalk) => ScopeEnd | Promise<ScopeEnd>
@@ -39,7 +39,7 @@ export class WalkedBody implements ContainerBody {
   readonly #body: PlanBody
   readonly #walk: WalkScope
   readonly #running = new Set<CancellationScope>()
-  /** The container's own; set by `open`. */
+  /** The span of the container; set by `open`. */
   #span!: Span
   /** The frame of the latest iteration that ended: what the condition of a loop can read. */
   #latest: Frame | undefined
