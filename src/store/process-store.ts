@@ -43,15 +43,15 @@ export interface ProcessStore {
   beginRequest(request: RequestUnderWay): Promise<boolean>
   endRequest(request: RequestUnderWay): Promise<void>
   /**
-   * Lets a start join the job that waits for the same workflow and key, or makes its own job the one that waits. The
-   * process of that job runs it when `endDebounce` says so.
+   * Lets a start join the debounced job of the same workflow and key, or makes its own job the debounced one. The
+   * process of that job runs it when `endDebounce` returns 0.
    */
   joinDebounce(start: DebounceStart): Promise<Debounced>
-  /** Milliseconds until a job is to run; 0: it runs now, and no start joins it again. `isForced`: before its time. */
+  /** Returns the milliseconds until a job runs. 0: it runs now, and no start joins it. `isForced`: ends it early. */
   endDebounce(executionId: string, now: number, isForced?: boolean): Promise<number>
   /** Whether other processes may serve this store, so that starts of workflows with limits are counted in it. */
   readonly sharesStarts: boolean
-  /** Decides about such starts. Answers in the order of `asks`, each of which is about another workflow or key. */
+  /** Decides about starts. The answers have the order of `asks`, each of which has another workflow or key. */
   exchangeStarts(asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]>
 }
 

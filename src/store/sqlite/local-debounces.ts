@@ -1,6 +1,6 @@
 import { type Debounced, type DebounceStart, joinMsMin } from '../../domain/run/debounce.ts'
 
-/** The debounced jobs of one process, in memory: only one service uses a data directory. */
+/** The debounced jobs of one process. They are in memory, because only one process uses a data directory. */
 export class LocalDebounces {
   readonly #byKey = new Map<string, { executionId: string; firstAt: number; dueAt: number }>()
   readonly #keys = new Map<string, string>()

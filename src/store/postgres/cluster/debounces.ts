@@ -14,7 +14,7 @@ export async function endDebounce(sql: Sql, executionId: string, _now: number, i
 }
 
 const now = '(extract(epoch FROM clock_timestamp()) * 1000)'
-// The job of a process that is gone runs in another one, without waiting.
+// When a process is gone, another process runs its jobs without waiting.
 const joins = `d.due_at > ${now} AND d.owner IN (SELECT number FROM millrace.processes UNION SELECT $4)
   AND least($5::float8, d.first_at + $6::float8 - ${now}) >= least($5::float8, ${joinMsMin})`
 

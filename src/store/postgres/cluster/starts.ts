@@ -7,13 +7,13 @@ import {
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
 /**
- * Decides about starts of workflows with limits, of several groups at once. Each group is one row, which the first
- * statement locks, in a fixed order, so that processes do not wait for each other for ever.
+ * Decides about starts of workflows with limits, for several groups at once. Each group is one row. The first statement
+ * locks the rows in a fixed order, so that processes cannot deadlock.
  */
 export async function exchangeStarts(sql: Sql, asks: readonly SharedGroupAsk[]): Promise<SharedGroupAnswer[]> {
   const named = asks.map((ask) => ({ ask, workflowId: storable(ask.workflowId), key: storable(ask.key) }))
   const rows = await sql.all<LockedGroup>(lock, rowsOf(named.map(({ workflowId, key }) => ({ workflowId, key }))))
-  // Each of them was read after its lock: the time of one decision is never before that of an earlier one.
+  // Each time was read after its row was locked, so it is never before the time of an earlier decision.
   const now = Math.max(...rows.map((row) => row.now))
   const living = rows[0]?.living ?? []
   const found = new Map(rows.map(({ workflowId, key, starts }) => [`${workflowId} ${key}`, starts ?? undefined]))
@@ -37,7 +37,7 @@ export async function exchangeStarts(sql: Sql, asks: readonly SharedGroupAsk[]):
   return decided.map(({ answer }) => answer)
 }
 
-/** Deletes groups in which nothing counts any more. */
+/** Deletes groups whose starts no longer count. */
 export async function deleteOldStarts(sql: Sql): Promise<void> {
   await sql.run(deleteOld)
   await sql.run(deleteOldDebounces)

@@ -4,8 +4,8 @@ import type { Sql } from '../connection.ts'
 import type { Placed } from './jobs.ts'
 
 /**
- * Replaces the inputs of jobs that have not begun, whichever process has them. Refuses the others. One by one, because
- * a group may contain several inputs of one job, of which the last one counts.
+ * Replaces the inputs of jobs that have not begun, in any process. Refuses the others. It writes one input at a time,
+ * because a group may contain several inputs of one job, and the last one counts.
  */
 export async function replaceInputs(
   sql: Sql,

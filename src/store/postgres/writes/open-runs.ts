@@ -12,7 +12,7 @@ import { fromJobs, selectFacts } from './jobs.ts'
 
 type Row = JobFacts & { number: number; state: number; trigger: number; workflowName: string }
 
-/** Jobs of a workspace, newest first. Paused ones may be very many, so no list of others reads them. */
+/** The jobs of a workspace, newest first. Paused ones may be very many, so lists of other jobs do not read them. */
 export async function listOpenRuns(
   sql: Sql,
   { workspaceId, workflowId, states, before, limit }: OpenRunPage,

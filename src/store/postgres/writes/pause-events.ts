@@ -8,8 +8,8 @@ import { listOf, rowsOf, type Sql } from '../connection.ts'
 export type JobEvent = { executionId: string; event: PauseEvent }
 
 /**
- * Part of the transaction that changes the runs. The deliveries are due at once, and belong to this process. Does
- * nothing for events that are there already: after a lost connection, a group may be written again.
+ * Part of the transaction that changes the runs. The deliveries are due at once and belong to this process. Events that
+ * exist already are not written again: after a lost connection, a group may be written twice.
  */
 export async function insertPauseEvents(sql: Sql, events: readonly JobEvent[]): Promise<void> {
   if (events.length === 0) return
@@ -19,7 +19,7 @@ export async function insertPauseEvents(sql: Sql, events: readonly JobEvent[]): 
   await sql.run(insertEvents, rowsOf(rows), sql.owner)
 }
 
-/** In order of sequence. Leaves out unknown sequences. */
+/** Returns the events in order of sequence, without unknown ones. */
 export async function readPauseEvents(sql: Sql, sequences: readonly number[]): Promise<PauseEventSource[]> {
   if (sequences.length === 0) return []
   return (await sql.all<SqlPauseEvent>(selectEvents, listOf(sequences))).map((row) => ({

@@ -207,7 +207,7 @@ const dueBy = (column: string, change: string) => `
 
 const endDue = dueBy('until', 'state = 2, ended_at = $1')
 
-/** After a long stop, one reminder stands for all those that were missed. */
+/** After a long stop, one reminder replaces all those that were missed. */
 const remind = dueBy(
   'remind_at',
   `reminders = reminders + 1, remind_at = CASE WHEN reminders + 1 < ${remindersMax}
@@ -221,8 +221,8 @@ const selectNextDue = `
   ) AS at`
 
 /**
- * Lets paused jobs continue in this process. Those that are running find out by themselves when they pause. The end of
- * a pause is progress, so the crashes before do not count against the run any more; a paused job has none.
+ * Lets paused jobs continue in this process. Jobs that are running find out by themselves when they pause. The end of a
+ * pause is progress, so earlier crashes no longer count against the run. A paused job has none.
  */
 async function wake(sql: Sql, executionIds: readonly string[]): Promise<JobFacts[]> {
   if (executionIds.length === 0) return []

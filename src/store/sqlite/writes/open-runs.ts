@@ -6,7 +6,7 @@ import { fromJobs, type SqlJobFacts, selectFacts } from './jobs.ts'
 
 type Row = SqlJobFacts & { number: number; state: number; trigger: number; workflowName: string }
 
-/** Jobs of a workspace, newest first. Paused ones may be very many, so no list of others reads them. */
+/** The jobs of a workspace, newest first. Paused ones may be very many, so lists of other jobs do not read them. */
 export function listOpenRuns(sql: Sql, { workspaceId, workflowId, states, before, limit }: OpenRunPage): OpenRun[] {
   const others = states.filter((state) => state !== 'paused').map((state) => jobStates.indexOf(state))
   const rows: Row[] = []

@@ -24,7 +24,7 @@ export function insertPauseEvent(sql: Sql, executionId: string, event: PauseEven
   for (const contextId of contextIds) sql.run('UPDATE pauses SET announced = 1 WHERE context_id = ?', contextId)
 }
 
-/** In order of sequence. Leaves out unknown sequences. */
+/** Returns the events in order of sequence, without unknown ones. */
 export function readPauseEvents(sql: Sql, sequences: readonly number[]): PauseEventSource[] {
   if (sequences.length === 0) return []
   return sql.all<SqlPauseEvent>(selectEvents, JSON.stringify(sequences)).map((row) => ({
@@ -35,7 +35,7 @@ export function readPauseEvents(sql: Sql, sequences: readonly number[]): PauseEv
   }))
 }
 
-/** 0 without events. */
+/** The latest sequence; 0 without events. */
 export function lastPauseEvent(sql: Sql): number {
   return sql.get<{ last: number | null }>('SELECT max(sequence) AS last FROM pause_events')?.last ?? 0
 }

@@ -19,8 +19,8 @@ import { claimRequest } from './claims.ts'
 import { insertJob, insertStep, interruptedJob } from './jobs.ts'
 
 /**
- * Pauses a running job, or interrupts it when one of its pauses has ended meanwhile, or has to remind. False without
- * such a job.
+ * Pauses a running job. If one of its pauses has ended or has a reminder due, marks the job as interrupted instead, so
+ * that it continues. Returns false without such a job.
  */
 export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }: PauseWrite): boolean {
   if (accepts) {
@@ -148,13 +148,13 @@ export function endDuePauses(sql: Sql, at: number, limit: number): DuePauses {
   return { jobs, nextAt: nextDueAt(sql) }
 }
 
-/** After a long stop, one reminder stands for all those that were missed. */
+/** After a long stop, one reminder replaces all those that were missed. */
 const remind = `
   UPDATE pauses SET reminders = reminders + 1,
     remind_at = iif(reminders + 1 < ${remindersMax}, remind_at + remind_every * ((?1 - remind_at) / remind_every + 1), NULL)
   WHERE number = ?2`
 
-/** When the next pause ends or reminds; null for never. */
+/** When the next pause ends or has a reminder due; null: never. */
 function nextDueAt(sql: Sql): number | null {
   const [end, reminder] = ['until', 'remind_at'].map((column) => {
     const text = `SELECT ${column} AS at FROM pauses WHERE state = 0 AND ${column} IS NOT NULL ORDER BY ${column} LIMIT 1`
@@ -165,8 +165,8 @@ function nextDueAt(sql: Sql): number | null {
 }
 
 /**
- * Lets paused jobs continue. Those that are still running find out by themselves when they pause. The end of a pause is
- * progress, so the crashes before do not count against the run any more; a paused job has none.
+ * Lets paused jobs continue. Jobs that are running find out by themselves when they pause. The end of a pause is
+ * progress, so earlier crashes no longer count against the run. A paused job has none.
  */
 function wake(sql: Sql, executionIds: readonly string[]): JobFacts[] {
   return executionIds.flatMap((executionId) => {
