@@ -69,7 +69,7 @@ export type ChatServices = {
   }
   /** Finds a run, in flight or ended. */
   findRun(executionId: string): Promise<RunState | undefined>
-  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  /** The limits of the workspace's owner, and of addresses that guess keys or paths. */
   limits: Pick<
     AccountLimits,
     | 'account'
@@ -113,7 +113,7 @@ export type WebhookServices = {
   assertAcceptingJobs(): void
   storeFile: FileStore['store']
   removeFiles(owner: FileOwner): Promise<void>
-  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  /** The limits of the workspace's owner, and of addresses that guess keys or paths. */
   limits: Pick<
     AccountLimits,
     'account' | 'take' | 'assertWithinUsage' | 'takeRefused' | 'peekRefused' | 'takeWebhookVisitor'
@@ -146,7 +146,7 @@ export type FormServices = Pick<
   accept(request: JobRequest): Promise<{ executionId: string }>
   receiveFiles: ReceiveFiles
   receiveForm: ReceiveForm
-  /** Limits of the workspace's owner, and of addresses that try to guess. */
+  /** The limits of the workspace's owner, and of addresses that guess keys or paths. */
   limits: Pick<
     AccountLimits,
     | 'account'
@@ -171,7 +171,7 @@ export type PauseServices = Pick<WebhookServices, 'clock' | 'environmentOf' | 'l
   readToken(token: string): string | undefined
   limits: Pick<AccountLimits, 'takeRefused'>
   store: Pick<Store, 'findUser' | 'findJob' | 'listRunPauses'>
-  /** A version of a workflow, compiled; also of a deleted workflow. */
+  /** A compiled version of a workflow, which may be deleted. */
   deploymentOf(workflowId: string, version: number): Promise<Deployment | undefined>
   receiveFiles: ReceiveFiles
   receiveForm: ReceiveForm

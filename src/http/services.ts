@@ -92,8 +92,8 @@ export type Services = {
   /** Cancels the paused runs of deleted workflows. */
   runsOfDeleted: Pick<DeletedWorkflowRuns, 'look'>
   /**
-   * The runs of a workflow with limits: those that run, those that wait for the limits, and what happened to starts
-   * beyond the limits since this process started.
+   * The starts of a workflow with limits: how many run, how many wait, and the outcomes of starts over the limits since
+   * this process started.
    */
   startsOf(workflowId: string): StartCounts & { running: number; waiting: number }
   manual: ManualServices

@@ -2,8 +2,8 @@ import { AppError } from '../../domain/errors.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
 
 /**
- * Replaces the reason for a failure by a message for anonymous visitors: it may name services, blocks and values. The
- * log keeps it.
+ * Replaces the reason for a failure with a message for anonymous visitors, because the reason may name services, blocks
+ * and values. The log keeps it.
  */
 export function withoutDetails(end: RunEnd, message: string): RunEnd {
   const { failure } = end.record
@@ -12,7 +12,7 @@ export function withoutDetails(end: RunEnd, message: string): RunEnd {
   return { ...end, record: { ...end.record, failure: hidden, output: null } }
 }
 
-/** Refuses because of limits of the owner or the workflow, but hides from anonymous visitors what the limits are. */
+/** Hides from anonymous visitors which limit of the owner or the workflow refuses the work. */
 export async function hideLimits<Value>(
   { isAnonymous, message }: { isAnonymous: boolean; message: string },
   work: () => Value | Promise<Value>,

@@ -11,7 +11,7 @@ export function addressOf(request: Request, server: Pick<ServerPort, 'requestIP'
   return server?.requestIP(request)?.address ?? 'unknown'
 }
 
-/** The network that a request comes from. The limits of visitors without a credential count by it. */
+/** The network that a request comes from. The limits of visitors count requests by network. */
 export function visitorOf(call: { request: Request; server: Pick<ServerPort, 'requestIP'> | null }): string {
   return networkOf(addressOf(call.request, call.server))
 }

@@ -152,7 +152,7 @@ export class Door {
 
   /** Turns an error into a response: returns the body, and puts status and headers into `set`. */
   onError(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
-    // The run of that ID does not exist.
+    // No run has this ID, because the start was skipped.
     if (startedNothing(thrown)) Reflect.deleteProperty(set.headers, 'x-execution-id')
     if (thrown instanceof StartSkipped) return this.#skipped(request, set)
     const error = toAppError(thrown)
@@ -168,7 +168,7 @@ export class Door {
     return text
   }
 
-  /** The response of every endpoint that starts runs, when the limits of the workflow skip the start. */
+  /** The response of endpoints that start runs when the limits of the workflow skip the start. */
   #skipped(request: Request, set: ResponseSet): string {
     set.status = 202
     Object.assign(set.headers, { 'content-type': 'application/json', 'x-request-id': this.#visitOf(request).requestId })

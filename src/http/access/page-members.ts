@@ -11,7 +11,7 @@ export type MemberCall = {
   missing: AppError
 }
 
-/** Throws unless the caller of a chat or form for members may run workflows of its workspace. */
+/** Throws unless the caller may run workflows in the workspace of a chat or form for members. */
 export async function assertMember(
   door: Door,
   { request, set, workspaceId, kind, missing }: MemberCall,

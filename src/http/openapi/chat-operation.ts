@@ -94,7 +94,7 @@ export const chatDetail = {
     },
     202: {
       description:
-        'The run has paused (a stream ends with the event `paused`); or the limits of the workflow skip the message.',
+        'The run has paused (a stream ends with the event `paused`), or the limits of the workflow skip the message.',
       content: jsonContent(t.Union([ChatPaused, SkippedResponse])),
     },
   },
@@ -116,8 +116,8 @@ export const chatFactsDetail = {
 export const LateReplyResponse = t.Object(
   {
     status: oneOf(['queued', 'processing', 'paused', 'completed', 'failed', 'cancelled']),
-    reply: maybe(t.String({ description: 'The reply as text, when the run has completed.' })),
-    error: maybe(t.String({ description: 'Why there is no reply, when the run has failed.' })),
+    reply: maybe(t.String({ description: 'The reply as text if the run has completed.' })),
+    error: maybe(t.String({ description: 'The reason if the run has failed.' })),
   },
   { $id: 'LateReply' },
 )
@@ -128,7 +128,7 @@ export const lateReplyDetail = {
     summary: 'Get the reply of a chat run that has paused',
     description:
       'For the sender of a message whose response was 202, or whose stream ended with the event `paused`: `executionId` ' +
-      'is in that response, and in its header `X-Execution-Id`. The caller needs what sending a message needs.',
+      'is in that response, and in its header `X-Execution-Id`. The access is the same as for sending a message.',
     tag: 'Executions',
     access: 'everyone',
     errors: [

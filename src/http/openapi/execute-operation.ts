@@ -136,8 +136,8 @@ export const executeDetail = {
     },
     202: {
       description:
-        'The asynchronous run is on disk and waits for its turn; or the run is paused, and continues without its ' +
-        'caller; or the limits of the workflow skip the start, and nothing runs.',
+        'The asynchronous run is on disk and waits for its turn, or the run is paused and continues without its ' +
+        'caller, or the limits of the workflow skip the start and nothing runs.',
       content: jsonContent(t.Union([AcceptedResponse, PausedResponse, SkippedResponse])),
     },
     default: { description: "The status, headers and body of the workflow's response block." },

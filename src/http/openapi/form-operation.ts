@@ -10,7 +10,7 @@ import { WebhookAccepted } from './webhook-operation.ts'
 
 const next = maybe(t.String({ description: "With `respond: next`: the run's first approval page; null for none." }))
 
-/** The response when the run of a form has ended without a page. */
+/** The response when the run of a form has ended without a further page. */
 const FormDone = t.Object({ success: t.Literal(true), executionId: t.String(), next }, { $id: 'FormDone' })
 
 /** The response when the run of a form is paused. */
@@ -22,12 +22,13 @@ export const formDetail = {
     name: 'sendForm',
     summary: 'Send a form',
     description:
-      'Starts a run of the deployed workflow that has a form trigger with this path. The body is a JSON object, a form ' +
-      'or a multipart form with the fields of the form; a field for files takes file items in JSON. Members that are no ' +
-      'field are ignored. The trigger sets who may send the form: anyone, callers with the password ' +
-      '(`X-Form-Password`, plain or percent-encoded), or members with a session or an API key.\n\n' +
-      'The response is 202 when the run is on disk. With `respond: workflow` it is the response that the execute endpoint ' +
-      'would send. With `respond: next` it has the address of the first approval page of the run in `next`.',
+      'Starts a run of the deployed workflow that has a form trigger with this path. The body has the fields of the ' +
+      'form, as a JSON object, a URL-encoded form or a multipart form. In JSON, a field for files takes file items. ' +
+      'Members that are not fields are ignored. The trigger decides who may send the form: anyone, callers with the ' +
+      'password (`X-Form-Password`, plain or percent-encoded), or members with a session or an API key.\n\n' +
+      'With `respond: immediately`, the response is 202 as soon as the run is on disk. With `respond: workflow`, it is ' +
+      'the response that the execute endpoint would send. With `respond: next`, its member `next` is the address of the ' +
+      'first approval page of the run.',
     tag: 'Executions',
     access: 'everyone',
     errors: [
@@ -59,7 +60,7 @@ export const formFactsDetail = {
   ...operation({
     name: 'getForm',
     summary: 'Describe a form',
-    description: 'What the page of the form shows. The fields of a form with a password need the password.',
+    description: 'Returns the content of the page. The fields of a form with a password need the password.',
     tag: 'Executions',
     access: 'everyone',
     errors: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'STORAGE_UNAVAILABLE'],

@@ -174,7 +174,7 @@ function runFailure({ named }: Place): Json {
   return plainSchema(RunFailureResponse, named)
 }
 
-/** Whether a response with this code is about a run that took place. A timeout may come before the run, too. */
+/** Whether a response with this code is about a run that started. A timeout can also come before the start. */
 function shapesOf(code: ErrorCode): boolean[] {
   if (code === 'EXECUTION_TIMEOUT') return [true, false]
   return [code === 'EXECUTION_FAILED']

@@ -17,7 +17,7 @@ export const WebhookPayload = t.Object(
     timestamp: t.Integer({ description: 'When the run ended, in milliseconds since 1970.' }),
     data: t.Object({
       ...runFacts,
-      pausedMs: t.Optional(t.Number({ description: 'How long the run was paused; absent when it never was.' })),
+      pausedMs: t.Optional(t.Number({ description: 'How long the run was paused; absent if it never paused.' })),
       status: oneOf(['success', 'error']),
       cost: Cost,
       finalOutput: t.Optional(t.Unknown({ description: 'With `includeFinalOutput`.' })),
@@ -67,7 +67,7 @@ const BegunPause = t.Object({ ...PauseFacts.properties, title })
 const EndedPause = t.Object({
   ...BegunPause.properties,
   endedAt: Time,
-  outcome: oneOf(['answered', 'expired'], { description: '`expired`: its time came, as for each `wait`.' }),
+  outcome: oneOf(['answered', 'expired'], { description: '`expired`: its time was over, as at the end of a `wait`.' }),
 })
 
 const payloads = {
@@ -115,8 +115,8 @@ function describe(kind: RunEventKind, named: NamedSchemas, example: unknown): Js
     operationId: webhookOperations[kind],
     summary: summaries[kind],
     description:
-      'Sent to every webhook subscription that selects the event and whose filters admit the run. 2xx accepts it; after 5xx and 429 it is sent again with ' +
-      'the same ids and body; any other status ends the delivery.',
+      'Sent to every webhook subscription that selects the event and whose filters admit the run. A 2xx response ' +
+      'accepts it. After 5xx and 429 it is sent again with the same ids and body. Any other status ends the delivery.',
     tags: ['Webhooks'],
     security: [],
     parameters: [eventHeader, ...headers].map(([name, description, value]) => {

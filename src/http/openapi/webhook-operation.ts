@@ -52,7 +52,7 @@ export function webhookDetail(method: WebhookMethod) {
         content: jsonContent(t.Union([WebhookDuplicate, RunResponse, WebhookChallenge])),
       },
       202: {
-        description: 'The run is on disk and queued; or the limits of the workflow skip the start, and nothing runs.',
+        description: 'The run is on disk and queued, or the limits of the workflow skip the start and nothing runs.',
         content: jsonContent(t.Union([WebhookAccepted, SkippedResponse])),
       },
       default: { description: "The status, headers and body of the workflow's response block." },

@@ -15,7 +15,7 @@ export type FormBodyServices = {
   receiveFiles: ReceiveFiles
   receiveForm: ReceiveForm
   settings: {
-    /** For the texts of a form, and for one without files. */
+    /** The limits of a form without files, and of the texts of every form. */
     anonymousBody: BodyLimits
     formWithFiles: BodyLimits
   }
@@ -24,18 +24,18 @@ export type FormBodyServices = {
 export type FormBodyCall = {
   request: Request
   fields: readonly FormField[]
-  /** The member of JSON that contains the fields, and the first part of their names in a form; absent at the top. */
+  /** The JSON member with the fields; in a form, the prefix of their names. Absent: the fields are at the top. */
   within?: string
   /** The network of a visitor without a credential. */
   visitor: string | undefined
 }
 
-/** The content of a body, with file items in the fields for files. `members`: everything beside the fields. */
+/** The content of a body, with file items in the fields for files. `members`: everything except the fields. */
 export type FormBody = { members: Record<string, unknown>; values: Record<string, unknown>; upload: Upload }
 
 /**
- * Reads a form as it arrives: JSON, a form or a multipart form. Passes it to `use`; files that are not stored then are
- * deleted afterwards. Throws INVALID_JSON, INVALID_INPUT, PAYLOAD_TOO_LARGE.
+ * Reads JSON, a URL-encoded form or a multipart form, and passes it to `use`. Files that `use` does not store are
+ * deleted afterwards. Throws INVALID_JSON, INVALID_INPUT or PAYLOAD_TOO_LARGE.
  */
 export async function receiveFormBody<Result>(
   { receiveFiles, receiveForm, settings }: FormBodyServices,
@@ -84,7 +84,7 @@ export async function receiveFormBody<Result>(
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Nothing else counts as an empty form: an answer would approve by accident. */
+/** Any other body is refused: if it counted as an empty form, an answer would approve by accident. */
 function objectOf(value: unknown, name: string): Record<string, unknown> {
   if (isObject(value)) return value
   throw new AppError('INVALID_INPUT', `${name} must be a JSON object.`)
@@ -92,7 +92,7 @@ function objectOf(value: unknown, name: string): Record<string, unknown> {
 
 type Entry = readonly [name: string, value: unknown]
 
-/** The entries of a form: those whose names begin with `within` and a dot, without that, and the others. */
+/** Divides the entries of a form. `values`: those whose names begin with `within` and a dot, without this prefix. */
 function dividedBy(entries: readonly Entry[], within: string | undefined): Pick<FormBody, 'members' | 'values'> {
   if (within === undefined) return { members: {}, values: membersOf(entries) }
   const prefix = `${within}.`

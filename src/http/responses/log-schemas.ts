@@ -43,7 +43,7 @@ export const TraceSpan = t.Object(
         t.Object({
           ...{ contextId: t.String(), kind: oneOf(pauseKinds), since: Time, endedAt: Time },
           outcome: oneOf(['answered', 'expired', 'cancelled'], {
-            description: '`expired`: its time came, as for each `wait`.',
+            description: '`expired`: its time was over, as at the end of a `wait`.',
           }),
           by: maybe(t.String({ description: 'The account of the last answer.' })),
         }),
@@ -71,7 +71,7 @@ export const logFacts = {
 }
 /** How long the run was paused. */
 const pausedMs = maybe(
-  t.Number({ description: 'How long the run was paused; overlapping pauses count once. Null: it never was.' }),
+  t.Number({ description: 'How long the run was paused; overlapping pauses count once. Null if it never paused.' }),
 )
 /** The version that ran, and how it ran. */
 export const runNotes = {

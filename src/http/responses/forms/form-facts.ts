@@ -8,7 +8,7 @@ import { maybe } from '../schema-parts.ts'
 export const FieldFacts = t.Object({
   name: t.String(),
   type: t.String(),
-  format: maybe(oneOf(fieldFormats, { description: 'The form of a text.' })),
+  format: maybe(oneOf(fieldFormats, { description: 'How a text must look.' })),
   label: maybe(t.String()),
   description: maybe(t.String()),
   options: t.Array(t.String()),
@@ -24,7 +24,7 @@ export const FormFacts = t.Object(
     description: maybe(t.String()),
     fields: t.Array(FieldFacts, { description: 'Empty for callers who may not send the form.' }),
     maySend: t.Boolean({ description: 'Whether this caller may send the form.' }),
-    problem: maybe(t.String({ description: 'Why not, for a form of members.' })),
+    problem: maybe(t.String({ description: 'The reason if this caller may not send a form for members.' })),
     respond: oneOf(['immediately', 'workflow', 'next']),
     thanks: maybe(t.String()),
     redirect: maybe(t.String()),

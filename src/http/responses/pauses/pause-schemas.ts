@@ -36,7 +36,8 @@ export const ListedPause = t.Composite([
   PauseFacts,
   t.Object({
     outerBlockId: t.String({
-      description: 'The block of the workflow at which the run waits; for a called workflow, the block that calls it.',
+      description:
+        'The block of the workflow where the run waits. If a called workflow waits, the block that calls it.',
     }),
     executionId: t.String(),
     workflowId: t.String(),

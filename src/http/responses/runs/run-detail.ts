@@ -13,7 +13,7 @@ type DetailServices = Pick<Services, 'runs' | 'blocksOf'> & {
   store: Pick<Services['store'], 'getOpenRun' | 'listOpenPauses' | 'getExecution'>
 }
 
-/** The most pauses that a run shows. Each of them is decrypted. */
+/** The most pauses that a run shows. Few, because each of them is decrypted. */
 const pausesMax = 100
 
 /** A run with its progress, or with its log entry. Undefined when there is none, or it is in another workspace. */
@@ -22,7 +22,7 @@ export async function runDetail(
   workspaceId: string,
   executionId: string,
 ): Promise<RunDetail | undefined> {
-  // In this order: a run that ends meanwhile moves from one place to the next, and is found there.
+  // The order matters: a run that ends in the meantime moves from one source to the next, and is found there.
   const open = await store.getOpenRun(executionId)
   if (open) {
     if (open.workspaceId !== workspaceId) return undefined

@@ -22,7 +22,7 @@ export type LateReply = { status: RunState['status']; reply: string | null; erro
 
 /**
  * The reply of a chat run that has paused, for the sender of its message: only the sender knows the ID of the run.
- * Throws NOT_FOUND, and RATE_LIMIT_EXCEEDED after too many wrong IDs.
+ * Throws NOT_FOUND, or RATE_LIMIT_EXCEEDED after too many wrong IDs.
  */
 export async function lateReplyOf({
   services,
@@ -50,5 +50,5 @@ function replyIn(output: string, plan: Plan): string {
   return endedReply(plan.document, JSON.parse(output))
 }
 
-/** Parsing more would delay other requests. */
+/** Limited, because parsing a longer text would delay other requests. */
 const outputCharsMax = 1_000_000

@@ -91,8 +91,9 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
         name: 'getNextPage',
         summary: 'Find the next page of a form',
         description:
-          'Which page follows an approval that was answered, in the run of a form with `respond: next`: `asks` with its ' +
-          'address, `works` while the run goes on, `waits` for something else, `ended`, or `unknown` in other runs.',
+          'The page that follows an answered approval, in the run of a form with `respond: next`. `state` is `asks` ' +
+          'with the address of the page, `works` while blocks of the run work, `waits` when the run waits for something ' +
+          'else, `ended`, or `unknown` in other runs.',
         tag: 'Executions',
         access: 'everyone',
         responses: { 200: NextFacts },

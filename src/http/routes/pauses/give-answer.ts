@@ -6,7 +6,7 @@ import type { PauseServices } from '../../run-services.ts'
 /** `by`: the e-mail address of the account that answers; null for someone with the link. */
 export type SentAnswer = Pick<FormBody, 'values' | 'upload'> & { approved: unknown; by: string | null }
 
-/** Answers an approval. Its files are stored first; they are deleted if the answer has no effect. */
+/** Answers an approval. The files of the answer are stored first, and deleted if the answer has no effect. */
 export async function giveAnswer(
   { answers }: Pick<PauseServices, 'answers'>,
   asked: AskedPause,
@@ -20,7 +20,7 @@ export async function giveAnswer(
   try {
     return await answers.answer(asked, { approved, fields, by })
   } catch (error) {
-    // After an outage, the answer may be on disk.
+    // After a failure of the store, the answer may be on disk, so its files must stay.
     if (!isOutage(error)) await upload.withdraw(asked.pause)
     throw error
   }
@@ -33,7 +33,7 @@ function isOutage(error: unknown): boolean {
   return !(error instanceof AppError) || error.code === 'STORAGE_UNAVAILABLE'
 }
 
-/** True when nothing else is said. A form sends texts. */
+/** Absent counts as true. A form sends texts instead of booleans. */
 function approvedIn(given: unknown = true): boolean {
   if (given === 'true' || given === true) return true
   if (given === 'false' || given === false) return false

@@ -4,15 +4,15 @@ import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import type { Plan } from '../../../engine/compile/plan.ts'
 import type { PauseServices } from '../../run-services.ts'
 
-/** The next page in the run of a form. `waits`: for something else. `unknown`: no form leads on in this run. */
+/** The next page of a form. `waits`: the run waits for something else. `unknown`: the run has no form with pages. */
 export type NextPage = { state: 'asks'; url: string } | { state: 'works' | 'waits' | 'ended' | 'unknown'; url: null }
 
 export type NextPageServices = Pick<PauseServices, 'answers' | 'linksOf' | 'store' | 'deploymentOf'>
 
 /**
- * The page of the oldest open approval that those who may send the form may answer; null when there is none. `after`:
- * the pause whose page was answered. After the first page, approvals with blocks at their port `notify` are skipped:
- * their links are for somebody else.
+ * The page of the oldest open approval that the senders of the form may answer; null without one. `after`: the pause of
+ * the previous page. After the first page, approvals with an edge at their handle `notify` are skipped, because their
+ * links are for somebody else.
  */
 export async function openPage(
   { answers, linksOf, store }: Pick<NextPageServices, 'answers' | 'linksOf' | 'store'>,
@@ -30,7 +30,7 @@ export async function openPage(
   return found ? linksOf(found.contextId).url : null
 }
 
-/** The page after one that was answered. */
+/** The page that follows after an answer. */
 export async function pageAfter(
   services: NextPageServices,
   { executionId, contextId }: Pick<StoredPause, 'executionId' | 'contextId'>,
@@ -44,7 +44,7 @@ export async function pageAfter(
   return { state: job.state === 'paused' ? 'waits' : 'works', url: null }
 }
 
-/** The form of a workflow, if it leads to the pages of its run. */
+/** The form of a workflow, if it has `respond: next`. */
 function leadingForm(triggers: Plan['triggers']): FormParameters | undefined {
   const form = triggers.get('form')?.params as FormParameters | undefined
   return form?.respond === 'next' ? form : undefined
