@@ -45,7 +45,7 @@ export type LimitsReport = {
 
 /** Requests per minute without a valid key from one address. */
 const refusedPerMinute = 60
-/** Wrong passwords a minute that one address may send to one chat or form. */
+/** How many wrong passwords a minute one address may send to one chat or form. */
 const wrongPasswordsPerMinute = 20
 
 /** Unknown e-mail addresses an hour that one account may try to add to its workspaces. */

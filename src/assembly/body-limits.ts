@@ -14,7 +14,7 @@ export type Bodies = {
   documentBody: BodyLimits
   anonymousBody: BodyLimits
   anonymousBodyWithFiles: BodyLimits
-  /** A form that declares files, from every sender. Its texts have the limits of `anonymousBody`. */
+  /** A form with a field for files, from any sender. Its texts have the limits of `anonymousBody`. */
   formWithFiles: BodyLimits
   largest: Limit
 }

@@ -15,7 +15,7 @@ export type StartLimitsOptions = Base & {
   jobs(): Jobs
 }
 
-/** The limits of workflows on their starts, for runs with a waiting caller and for asynchronous runs. */
+/** Applies the limits of workflows to their starts: to runs with a waiting caller, and to asynchronous runs. */
 export function assembleStartLimits(options: StartLimitsOptions) {
   const { config, store, clock, metrics, logger, deployments, runner, jobs } = options
   const limiting = {
@@ -45,7 +45,7 @@ export function assembleStartLimits(options: StartLimitsOptions) {
     if (known) return known.plan?.startLimits
     return deployments.load(workflowId).then((loaded) => loaded?.plan?.startLimits)
   }
-  /** To be called when another version of a workflow is active. */
+  /** Call this when another version of a workflow is active. */
   const changed = (workflowId: string) =>
     void limiter
       .changed(workflowId)

@@ -2,7 +2,7 @@ import type { SpanAttempt, SpanPause } from '../domain/run/log.ts'
 import type { IsoTime } from '../domain/text/iso-time.ts'
 import { numberText } from './span-pieces.ts'
 
-// The rare parts of a span. `texts` writes a text as JSON, without the workspace's secrets.
+// The rare members of a span. `texts` writes a text as JSON without the workspace's secrets.
 
 type OwnTexts = { string(value: string): string }
 

@@ -5,7 +5,7 @@ import { tooManyFiles } from '../domain/run/file.ts'
 export type JsonCutterOptions = {
   /** The names of the fields that contain file items. */
   fields: ReadonlySet<string>
-  /** The member that may contain the fields, unless they are at the top; `input` when absent. */
+  /** The member that may contain the fields, if they are not at the top. Default: `input`. */
   within?: string | undefined
   /** The maximum number of file items. */
   files: Limit

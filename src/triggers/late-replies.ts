@@ -9,10 +9,10 @@ export type LateRepliesOptions = {
   onFailure(executionId: string, cause: unknown): void
 }
 
-/** A run that continued without its caller, and has ended. */
+/** A run that continued without its caller and has ended. */
 export type LateRun = { document: WorkflowDocument; chat: ChatParameters; input: TriggerInput; record: RunRecord }
 
-/** Adds the replies of chat runs that have paused to their conversations: nobody waited for them. */
+/** Adds the replies of chat runs that have paused to their conversations, when the runs end. */
 export class LateReplies {
   readonly #options: LateRepliesOptions
 
@@ -20,7 +20,7 @@ export class LateReplies {
     this.#options = options
   }
 
-  /** Never rejects. */
+  /** Never rejects; failures go to `onFailure`. */
   async ended({ document, chat, input: { input }, record }: LateRun): Promise<void> {
     const { input: text, conversationId } = input
     if (record.failure || typeof text !== 'string' || typeof conversationId !== 'string') return

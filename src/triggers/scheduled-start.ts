@@ -44,7 +44,7 @@ export function createScheduledStart<Account>({ limits, accept, clock }: Schedul
     try {
       const { job } = await accept(request, { kind: 'schedule', step })
       if (!job) return 'refused'
-      // A debounced start has joined an earlier run, and its step is not taken yet.
+      // A debounced start joins an earlier run, so no write has taken the step of the schedule yet.
       return job.executionId === executionId ? 'started' : 'limit'
     } catch (error) {
       if (isBeyondLimits(error)) return 'limit'

@@ -5,9 +5,9 @@ import { type StartKind, triggerOf } from '../domain/workflow/workflow.ts'
 
 export type PauseEventsOptions = {
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
-  /** Decrypts what a pause asks. */
+  /** Decrypts the question of a pause. */
   open(sealed: Uint8Array, executionId: string): string
-  /** Removes the secrets of a workspace from texts. */
+  /** Returns a function that removes the secrets of a workspace from texts. */
   hidingOf(workspaceId: string): Promise<(text: string) => string>
   now(): number
 }
@@ -17,7 +17,7 @@ export type PausingRun = { executionId: string; workflowId: string; workspaceId:
 
 type Eventual = PauseEvent | undefined | Promise<PauseEvent | undefined>
 
-/** Finds out who is notified of pauses, and writes what they learn. */
+/** Makes the webhook events about pauses: selects the subscriptions, and writes the content. */
 export class PauseEvents {
   readonly #options: PauseEventsOptions
 
@@ -25,13 +25,13 @@ export class PauseEvents {
     this.#options = options
   }
 
-  /** The event for pauses that begin; undefined when there are none, or nobody is notified. */
+  /** The event for pauses that begin; undefined when no pause begins or nobody is notified. */
   readonly begun = (run: PausingRun, pauses: readonly NewPause[]): Eventual => {
     const begun = pauses.filter((pause) => !pause.isOpened && !('state' in pause))
     return this.#eventOf('paused', run, begun)
   }
 
-  /** The event for pauses of a run that continues; undefined when none has ended, or nobody is notified. */
+  /** The event for pauses that have ended; undefined when none has ended or nobody is notified. */
   readonly ended = (run: PausingRun, pauses: readonly StoredPause[]): Eventual => {
     const ended = pauses.filter(
       ({ state, isAnnounced }) => !isAnnounced && (state === 'answered' || state === 'expired'),
@@ -55,7 +55,7 @@ export class PauseEvents {
     pauses: readonly (NewPause | StoredPause)[],
     recipients: readonly SubscriptionRow[],
   ): Promise<PauseEvent | undefined> {
-    // Ends from before somebody subscribed are no news.
+    // A subscription does not receive pauses that ended before it existed.
     const since = Math.min(...recipients.map(({ createdAt }) => createdAt))
     const news = pauses.filter((pause) => !('endedAt' in pause) || (pause.endedAt ?? since) >= since)
     if (news.length === 0) return undefined
@@ -64,12 +64,12 @@ export class PauseEvents {
       ...{ sequence: 0, kind, at: this.#options.now() },
       paused: JSON.stringify(news.map((pause) => this.#factsOf(pause, run.executionId, hide))),
       contextIds: kind === 'resumed' ? news.map(({ contextId }) => contextId) : [],
-      // Pause events have none of the optional parts.
+      // Pause events have no output, trace, rate limits or usage.
       deliveries: recipients.map(({ number }) => ({ subscription: number, include: 0 })),
     }
   }
 
-  /** A pause on the wire, without its links: they are for those who may answer. */
+  /** The JSON of a pause, without its links: they are only for people who may answer. */
   #factsOf(pause: NewPause | StoredPause, executionId: string, hide: (text: string) => string) {
     const { contextId, blockId, blockName, kind, since, until, content } = pause
     const asked =

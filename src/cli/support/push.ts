@@ -159,7 +159,7 @@ async function undone(problem: string, undo: readonly Undo[], cause: unknown): P
   )
 }
 
-/** All of them: a member that an export leaves out is deleted when the file is pushed. */
+/** All members of a document: pushing a file deletes the members that it lacks. */
 const documentMembers = Object.keys(WorkflowDocument.properties)
 
 /** The document in a response of the service: only its own members, in their usual order. */

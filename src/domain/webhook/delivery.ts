@@ -62,7 +62,7 @@ export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'del
 /** The record of an attempt that has ended. */
 export type EndedAttempt = { delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
-/** The record from which the body of a delivery is built. */
+/** The record that the body of a delivery is built from. */
 export type DeliverySource = RunSource | PauseEventSource
 
 /** A recorded run. Texts are JSON. */
@@ -87,7 +87,7 @@ export type RunSource = {
   facts: string | null
 }
 
-/** A pause event on disk, from which the body of a delivery is built. */
+/** A pause event on disk that the body of a delivery is built from. */
 export type PauseEventSource = Pick<PauseEvent, 'sequence' | 'kind' | 'at' | 'paused'> & {
   workflowId: string
   executionId: string

@@ -1,4 +1,4 @@
-/** The events of a run that webhook subscriptions select. A store keeps the index: only ever append. */
+/** The events that webhook subscriptions can select. Stores keep the index, so only append to this list. */
 export const runEvents = ['completed', 'paused', 'resumed'] as const
 export type RunEventKind = (typeof runEvents)[number]
 
@@ -15,7 +15,7 @@ export function eventTypeOf<Kind extends RunEventKind>(kind: Kind): `workflow.ex
  * changes the run.
  */
 export type PauseEvent = {
-  /** Set when it is written; from the same numbers as those of log entries. */
+  /** Set when the event is written. Events and log entries share one sequence of numbers. */
   sequence: number
   kind: PauseEventKind
   at: number

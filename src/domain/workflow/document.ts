@@ -118,7 +118,7 @@ function fillFolder(value: unknown): unknown {
   return parts.filter((part) => part !== '').join('/') || undefined
 }
 
-/** A null member counts as absent. */
+/** A member that is null counts as absent. */
 function fillLimits(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))

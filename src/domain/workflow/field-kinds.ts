@@ -1,4 +1,4 @@
-/** The kinds of fields in forms. Without schemas, so that the pages of forms load little. */
+/** The types and formats of form fields. This file has no schemas, so that the pages of forms stay small. */
 
 export const fieldTypes = ['string', 'number', 'boolean', 'files', 'array', 'object'] as const
 export type FieldType = (typeof fieldTypes)[number]

@@ -5,13 +5,13 @@ import type { FormField } from './form.ts'
 
 export type { FormField } from './form.ts'
 
-/** The value of each field, null where nothing was filled in; or one problem for each field that does not fit. */
+/** The value of each field, null for an empty one; or one problem for each field that does not fit. */
 export type FormReading = { ok: true; values: Record<string, unknown> } | { ok: false; details: ErrorDetail[] }
 
 /**
- * Reads what a person filled in: the values of JSON, or the texts of an HTML form. Empty texts and lists count as not
- * filled in. Members that are no field are ignored. `isPartial`: required fields may be missing. The pages of forms
- * check with the same function before they send.
+ * Reads the fields that a person filled in: from the values of JSON, or from the texts of an HTML form. Empty texts and
+ * lists count as not filled in. Members that are not fields are ignored. `isPartial`: required fields may be missing.
+ * The pages of forms call the same function before they send.
  */
 export function readForm(
   given: Readonly<Record<string, unknown>>,
@@ -32,7 +32,7 @@ export function readForm(
   return details.length > 0 ? { ok: false, details } : { ok: true, values }
 }
 
-/** The name of the field for people. */
+/** The name of the field that people see. */
 export function labelOf({ label, name }: Pick<FormField, 'label' | 'name'>): string {
   return label?.trim() || name
 }
@@ -59,7 +59,7 @@ function isBlank(sent: unknown): boolean {
   return typeof sent === 'string' ? sent.trim() === '' : Array.isArray(sent) && sent.length === 0
 }
 
-/** The value as the type of the field; undefined when it does not fit. */
+/** The value, converted to the type of the field. Undefined when it does not fit. */
 function valueIn(sent: unknown, { type, format, options }: FormField): unknown {
   switch (type) {
     case 'string': {
@@ -69,7 +69,7 @@ function valueIn(sent: unknown, { type, format, options }: FormField): unknown {
     case 'number':
       return typeof sent === 'string' ? numberIn(sent) : coerce(sent, 'number')
     case 'boolean':
-      // HTML forms send `on` for a ticked box.
+      // HTML forms send `on` for a checked box.
       return sent === 'on' ? true : coerce(sent, 'boolean')
     case 'array':
       // HTML forms send one value, or several of the same name.
@@ -98,7 +98,7 @@ export function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text)
 }
 
-/** As browsers send it: the year, month and day of a day that exists. */
+/** A date as browsers send it: year, month and day. The day must exist. */
 function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
   if (year === undefined) return false
