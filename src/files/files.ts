@@ -66,11 +66,11 @@ export class Files {
     this.#options.quota.deleted(owner)
   }
 
-  /** Deletes some files of a run whose log entry is not written yet. */
+  /** Deletes some files of a run that has no log entry yet. */
   removeEach = async (owner: FileOwner, files: readonly RunFile[]): Promise<void> => {
     for (const { key, file } of files) {
       if (key === null) continue
-      // Each file has a folder of its own.
+      // Each file has its own folder.
       await this.#options.storage.removeFolder(key.slice(0, key.lastIndexOf('/')))
       this.#options.quota.failed(owner, file.size)
     }

@@ -48,8 +48,9 @@ export class Upload {
   }
 
   /**
-   * Reads a multipart form. Its fields for files have the names `within` and a dot in front, if there is one. Rejects
-   * like `receive`, with `INVALID_INPUT` for a broken form, and with `PAYLOAD_TOO_LARGE` for too many parts or files.
+   * Reads a multipart form. If `within` is set, the names of its fields for files begin with `within` and a dot.
+   * Rejects like `receive`, with `INVALID_INPUT` for a broken form, and with `PAYLOAD_TOO_LARGE` for too many parts or
+   * files.
    */
   static async ofForm(options: FormUploadOptions): Promise<FormUpload> {
     const upload = new Upload(options)
@@ -101,7 +102,7 @@ export class Upload {
 
   /**
    * Returns the input with file objects in place of the checked items. Rejects with `STORAGE_UNAVAILABLE`, or
-   * `PAYLOAD_TOO_LARGE` when the workspace has too many files. `owner`: a new run, all of whose files these are.
+   * `PAYLOAD_TOO_LARGE` when the workspace has too many files. `owner`: a new run, which has no other files.
    */
   async store(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
     const hasContent = [...this.#items.values()].some((items) => items.some((item) => 'content' in item))
@@ -109,12 +110,12 @@ export class Upload {
     return await this.#storeItems(input, owner, () => this.#options.remove(owner))
   }
 
-  /** The same for a run that may have files already. */
+  /** The same for a run that may already have files. */
   async addTo(input: TriggerInput, owner: FileOwner): Promise<TriggerInput> {
     return await this.#storeItems(input, owner, () => this.withdraw(owner))
   }
 
-  /** Deletes the files that were added to a run, and no others of it. */
+  /** Deletes the files that `addTo` added to a run. The run keeps its other files. */
   async withdraw(owner: FileOwner): Promise<void> {
     const stored = this.#stored.splice(0)
     await this.#options.removeEach(owner, stored).catch(() => undefined)
@@ -142,7 +143,7 @@ export class Upload {
     if (startedNothing(error) && this.#owner) await this.#options.remove(this.#owner).catch(() => undefined)
   }
 
-  /** Files that cannot be deleted now are removed like those left by a crash. */
+  /** Never rejects: files that cannot be deleted now are removed later, like those left by a crash. */
   async #storeEach(owner: FileOwner, items: readonly FileItem[], undo: () => Promise<void>): Promise<RunFile[]> {
     const files: RunFile[] = []
     try {
@@ -175,7 +176,7 @@ export class Upload {
     return form.entries
   }
 
-  /** Reads on only when the content so far is written, so that memory holds only one portion. */
+  /** Waits until the content so far is written before it reads more, so that memory holds only one portion. */
   async #pass(
     chunks: AsyncIterable<Uint8Array>,
     push: (chunk: Uint8Array) => void,
@@ -268,7 +269,7 @@ export type ReceiveForm = (
   within?: string,
 ) => Promise<FormUpload>
 
-/** `entries`: with a file item for each file in a field for files. */
+/** `entries`: the texts of the form, and a file item for each file in a field for files. */
 export type FormUpload = { upload: Upload; entries: FormEntries }
 
 type HeldOptions = Omit<UploadOptions, 'chunks'>

@@ -62,7 +62,7 @@ export class PauseAnswers {
       const { pause, content, answers } = current
       if (pause.state !== 'open') throw endedBefore(pause)
       if (given.by !== null && answers.some(({ by }) => by === given.by)) {
-        throw new AppError('CONFLICT', 'You have answered before. The run waits for the answers of others.')
+        throw new AppError('CONFLICT', 'You have answered before. The run still waits for answers from others.')
       }
       const { approved, by, call, fields } = given
       const all = [...answers, { approved, by, at: clock.now(), fields, ...call }]

@@ -162,7 +162,7 @@ class ChatPage {
     this.#store({ conversationId, messages })
   }
 
-  /** Shows the reply of a run that has paused when it ends. The page may be reloaded meanwhile. */
+  /** Shows the reply of a paused run when the run ends, even if the page is reloaded in the meantime. */
   async #showLater({ row, text }: Shown, { executionId = '', text: before }: Message): Promise<void> {
     row.dataset['state'] = 'later'
     text.textContent = [before, laterText].filter((part) => part !== '').join('\n\n')
@@ -279,7 +279,7 @@ type Exchange = { text: string; files: File[]; shown: string; question: Shown; r
 /** Distance from the end, in pixels, that still counts as being at the end. */
 const followPx = 80
 const messagesMax = 400
-const laterText = 'The reply takes longer, for example because a person has been asked. It will appear here.'
+const laterText = 'The reply takes longer, for example because a person must answer first. It will appear here.'
 
 async function start(): Promise<void> {
   const notice = element('notice', HTMLElement)

@@ -1,6 +1,6 @@
 /** The state of a chat in one tab. It survives a reload. */
 
-/** `executionId`: set while the reply of a run that has paused is missing. */
+/** `executionId`: set while the message waits for the reply of a paused run. */
 export type Message = { role: 'user' | 'assistant'; text: string; executionId?: string }
 
 export type Remembered = { conversationId: string | null; messages: Message[]; secret: string | null }

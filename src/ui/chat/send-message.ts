@@ -104,14 +104,14 @@ type Done = {
 
 export type Awaited = Pick<OutgoingMessage, 'identifier' | 'access' | 'secret'> & { executionId: string }
 
-/** The reply of a run that has paused, or why there is none. Resolves when the run has ended, or has no entry. */
+/** The reply of a paused run, or why there is none. Resolves when the run has ended or cannot be found. */
 export async function awaitReply(awaited: Awaited): Promise<{ reply: string } | { error: string }> {
   const address = `${addressOf(awaited.identifier)}/runs/${encodeURIComponent(awaited.executionId)}`
   for (let waitMs = waitMsMin; ; waitMs = Math.min(waitMsMax, waitMs * waitFactor)) {
     await new Promise((resolve) => setTimeout(resolve, waitMs))
     const response = await fetch(address, { headers: headersOf(awaited) }).catch(() => undefined)
     const isGone = response?.status === 401 || response?.status === 403 || response?.status === 404
-    if (isGone) return { error: 'The reply cannot be read any more.' }
+    if (isGone) return { error: 'The reply is no longer available.' }
     if (!response?.ok) continue
     const { reply, error } = (await response.json()) as { reply: string | null; error: string | null }
     if (error !== null) return { error }
@@ -119,7 +119,7 @@ export async function awaitReply(awaited: Awaited): Promise<{ reply: string } | 
   }
 }
 
-/** A person may answer after seconds or after days. */
+/** The interval grows, because a person may answer after seconds or after days. */
 const waitMsMin = 1_000
 const waitMsMax = 30_000
 const waitFactor = 1.2

@@ -1,9 +1,9 @@
 import type { FieldFacts } from '../../http/responses/forms/form-facts.ts'
 
-/** The control of one field. `focus` moves to where people type. */
+/** The control of one field. `focus` moves the focus to its input. */
 export type Control = {
   row: HTMLElement
-  /** The text, boolean, list of texts or files that people gave. Undefined for nothing. */
+  /** The text, boolean, list of texts or files that people entered. Undefined if they entered nothing. */
   value(): string | boolean | readonly string[] | readonly File[] | undefined
   showProblem(message: string | undefined): void
   focus(): void
@@ -61,7 +61,7 @@ function inputTypeOf(type: string, format: FieldFacts['format']): string {
   return format === 'email' || format === 'url' || format === 'date' ? format : 'text'
 }
 
-/** Yes or no. */
+/** A checkbox. */
 function tickOf(field: FieldFacts, id: string): Control {
   const { label, box } = tick(field.label ?? field.name, id)
   box.name = field.name
@@ -69,7 +69,7 @@ function tickOf(field: FieldFacts, id: string): Control {
   return { row, value: () => box.checked, showProblem, focus: () => box.focus() }
 }
 
-/** Several choices of a list. */
+/** A group of checkboxes, one for each choice of a list. */
 function choicesOf(field: FieldFacts, id: string): Control {
   const group = document.createElement('fieldset')
   const legend = document.createElement('legend')
@@ -97,7 +97,7 @@ function tick(text: string, id: string): { label: HTMLLabelElement; box: HTMLInp
   return { label, box }
 }
 
-/** A field with its description and a place for its problem. `described`: the element that both describe. */
+/** A field with its description and its problem. `described`: the element that both describe. */
 function rowOf(field: FieldFacts, id: string, described: HTMLElement, parts: readonly HTMLElement[]) {
   const row = document.createElement('div')
   row.className = 'form-field'

@@ -3,7 +3,7 @@ import type { FieldFacts } from '../../http/responses/forms/form-facts.ts'
 import { type Control, controlOf } from './controls.ts'
 import type { Problem } from './page-parts.ts'
 
-/** The fields of a form on a page: their controls, what is in them, and their problems. It keeps what people type. */
+/** The fields of a form on a page: their controls, values and problems. */
 export class FormFields {
   readonly #fields: readonly FormField[]
   readonly #controls: ReadonlyMap<string, Control>
@@ -14,7 +14,7 @@ export class FormFields {
     for (const { row } of this.#controls.values()) box.append(row)
   }
 
-  /** Shows what does not fit, and moves to the first such field. `isPartial`: required fields may be missing. */
+  /** Shows the problems of the fields, and moves to the first one. `isPartial`: required fields may be missing. */
   check(options: { isPartial?: boolean } = {}): boolean {
     const values = Object.fromEntries(Array.from(this.#controls, ([name, control]) => [name, control.value()]))
     const reading = readForm(values, this.#fields, options)
@@ -44,7 +44,7 @@ export class FormFields {
     }
   }
 
-  /** The field of a problem: its path may lead into a list of files. */
+  /** The field of a problem. The path of the problem may lead into a list of files. */
   #nameIn(path: string): string | undefined {
     if (this.#controls.has(path)) return path
     const [start = ''] = path.split('[')

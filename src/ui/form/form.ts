@@ -80,7 +80,7 @@ class FormPage {
         method: 'POST',
         headers: this.#headers(),
         body,
-        // The page of a redirect by the workflow is not shown here.
+        // A redirect of the workflow is not followed.
         redirect: 'manual',
       })
       if (response.ok || response.type === 'opaqueredirect') await this.#finish(response)
@@ -109,7 +109,7 @@ class FormPage {
     notify(thanks ?? (said || formSent))
   }
 
-  /** Everything that was typed stays. */
+  /** Shows why the form was refused. The form keeps everything that people have typed. */
   #refuse(problem: Problem): void {
     const { error, code, details = [] } = problem
     if (code === 'INVALID_CREDENTIALS') {
@@ -124,7 +124,7 @@ class FormPage {
     const isShown = details.length > 0 && others.length === 0
     notify(
       isShown
-        ? 'Correct what is marked, and send the form again.'
+        ? 'Correct the marked fields, and send the form again.'
         : (refusalOf(problem) ?? 'The form could not be sent.'),
       'error',
     )

@@ -1,11 +1,11 @@
 /**
- * Several pages of one form: the form leads to the first approval of its run, and each answer to the next one. This tab
- * remembers how the form looks, and what it says at the end.
+ * Several pages of one form: the form leads to the first approval of its run, and each answer to the next one. The tab
+ * remembers the colour, the thanks and the redirect of the form.
  */
 
 export type Leading = { thanks: string | null; redirect: string | null; accent: string | null }
 
-/** The thanks of a form without any. */
+/** The thanks of a form that sets none. */
 export const formSent = 'Thank you. The form was sent.'
 
 const name = 'millrace.form'
@@ -16,12 +16,12 @@ export function leadTo(url: string, { thanks, redirect, accent }: Leading): void
   try {
     sessionStorage.setItem(name, JSON.stringify({ thanks, redirect, accent, pathname }))
   } catch {
-    // Without storage, the last page says its own thanks.
+    // Without storage, the last page shows its own text.
   }
   location.assign(pathname)
 }
 
-/** The form that led to this page; undefined when none did. */
+/** The form that led to this page; undefined if there is none. */
 export function leadingHere(): Leading | undefined {
   try {
     const stored = JSON.parse(sessionStorage.getItem(name) ?? 'null') as (Leading & { pathname: string }) | null
@@ -31,7 +31,7 @@ export function leadingHere(): Leading | undefined {
   }
 }
 
-/** Redirects to a web address. Returns false when there is none. */
+/** Opens a web address. Returns false without a valid one. */
 export function redirectTo(url: string | null): boolean {
   if (url === null || !/^https?:\/\//i.test(url)) return false
   location.assign(url)

@@ -8,7 +8,7 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
   return found
 }
 
-/** Shows a sentence below the form. `done`: it is all that is left of the page, and gets the focus. */
+/** Shows a sentence below the form. `done`: it replaces the form and gets the focus. */
 export function notify(text: string, kind: 'error' | 'busy' | 'done' = 'done'): void {
   const notice = element('notice', HTMLElement)
   notice.textContent = text
@@ -30,7 +30,7 @@ export function offerSignIn(message: string, onReturn?: () => void): void {
   if (onReturn) addEventListener('focus', onReturn, { once: true })
 }
 
-/** Why something was not sent, for people who know none of the settings. */
+/** Explains why something was not sent, to people who do not know the settings. */
 export function refusalOf({ error, code, details = [] }: Problem): string | undefined {
   if (code !== 'PAYLOAD_TOO_LARGE' || details.length > 0) return error
   return 'This is too large to send. Shorten the texts, or choose fewer or smaller files.'

@@ -9,7 +9,7 @@ import { element, notify, offerSignIn, type Problem, refusalOf, show, unreachabl
 const address = `/api/pauses/${encodeURIComponent(decodeURIComponent(location.pathname.split('/')[2] ?? ''))}`
 
 class PausePage {
-  /** The form of which this is a further page. */
+  /** The form that this page belongs to. */
   readonly #leading = leadingHere()
   readonly #form = element('answer', HTMLFormElement)
   readonly #fields: FormFields
@@ -48,7 +48,7 @@ class PausePage {
       if (response.ok) {
         this.#form.hidden = true
         const mustWait = answered.outcome === 'waiting for others'
-        if (mustWait) notify('Thank you. The run waits for the answers of others.')
+        if (mustWait) notify('Thank you. The run still waits for answers from others.')
         else await this.#goOn(approved)
         return
       }
@@ -56,7 +56,7 @@ class PausePage {
       const { details = [] } = answered
       const others = this.#fields.showProblems(details)
       const isShown = details.length > 0 && others.length === 0
-      const text = isShown ? 'Correct what is marked, and answer again.' : refusalOf(answered)
+      const text = isShown ? 'Correct the marked fields, and answer again.' : refusalOf(answered)
       notify(text ?? 'The answer could not be sent.', 'error')
     } catch {
       notify(unreachable, 'error')
@@ -65,7 +65,7 @@ class PausePage {
     }
   }
 
-  /** Opens the next page of a form's run, or ends like the form. */
+  /** Opens the next page of the form. Without one, shows the end of the form. */
   async #goOn(approved: boolean): Promise<void> {
     const leading = this.#leading
     for (let tries = 0; tries < triesMax; tries += 1) {
@@ -89,11 +89,11 @@ function lastWords(leading: Leading | undefined, approved: boolean): string {
   return approved ? (leading.thanks ?? formSent) : 'Declined. You can close this page.'
 }
 
-/** A run that takes longer goes on without this page. */
+/** If the run takes longer, the page stops waiting for the next one. */
 const triesMax = 120
 const lookEveryMs = 500
 
-/** Undefined when it is not known: the answer is on disk, so this is no error. */
+/** Undefined when the request fails. This is no error for the visitor, because the answer is on disk. */
 async function nextPage(): Promise<{ state: string; url: string | null } | undefined> {
   try {
     const response = await fetch(`${address}/next`)

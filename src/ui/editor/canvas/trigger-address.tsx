@@ -2,7 +2,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { momentText } from '../../parts/time-text.ts'
 
-/** The URL of a trigger. `open`: the link to its page, for people. */
+/** The URL of a trigger. `open`: the text of the link to its page. */
 export function TriggerAddress({ url, open }: { url: string; open?: string | undefined }) {
   return (
     <div className="flex flex-col gap-1">

@@ -13,8 +13,8 @@ import { useWaitingCount } from './waiting-counts.tsx'
 const shownMax = 10
 
 /**
- * How many runs of the deployed workflow wait at a block, and the way to them. `compact`: without words, on a small
- * card.
+ * Shows how many runs of the deployed workflow wait at a block, and opens a list of them. `compact`: without words, for
+ * a small card.
  */
 export function WaitingMark({ block, compact = false }: { block: Block; compact?: boolean }) {
   const waiting = useWaitingCount(block.id)
@@ -49,7 +49,7 @@ export function WaitingMark({ block, compact = false }: { block: Block; compact?
   )
 }
 
-/** The oldest of the pauses at a block, as far as they are among the oldest of the workflow. */
+/** The pauses at a block that are among the oldest pauses of the workflow. */
 function Oldest({ block }: { block: Block }) {
   const { workspaceId, workflowId } = useEditing()
   const { data, error, refetch } = useQuery(oldestPausesQuery(workspaceId, workflowId))

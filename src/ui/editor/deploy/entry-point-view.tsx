@@ -16,7 +16,7 @@ export function EntryPointView({ entryPoint: { name, type, url, line, next, note
   )
 }
 
-/** The links to the pages of triggers. */
+/** The texts of the links to the pages of triggers. */
 const pages: Partial<Record<EntryPoint['type'], string>> = { chat_trigger: 'Open chat', form_trigger: 'Open form' }
 
 export function TriggerTitle({ type, name }: { type: string; name: string }) {

@@ -70,7 +70,7 @@ function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
   return parts.join(', ')
 }
 
-/** By path; they are the labels of the dialog. */
+/** The labels of the limits in the workflow dialog, by path. */
 const limitLabels: Readonly<Record<string, string>> = {
   timeoutMs: 'Time limit of a run (ms)',
   concurrency: 'Concurrent runs',

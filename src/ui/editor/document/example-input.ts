@@ -60,7 +60,7 @@ function methodOf({ methods }: Readonly<Record<string, unknown>>): string {
 
 type Field = { name?: string; type?: string; format?: string; options?: readonly unknown[]; value?: unknown }
 
-/** The sample of a field; otherwise a choice of a form, or a value of its type. */
+/** The sample value of a field; otherwise one of its choices, or a value of its type. */
 function exampleOfField({ type = 'string', format = '', options = [], value }: Field): unknown {
   const [option] = options
   if (value !== undefined) return value

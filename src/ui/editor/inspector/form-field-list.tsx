@@ -118,11 +118,11 @@ function FieldRow({
   )
 }
 
-/** The choices, one on each line. */
+/** Edits the choices, one on each line. */
 function Choices({ field: { options }, number, change, readOnly }: Parameters<typeof FieldRow>[0]) {
   const [typed, setTyped] = useState('')
   const listed = Array.isArray(options) ? options : []
-  // A line that is empty while people type is no choice yet. Undo and other editors change the list itself.
+  // Keeps the typed text, because an empty line is not a choice yet. Undo and other editors change the list itself.
   const text = sameLines(linesOf(typed), listed) ? typed : listed.join('\n')
   return (
     <TextArea
@@ -140,7 +140,7 @@ function Choices({ field: { options }, number, change, readOnly }: Parameters<ty
   )
 }
 
-/** Another type loses what it cannot have. */
+/** Removes the members that the new type cannot have. */
 function typeChange({ options }: Field, type: string): Change<Field> {
   return {
     type,

@@ -30,7 +30,7 @@ export function AnswerForm({
     onSuccess: ({ outcome }, approved) => {
       const word = approved ? 'Approved' : 'Rejected'
       onAnswered(
-        outcome === 'resumed' ? `${word}. The run continues.` : `${word}. The run waits for the answers of others.`,
+        outcome === 'resumed' ? `${word}. The run continues.` : `${word}. The run still waits for answers from others.`,
       )
     },
     onError: (error) => {

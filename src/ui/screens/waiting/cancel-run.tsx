@@ -2,7 +2,7 @@ import { call } from '../../api/call.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import type { OpenRun } from './pause-queries.ts'
 
-/** Asks whether to cancel a run, and cancels it. Open while there is a run. */
+/** Asks whether to cancel a run, and cancels it. The dialog is open while `run` is set. */
 export function CancelRun({
   run,
   onClose,

@@ -87,10 +87,10 @@ export function openRunsQuery(workspaceId: string, status: OpenStatus, workflowI
 
 type PauseCounts = ResponseOf<'GET /api/workspaces/:id/pauses/counts'>
 
-/** `isComplete`: false when there may be more, because there are too many to count. */
+/** `isComplete`: false when there are more pauses than were counted. */
 export type WaitingCount = { count: number; isComplete: boolean }
 
-/** How many pauses are open at each block of a workflow; without one, in the workspace. */
+/** The number of open pauses at each block of a workflow, or in the workspace. */
 export function pauseCountsQuery(workspaceId: string, workflowId?: string) {
   return queryOptions({
     queryKey: [...pausesKey(workspaceId), 'counts', workflowId ?? ''],
@@ -105,7 +105,7 @@ export function pauseCountsQuery(workspaceId: string, workflowId?: string) {
   })
 }
 
-/** The counts of all kinds together, by block. */
+/** The sum of the counts of all kinds, by block. */
 export function countsByBlock(counts: PauseCounts | undefined): ReadonlyMap<string, WaitingCount> {
   const byBlock = new Map<string, WaitingCount>()
   for (const { blockId, count } of counts?.data ?? []) {
@@ -115,7 +115,7 @@ export function countsByBlock(counts: PauseCounts | undefined): ReadonlyMap<stri
   return byBlock
 }
 
-/** How many approvals there are, at most 1,000. */
+/** The number of open approvals, at most 1,000. */
 export function approvalsIn({ data }: PauseCounts): number {
   return data.reduce((sum, { kind, count }) => sum + (kind === 'approval' ? count : 0), 0)
 }

@@ -18,7 +18,7 @@ import { pauseAddress } from './run-address.ts'
 
 type Props = { workspaceId: string; mayWrite: boolean; onClose: () => void }
 
-/** A run that has not ended: its state, what it waits for, and its blocks so far. When it ends, it leads to the log. */
+/** A run that has not ended: its state, open pauses and blocks so far. When it ends, the panel links to its entry. */
 export function RunPanel({ executionId, ...props }: Props & { executionId: string }) {
   const { data, error, refetch } = useQuery(runQuery(props.workspaceId, executionId))
   return (
