@@ -14,7 +14,7 @@ export type PauseCrashReport = {
 
 type Continuation = { approved: boolean; timedOut: boolean; key: string | null; at: number }
 
-/** From before a kill until the process serves again. */
+/** The time from before a kill until the process serves again. */
 type Kill = { from: number; to: number }
 
 /** Everything that is known about one run. */
@@ -97,7 +97,7 @@ function problemsOf({ taken, continuations }: Seen, kills: readonly Kill[]): str
   return problems
 }
 
-/** Pauses that are open and runs that have not ended, after a while, and runs that failed. */
+/** Pauses that stay open, runs that do not end, and runs that failed. */
 async function leftBehind(target: Target): Promise<string[]> {
   const { url } = target.processes[0]!
   const read = async (path: string) => {
@@ -168,7 +168,7 @@ async function answerTwice(target: Target, run: Seen, afterMs: number, isAnswere
 
 type PauseEvent = { id: string; type: string; data: { paused: { contextId: string }[] } }
 
-/** Takes the links, the events, and what the runs do after their pause. */
+/** Receives the links, the events, and the requests of the runs after their pauses. */
 class Receiver {
   readonly #server: ReturnType<typeof Bun.serve>
   /** The events about each pause, by its ID: `paused evt_…`, `resumed evt_…`. */
@@ -201,7 +201,7 @@ class Receiver {
     return Response.json({ ok: true })
   }
 
-  /** Pauses without exactly one event at their beginning and one at their end, after a while. */
+  /** Pauses that do not get exactly one event at their beginning and one at their end. */
   async missingEvents(count: number): Promise<string[]> {
     const wrong = () =>
       [...this.#events].flatMap(([contextId, events]) => {

@@ -7,7 +7,7 @@ import { block, document } from '../support/make.ts'
 import { deploy, init, serve } from '../support/running-service.ts'
 import { Receiver } from '../support/webhook-receiver.ts'
 
-test('a process that is killed while it sends a reminder sends that one again, with the same key, and no other', async () => {
+test('a process that is killed while it sends a reminder repeats only this reminder, with the same key', async () => {
   using folder = temporaryFolder()
   const { apiKey } = await init(folder.path)
   const environment = { MILLRACE_OUTBOUND_ALLOW: 'loopback' }
@@ -45,7 +45,7 @@ test('a process that is killed while it sends a reminder sends that one again, w
   await until(executionId, 'paused')
   await service.kill('SIGKILL')
   using database = new Database(join(folder.path, 'millrace.db'), { strict: true })
-  // Two reminders have been missed.
+  // The process has missed two reminders.
   database.run('UPDATE pauses SET remind_at = ?', [Date.now() - 700_000])
   service = await serve(folder.path, environment)
   await receiver.arrivals(2)

@@ -1,14 +1,14 @@
-/** Responds to a request when it is told to. */
+/** A server that holds each request until the test lets it respond. */
 export class Gate {
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#take(request) })
   readonly #held: { path: string; answer: () => void }[] = []
   readonly arrived: string[] = []
-  /** Requests that wait for a response. */
+  /** The number of requests that wait for a response. */
   get held(): number {
     return this.#held.length
   }
 
-  /** Whether it responds at once. */
+  /** Whether the gate responds at once. */
   isOpen = false
   #arrival = Promise.withResolvers<void>()
 
@@ -16,13 +16,13 @@ export class Gate {
     return `http://127.0.0.1:${this.#server.port}`
   }
 
-  /** Resolves with the received paths as soon as there are so many. */
+  /** Resolves with the received paths when `count` requests have arrived. */
   async arrivals(count: number): Promise<string[]> {
     while (this.arrived.length < count) await this.#arrival.promise
     return this.arrived.slice(0, count)
   }
 
-  /** Resolves when so many requests to a path have arrived. */
+  /** Resolves when `count` requests to a path have arrived. */
   async arrivalsAt(path: string, count: number): Promise<void> {
     while (this.arrived.filter((each) => each === path).length < count) await this.#arrival.promise
   }
@@ -31,7 +31,7 @@ export class Gate {
     for (const { answer } of this.#held.splice(0)) answer()
   }
 
-  /** Responds to the request that has waited longest, of those to a path if it is given. */
+  /** Responds to the request that has waited longest; with `path`, to the oldest one to this path. */
   answer(path?: string): void {
     const place = path === undefined ? 0 : this.#held.findIndex((held) => held.path === path)
     if (place >= 0) this.#held.splice(place, 1)[0]?.answer()

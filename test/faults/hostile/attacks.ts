@@ -19,7 +19,7 @@ export type AttackRequest = {
   then?(response: string): Pick<AttackRequest, 'url' | 'method'>
 }
 
-/** Requests that are sent at once, or `atOnce` of them, `times` times in a row. */
+/** Sends requests in parallel, at most `atOnce`, and repeats this `times` times. */
 export type Attack = { name: string; requests: readonly AttackRequest[]; times?: number; atOnce?: number }
 
 /** Every attack. `isShort` leaves out most combinations of a body and a compression. */

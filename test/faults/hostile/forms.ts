@@ -5,7 +5,7 @@ import { admittedBodies, compressions, type PlainBody, sent, valueBombs } from '
 
 const MB = 1024 * 1024
 
-/** The addresses of forms that anyone may send: one of texts, one with files, and an approval with files. */
+/** The addresses of forms that anyone may send: one with texts, one with files, and an approval with files. */
 export type OpenForms = { texts: string; files: string; approval: string }
 
 const files = { name: 'papers', type: 'files' }
@@ -35,7 +35,7 @@ export async function deployForms(url: string, apiKey: string): Promise<OpenForm
   return { texts: `${url}/api/forms/texts`, files: `${url}/api/forms/files`, approval }
 }
 
-/** Bodies of many values or files at forms and approvals, which anyone with the address may send. */
+/** Sends bodies with many values or files to forms and approvals that anyone with the address may send. */
 export function formAttacks(forms: OpenForms, isShort: boolean): Attack[] {
   const receivers = Object.entries(forms)
   const bombs = [...valueBombs(), ...(isShort ? [] : valueBombs(31 * MB))]
@@ -47,7 +47,7 @@ export function formAttacks(forms: OpenForms, isShort: boolean): Attack[] {
     ...receivers.flatMap(([name, url]) =>
       admittedBodies({ values: 20_000, bytes: MB }).map((plain) => attack(name, url, plain, 'none', 4)),
     ),
-    // The approval is refused at once when it was answered; then this tries whether that is cheap.
+    // Once the approval is answered, the service refuses every request; this must be cheap, too.
     ...[
       { url: forms.files, field: 'papers' },
       { url: forms.approval, field: 'fields.papers' },

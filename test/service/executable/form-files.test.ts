@@ -8,7 +8,7 @@ import { deploy, init, type Serving, serve } from '../../support/running-service
 const onSqlite = { MILLRACE_SECRET_KEY: 'the-key-of-files-that-outlive-a-crash', MILLRACE_STORE: 'sqlite' }
 const settings = { ...onSqlite, MILLRACE_PAUSE_IN_MEMORY_MS: '0' }
 
-/** Deploys a form with files whose run asks for more files. */
+/** Deploys a form with files; its run asks for another file. */
 async function deployForm(service: Serving, apiKey: string): Promise<void> {
   const files = { name: 'papers', type: 'files', required: true }
   const blocks = [
@@ -26,7 +26,7 @@ function formWith(name: string, entries: Record<string, string> = {}): RequestIn
   return { method: 'POST', body }
 }
 
-/** Answers the approval with a file. Both files are there when the run has ended. */
+/** Answers the approval with a file, and checks both files when the run has ended. */
 async function expectFiles(service: Serving, apiKey: string, { executionId, link }: Record<string, string>) {
   const sent = formWith('fields.papers', { approved: 'true' })
   expect((await fetch(service.url + link, sent)).status).toBe(200)
@@ -48,7 +48,7 @@ async function expectFiles(service: Serving, apiKey: string, { executionId, link
   }
 }
 
-test('the files of a paused run outlive a crash, and are in a restored backup', async () => {
+test('the files of a paused run survive a crash and are in a restored backup', async () => {
   using folder = temporaryFolder()
   const [data = '', file = '', restored = ''] = ['data', 'backup.tar', 'restored'].map((name) =>
     join(folder.path, name),

@@ -11,7 +11,7 @@ const onSqlite = { ...key, MILLRACE_STORE: 'sqlite' }
 
 type Paused = { apiKey: string; asking: string; waiting: string; link: string }
 
-/** Leaves two paused runs in a folder: one that asks, and one that waits for some seconds. */
+/** Creates two paused runs in a folder: an approval, and a wait of some seconds. */
 async function pauseRuns(data: string): Promise<Paused> {
   const { apiKey, workspaceId } = await init(data, onSqlite)
   const service = await serve(data, { ...onSqlite, MILLRACE_PAUSE_IN_MEMORY_MS: '0' })
@@ -43,7 +43,7 @@ async function pauseRuns(data: string): Promise<Paused> {
   return { apiKey, asking, waiting, link: new URL(callbackUrl).pathname }
 }
 
-/** The runs continue in another place: one at its time, the other one with an answer to the link from before. */
+/** Checks that the runs continue elsewhere: the wait at its time, the approval with an answer to its earlier link. */
 async function expectToContinue(service: Serving, { apiKey, asking, waiting, link }: Paused): Promise<void> {
   await statusOf(service, apiKey, waiting, 'completed')
   await statusOf(service, apiKey, asking, 'paused')
@@ -76,7 +76,7 @@ test('paused runs continue in a restored backup', async () => {
   await expectToContinue(await serve(restored!, onSqlite), paused)
 }, 60_000)
 
-test('paused runs continue on the other side of a move from SQLite to PostgreSQL', async () => {
+test('paused runs continue after a move from SQLite to PostgreSQL', async () => {
   using folder = temporaryFolder()
   const [data, there] = ['data', 'there'].map((name) => join(folder.path, name))
   const paused = await pauseRuns(data!)

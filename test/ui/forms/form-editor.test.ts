@@ -43,7 +43,7 @@ test('a form is built in the inspector, run with values of its fields, deployed,
     { name: 'papers', type: 'files' },
   ])
   expect(await faultsInBothThemes(page)).toEqual([])
-  // Another type loses what it cannot have.
+  // A change of the type removes the members that the new type cannot have.
   await inspector.getByLabel('Type of field 2').selectOption('Yes or no')
   expect(await until(async () => ((await params())['fields'] as object[])[1])).toEqual({
     ...{ name: 'meal', type: 'boolean', label: 'Meal', required: true },

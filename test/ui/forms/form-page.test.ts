@@ -19,7 +19,7 @@ afterAll(() => visited.close())
 const form = (params?: object, steps?: Blocks, end?: Blocks) => deployForm(visited, params, steps, end)
 
 describe('the page of a form', () => {
-  test('is filled in on a phone, by keyboard alone, in light and dark', async () => {
+  test('can be filled in on a phone, by keyboard alone, in light and dark', async () => {
     const url = await form({ description: 'Until <i>noon</i>.\nThank you.', thanks: 'See you soon.' })
     const { page, errors } = await phone(visited)
     await page.goto(url)
@@ -28,7 +28,7 @@ describe('the page of a form', () => {
     await page.getByText('Until <i>noon</i>.').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
     expect(await page.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-    // An empty form says what is missing, beside the field and with the focus there.
+    // An empty form shows the problem beside the field, and moves the focus there.
     await page.getByRole('button', { name: 'Send' }).focus()
     await page.keyboard.press('Enter')
     await page.getByText('Fill in Your name.').waitFor()
@@ -56,7 +56,7 @@ describe('the page of a form', () => {
     await page.keyboard.press('Enter')
     await page.getByText('E-mail must be an e-mail address').waitFor()
     expect(await focused(page)).toBe('mail')
-    // Nothing that was typed is lost.
+    // The page keeps everything that was typed.
     expect(await page.getByLabel('Wishes').inputValue()).toBe('No salt,\nplease')
     await page.keyboard.press('End')
     await page.keyboard.type('.com')
@@ -92,7 +92,7 @@ describe('the page of a form', () => {
     expect(backgrounds[0]).not.toBe(backgrounds[1])
   }, 120_000)
 
-  test('marks a list of choices and an object that do not fit', async () => {
+  test('marks invalid choices and an invalid object', async () => {
     const all = [
       { name: 'days', type: 'array', label: 'Days', options: ['Monday', 'Tuesday'], required: true },
       { name: 'more', type: 'object', label: 'More' },
@@ -129,7 +129,7 @@ describe('the page of a form', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('“huge.bin” is larger than 20 MB').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
-    // The service refuses what does not fit together, and the page says so without naming a setting.
+    // The service refuses files that are too large together, and the page says so without naming a setting.
     await page.getByLabel('Papers').setInputFiles([large, large])
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('This is too large to send. Shorten the texts, or choose fewer or smaller files.').waitFor()
@@ -174,7 +174,7 @@ describe('the page of a form', () => {
     await page.context().close()
   }, 120_000)
 
-  test('asks strangers to sign in to a form for members', async () => {
+  test('asks visitors to sign in to a form for members', async () => {
     const url = await form({ fields: fields.slice(0, 1), access: 'members' })
     const { page } = await phone(visited)
     await page.goto(url)
@@ -195,7 +195,7 @@ describe('the page of a form', () => {
     expect(visited.pageErrors).toEqual([])
   }, 120_000)
 
-  test('opens the redirect after it was sent, or shows the text that the workflow responds with', async () => {
+  test('opens the redirect after it was sent, or shows the text of the response', async () => {
     const thanks = `${visited.serving.url}/docs/forms`
     const { page } = await phone(visited)
     await page.goto(await form({ fields: [], redirect: thanks }))
@@ -208,7 +208,7 @@ describe('the page of a form', () => {
     await page.context().close()
   }, 120_000)
 
-  test('says in plain words that a form is closed, and that the service cannot be reached', async () => {
+  test('explains that a form is closed, and that the service cannot be reached', async () => {
     const { page } = await phone(visited)
     const missing = await page.goto(`${visited.serving.url}/form/never-there`)
     expect(missing?.status()).toBe(404)

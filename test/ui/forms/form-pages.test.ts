@@ -14,7 +14,7 @@ afterAll(() => visited.close())
 const form = (params?: object, steps?: Blocks) => deployForm(visited, params, steps)
 
 describe('the further pages of a form', () => {
-  test('leads on to the approvals of its run, with files, by keyboard alone, and to the thanks at the end', async () => {
+  test('are the approvals of its run, with files, by keyboard alone, and end with the thanks', async () => {
     const receipt = { name: 'receipt', type: 'files', label: 'Receipt', required: true }
     const steps = [
       block('one', 'approval', { title: 'First page', fields: [receipt] }),
@@ -54,7 +54,7 @@ describe('the further pages of a form', () => {
     await page.context().close()
   }, 120_000)
 
-  test('ends with other words, and without the redirect, when the visitor declines a further page', async () => {
+  test('end with another text, and without the redirect, when the visitor declines', async () => {
     const steps = [block('one', 'approval', { title: 'Order for 90 euros?' })]
     const end = { thanks: 'Your order is on its way.', redirect: `${visited.serving.url}/docs/forms`, respond: 'next' }
     const { page, errors } = await phone(visited)

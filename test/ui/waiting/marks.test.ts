@@ -21,7 +21,7 @@ async function deploy(made: ReturnType<typeof document>): Promise<string> {
   return id
 }
 
-test('marks the agent that asks a person, and the block whose workflow waits, on cards of every size', async () => {
+test('cards of every size mark an agent that asks a person, and a block whose called workflow waits', async () => {
   const { page, serving, apiKey } = visited
   const asks = [{ id: 'c1', name: 'ask_person', arguments: JSON.stringify({ message: 'May I?' }) }]
   await using server = await ModelServer.start([{ toolCalls: asks }, { toolCalls: asks }])

@@ -8,7 +8,7 @@ import { faultsInBothThemes } from '../accessibility.ts'
 let visited: Visit
 let peer: ReturnType<typeof Bun.serve>
 beforeAll(async () => {
-  // Never responds.
+  // This server never responds.
   peer = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 120 },
     fetch: () => new Promise<Response>(() => undefined),
@@ -97,7 +97,7 @@ test('a running run shows the block that is running, and is cancelled', async ()
   await panel.waitFor({ state: 'detached' })
 }, 120_000)
 
-test('the run fits a phone', async () => {
+test('the panel of a run fits a phone', async () => {
   const { serving, apiKey, workspaceId, context } = visited
   const id = await deploy(invoices())
   const ran = await call(`${serving.url}/api/workflows/${id}/execute`, apiKey, 'POST', {})

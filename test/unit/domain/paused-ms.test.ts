@@ -2,17 +2,17 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { pausedMsOf } from '../../../src/domain/run/pause.ts'
 
-test('a run that never paused has no length of its pauses', () => {
+test('a run that never paused has no pausedMs', () => {
   expect(pausedMsOf([], 100)).toBeUndefined()
   expect(pausedMsOf([{ since: 5, endedAt: 5 }], 100)).toBe(0)
 })
 
-test('a pause that is open lasts until the end of the run, and one that ended later does, too', () => {
+test('a pause that is open at the end of the run, or ends later, counts until the end of the run', () => {
   expect(pausedMsOf([{ since: 40, endedAt: null }], 100)).toBe(60)
   expect(pausedMsOf([{ since: 40, endedAt: 500 }], 100)).toBe(60)
 })
 
-test('each millisecond counts once, whatever pauses overlap and in whatever order they come', () => {
+test('each millisecond counts once, even if pauses overlap, and in any order', () => {
   const pause = fc
     .record({ since: fc.nat(50), length: fc.option(fc.nat(60), { nil: null }) })
     .map(({ since, length }) => ({ since, endedAt: length === null ? null : since + length }))

@@ -25,7 +25,7 @@ test('the blocks behind a handle are those that nothing else leads to', () => {
   expect([...slotsBehind(scope, ask, 'notify')].toSorted()).toEqual([1, 2, 3])
 })
 
-test('a block that another path reaches through others is not behind the handle', () => {
+test('a block that another path leads to is not behind the handle', () => {
   const { scope, ask } = scopeOf(5, ['0:notify > 1', '1 > 2', '0 > 3', '3 > 2', '2 > 4', '1 > 4'])
   expect([...slotsBehind(scope, ask, 'notify')]).toEqual([1])
 })

@@ -24,7 +24,7 @@ function read(portions: readonly Uint8Array[], boundary = 'b'): Part[] {
     },
   })
   for (const portion of portions) {
-    // As `freeBytes` does: the reader must not look at a portion again.
+    // The reader must not use a portion again, because `freeBytes` frees it.
     const own = Uint8Array.from(portion)
     reader.push(own)
     own.buffer.transfer(0)
@@ -64,7 +64,7 @@ describe('a multipart form', () => {
     )
   })
 
-  test('is read like the runtime writes it', async () => {
+  test('is read correctly as the runtime writes it', async () => {
     const name = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }).map((each) => each.toWellFormed())
     const value = fc.oneof(name, fc.uint8Array({ maxLength: 300 }))
     await fc.assert(
@@ -89,7 +89,7 @@ describe('a multipart form', () => {
     )
   })
 
-  test('may have names as different clients write them', () => {
+  test('may have names in the encodings of different clients', () => {
     const nameIn = (disposition: string) => {
       const [part] = read([text(`--b\r\nContent-Disposition: ${disposition}\r\n\r\n\r\n--b--`)])
       return [part?.name, part?.filename]
@@ -108,7 +108,7 @@ describe('a multipart form', () => {
     expect(read([text('--b--')])).toEqual([])
   })
 
-  test('that is broken is refused as the fault of its sender', () => {
+  test('that is broken is refused with INVALID_INPUT', () => {
     const broken = [
       ...['', 'x', '--b', '--b\r\n', '--bx\r\n', `--b\r\n${head('a')}x`, `--b\r\n${head('a')}x\r\n--`],
       ...['--b\r\n\r\nx\r\n--b--', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--'],

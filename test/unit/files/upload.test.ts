@@ -106,10 +106,10 @@ describe('files that were added to a run', () => {
     return { upload, input, log }
   }
 
-  test('are deleted alone: the run keeps its other files', async () => {
+  test('are deleted without the other files of the run', async () => {
     const { upload, input, log } = await uploadOf(['a', 'b'])
     await upload.addTo(input, owner)
-    // The answer may be on disk after an outage.
+    // After a failure of the store, the answer may be on disk.
     await upload.takeBack(new AppError('STORAGE_UNAVAILABLE', 'The disk is full.'))
     expect(log).toEqual(['store a', 'store b'])
     await upload.withdraw(owner)

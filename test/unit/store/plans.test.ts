@@ -139,7 +139,7 @@ test('values of another key are listed in portions that begin where the last one
   expect(sql.plans.filter((detail) => /TEMP B-TREE|AUTOMATIC|^SCAN/.test(detail))).toEqual([])
 })
 
-test('lists beside many paused runs read neither a whole table nor the paused runs of others', () => {
+test('lists read neither a whole table nor the paused runs of other workspaces or workflows', () => {
   using folder = temporaryFolder()
   const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
   const sql = new ExplainingSql(connection)

@@ -41,7 +41,7 @@ async function ended(identifier: string, executionId: string, caller: Caller = {
   }
 }
 
-test('the sender of a message reads the reply of a paused run when it has ended', async () => {
+test('the sender of a message gets the reply of a paused run when the run has ended', async () => {
   const identifier = await chat()
   const { status, json } = await world.say(identifier, { input: 'Please' })
   expect([status, json.status, json.conversationId]).toEqual([202, 'paused', expect.any(String)])
@@ -81,7 +81,7 @@ test('a visitor learns that the run failed, but not why', async () => {
   expect([why.status, why.error]).toEqual(['failed', expect.stringContaining('the secret reason')])
 })
 
-test('a reply is only for those who may use the chat, and only of its own runs', async () => {
+test('only callers who may use the chat get replies, and only those of its own runs', async () => {
   const password = { 'X-Chat-Password': 'open sesame' }
   const identifier = await chat({ access: 'password', password: '{{CHAT_PASSWORD}}' })
   const other = await chat()

@@ -5,7 +5,7 @@ import { FormWorld, formOf, textFile } from './form-world.ts'
 
 let world: FormWorld
 let peer: ReturnType<typeof Bun.serve>
-/** The bodies that the runs have sent, as text. */
+/** The bodies that runs have sent to the peer, as text. */
 const received: string[] = []
 beforeAll(async () => {
   peer = Bun.serve({
@@ -29,7 +29,7 @@ const approvalFields = [
   { name: 'note', type: 'string', label: 'Note' },
 ]
 
-/** A run that asks for files, asks again, and then sends each of its files to the peer. */
+/** Starts a run that asks for files twice, and then sends each file to the peer. */
 async function ask() {
   const url = `http://127.0.0.1:${peer.port}/`
   const sends = (name: string, file: string) => block(name, 'api', { url, method: 'POST', bodyType: 'file', file })
@@ -71,7 +71,7 @@ async function nextOf(pause: string): Promise<string> {
   }
 }
 
-test('an approval takes files, which later blocks read like those of the form and of blocks before it', async () => {
+test('later blocks read the files of an approval like those of the form', async () => {
   const { executionId, pause } = await ask()
   const sent = await answer(
     pause,
@@ -85,7 +85,7 @@ test('an approval takes files, which later blocks read like those of the form an
   expect(receipt).toMatchObject([{ name: 'receipt.txt', size: 11, type: 'text/plain' }])
   expect(await (await fetch(receipt[0].url)).text()).toBe('the receipt')
   expect(received).toEqual(['sent with the form', 'made by a block', 'the receipt'])
-  // All of them belong to the run's log entry.
+  // All files belong to the run's log entry.
   const { files } = await world.logOf(executionId)
   expect((files as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(
     expect.arrayContaining(['paper.txt', 'receipt.txt']),
@@ -93,7 +93,7 @@ test('an approval takes files, which later blocks read like those of the form an
   expect(files).toHaveLength(3)
 })
 
-test('an approval takes file items in JSON, also at the address for clients of Sim', async () => {
+test('an approval accepts file items in JSON, also at the address for clients of Sim', async () => {
   const data = `data:text/plain;base64,${btoa('in JSON')}`
   const fields = { receipt: [{ type: 'file', name: 'a.txt', data }] }
   const first = await ask()
@@ -130,7 +130,7 @@ test('an answer of another type approves nothing', async () => {
   expect((await world.executions.call(pause, { key: null })).status).toBe(200)
 })
 
-test('a missing or too large file is a problem of its field, and stores nothing', async () => {
+test('a missing or too large file is reported for its field, and nothing is stored', async () => {
   const { pause } = await ask()
   const before = world.stored()
   const missing = await answer(pause, formOf({ approved: 'true', 'fields.note': 'x' }))
@@ -142,11 +142,11 @@ test('a missing or too large file is a problem of its field, and stores nothing'
   const tooLarge = await answer(pause, formOf({ approved: 'true', 'fields.receipt': huge }))
   expect([tooLarge.status, tooLarge.json.details]).toMatchObject([413, [{ path: 'receipt[0]' }]])
   expect(world.stored()).toEqual(before)
-  // A rejection need not fill the form in.
+  // A rejection may leave required fields empty.
   expect((await answer(pause, formOf({ approved: 'false' }))).status).toBe(200)
 })
 
-test('the files of an answer that comes too late are deleted, and those of the run stay', async () => {
+test('the files of a late answer are deleted, and those of the run stay', async () => {
   const { pause } = await ask()
   const body = () => formOf({ approved: 'true', 'fields.receipt': textFile('receipt.txt') })
   const before = world.stored().length

@@ -14,7 +14,7 @@ afterAll(() => world.close())
 const fields = [{ name: 'a', type: 'string', label: 'Answer' }]
 
 describe('a form with a password', () => {
-  test('shows its fields and takes answers only with the password', async () => {
+  test('shows its fields and can be sent only with the password', async () => {
     const path = await world.form({ fields, access: 'password', password: '{{FORM_PASSWORD}}', description: 'Inside' })
     const closed = await world.describe(path)
     expect(closed.json).toMatchObject({ access: 'password', title: 'A form', maySend: false, fields: [] })
@@ -33,7 +33,7 @@ describe('a form with a password', () => {
     expect(log.text).not.toContain('open sesame')
   })
 
-  test('limits guesses by address, also the right ones after them', async () => {
+  test('limits guesses by address, and then refuses the right password, too', async () => {
     const path = await world.form({ fields, access: 'password', password: 'right' })
     const guess = (password: string) => world.send(path, { a: 'x' }, { headers: { 'x-form-password': password } })
     const wrong = await Promise.all(Array.from({ length: 25 }, (_, number) => guess(`wrong ${number}`)))
@@ -43,7 +43,7 @@ describe('a form with a password', () => {
     expect((await world.describe(path, { headers: { 'x-form-password': 'right' } })).status).toBe(429)
   })
 
-  test('refuses everyone while its variable is not set', async () => {
+  test('refuses all callers while the variable of its password is not set', async () => {
     const path = await world.form({ fields, access: 'password', password: '{{NOT_SET}}' })
     const headers = { 'x-form-password': '{{NOT_SET}}' }
     expect((await world.send(path, { a: 'x' }, { headers })).status).toBe(401)
@@ -51,7 +51,7 @@ describe('a form with a password', () => {
 })
 
 describe('a form for members', () => {
-  test('takes answers of members who may run workflows, with a session or key', async () => {
+  test('can be sent by members who may run workflows, with a session or key', async () => {
     const path = await world.form({ fields, access: 'members' })
     const [editor, viewer] = [await world.executions.addMember('editor'), await world.executions.addMember('viewer')]
     const outsider = await world.executions.otherKey()
@@ -72,7 +72,7 @@ describe('a form for members', () => {
     expect((await world.send(path, formOf({ a: 'x' }), { headers })).status).toBe(202)
   })
 
-  test('does not take an answer that another site sends with the session of a member', async () => {
+  test('refuses a form that another site sends with the session of a member', async () => {
     const path = await world.form({ fields, access: 'members' })
     const { cookie = '' } = await world.executions.signIn()
     const headers = { cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
@@ -118,7 +118,7 @@ describe('visitors of forms', () => {
     expect([zipped.status, zipped.json.error]).toEqual([413, expect.stringContaining('MILLRACE_BODY_RATIO_MAX')])
   })
 
-  test('who guess addresses of forms are limited', async () => {
+  test('may guess only a limited number of addresses', async () => {
     const limited = await FormWorld.open()
     const statuses = []
     for (let count = 0; count < 62; count += 1) statuses.push((await limited.describe(`guess-${count}`)).status)
@@ -127,7 +127,7 @@ describe('visitors of forms', () => {
   })
 })
 
-test('a form that could not work is not deployed', async () => {
+test('a form with invalid parameters is not deployed', async () => {
   const findings = async (params: object) => {
     const path = world.newPath()
     const blocks = [block('start', 'form_trigger', { path, title: 'T', ...params }), block('end', 'function')]

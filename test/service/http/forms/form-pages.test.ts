@@ -10,7 +10,7 @@ afterAll(() => world.close())
 
 type Step = [name: string, params: Record<string, unknown>]
 
-/** A form that leads on to these approvals. `more`: further blocks and edges. */
+/** A form whose further pages are these approvals. `more`: further blocks and edges. */
 async function pages(steps: readonly Step[], form: object = {}, more: { blocks?: object[]; edges?: string[] } = {}) {
   const path = world.newPath()
   const made = block('start', 'form_trigger', { path, title: 'T', fields: [], respond: 'next', ...form })
@@ -27,7 +27,7 @@ const apiOf = (page: string) => new URL(page).pathname.replace('/pause/', '/api/
 const call = (path: string, body?: unknown, key: string | null = null) =>
   world.executions.call(path, { key, ...(body === undefined ? {} : { body }) })
 
-/** The next page after an answer, when the run has come to a halt. */
+/** The next page after an answer, once no block of the run works any more. */
 async function after(pause: string) {
   for (;;) {
     const { json } = await call(`${pause}/next`)
@@ -36,8 +36,8 @@ async function after(pause: string) {
   }
 }
 
-describe('a form that leads on', () => {
-  test('names the first approval page of its run, and each answer leads to the next one', async () => {
+describe('a form with several pages', () => {
+  test('responds with the first approval page of its run, and each answer leads to the next one', async () => {
     const { status, json } = await world.send(
       await pages([
         ['one', {}],
@@ -63,7 +63,7 @@ describe('a form that leads on', () => {
     expect([status, json]).toEqual([200, { success: true, executionId: json.executionId, next: null }])
   })
 
-  test('does not lead to approvals of others: members, named accounts, and those behind a notification', async () => {
+  test('does not lead to approvals for members, for named accounts, or with a notification', async () => {
     const members = await world.send(await pages([['one', { access: 'members' }]]), {})
     expect([members.status, members.json.next]).toEqual([202, null])
     const named = await world.send(await pages([['one', { access: 'accounts', accounts: ['a@example.com'] }]]), {})
@@ -87,7 +87,7 @@ describe('a form that leads on', () => {
     expect(apiOf((await world.send(first, {})).json.next)).toStartWith('/api/pauses/')
   })
 
-  test('leads members to an approval of members', async () => {
+  test('leads members to an approval for members', async () => {
     const path = await pages([['one', { access: 'members' }]], { access: 'members' })
     const { json } = await world.send(path, {}, { key: world.executions.apiKey })
     const one = apiOf(json.next)
@@ -96,7 +96,7 @@ describe('a form that leads on', () => {
     expect((await call(one, {}, world.executions.apiKey)).status).toBe(200)
   })
 
-  test('tells nobody the pages of other runs', async () => {
+  test('does not reveal the pages of other runs', async () => {
     const { json } = await world.send(
       await pages(
         [

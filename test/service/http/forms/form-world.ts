@@ -39,7 +39,7 @@ export class FormWorld {
     return this.executions.deploy(document({ name: `Form ${this.#names}`, blocks, edges }) as WorkflowDocument)
   }
 
-  /** Sends a form as somebody without a key. */
+  /** Sends a form without a key. */
   send(path: string, body: unknown, options: CallOptions = {}) {
     const sent = body instanceof FormData ? { form: body } : { body }
     return this.executions.call(`/api/forms/${path}`, { key: null, ...sent, ...options })

@@ -60,7 +60,7 @@ describe('a form', () => {
     expect(await world.resultOf(json.executionId)).toEqual(result)
   })
 
-  test('says beside each field what does not fit, and starts nothing', async () => {
+  test('reports the problem of each field, and starts nothing', async () => {
     const path = await world.form({ fields })
     const wrong = {
       name: ' ',
@@ -87,7 +87,7 @@ describe('a form', () => {
     expect((await world.send(path, undefined, { text: '{"name":' })).json.code).toBe('INVALID_JSON')
   })
 
-  test('says in plain words when it is not open', async () => {
+  test('responds with 404 and an explanation when it is not open', async () => {
     const path = world.newPath()
     const made = block('start', 'form_trigger', { path, title: 'T', fields: [] })
     const blocks = [made, block('end', 'function', { code: 'return 1' })]
@@ -107,7 +107,7 @@ describe('a form', () => {
     expect((await world.send(off, {})).status).toBe(404)
   })
 
-  test('has an address of its own in the installation, and gets one when it has none', async () => {
+  test('has a unique address, and gets a random one without a path', async () => {
     const path = await world.form()
     const taken = { name: 'Taken', blocks: { a: block('a', 'form_trigger', { path, title: 'T' }) }, edges: [] }
     const created = await world.executions.call('/api/workflows', { body: taken })
@@ -121,7 +121,7 @@ describe('a form', () => {
     expect((await world.describe(own)).json).toMatchObject({ title: 'T', maySend: true })
   })
 
-  test('lives beside a webhook trigger in one workflow', async () => {
+  test('can be in the same workflow as a webhook trigger', async () => {
     const path = world.newPath()
     const blocks = [
       block('hook', 'webhook_trigger', { path }),
@@ -160,7 +160,7 @@ describe('the files of a form', () => {
     }
   })
 
-  test('are required when the field is, and not stored when another field does not fit', async () => {
+  test('are required if their field is, and are not stored if another field is invalid', async () => {
     const path = await world.form({ fields: [...withFiles, { name: 'sum', type: 'number' }] })
     const before = world.stored()
     const missing = await world.send(path, formOf({ papers: new File([], '') }))
@@ -187,7 +187,7 @@ describe('the files of a form', () => {
     expect([four.status, four.json.error]).toEqual([413, expect.stringContaining('MILLRACE_FORM_BYTES_MAX_FILES')])
   }, 60_000)
 
-  test('of other fields are ignored, and a text field takes none', async () => {
+  test('in fields of other types are ignored', async () => {
     const path = await world.form({ fields: [{ name: 'note', type: 'string' }, ...withFiles] })
     const before = world.stored().length
     const { json } = await world.send(path, formOf({ papers: textFile('a.txt'), other: textFile('b.txt') }))
@@ -231,7 +231,7 @@ describe('the response of a form', () => {
     expect(json.next).toBeUndefined()
   })
 
-  test('does not tell strangers why a run failed, but members', async () => {
+  test('tells members why a run failed, but not visitors', async () => {
     const failing = async (access: string) => {
       const path = world.newPath()
       const blocks = [

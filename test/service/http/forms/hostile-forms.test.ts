@@ -29,7 +29,7 @@ const incoming = () => readdirSync(`${world.executions.folder}/files/.incoming`)
 const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
 
 describe('the names of members and fields', () => {
-  test('from the prototype of objects are names like any other', async () => {
+  test('may be those of object prototypes', async () => {
     const body = `{"a":"x",${names.map((name) => `"${name}":{"polluted":true}`).join(',')}}`
     const json = await world.send(path, undefined, { text: body, headers: { 'content-type': 'application/json' } })
     const form = await world.send(path, formOf({ a: 'x', ...Object.fromEntries(names.map((name) => [name, 'x'])) }))
@@ -78,7 +78,7 @@ describe('the address of a form', () => {
 })
 
 describe('the names of files', () => {
-  test('lead to no other folder, and into no header', async () => {
+  test('cannot lead to another folder or add a header', async () => {
     const tricky = [
       '../../../../etc/passwd',
       '..\\..\\boot.ini',
@@ -133,7 +133,7 @@ describe('a broken body', () => {
     expect(incoming()).toEqual([])
   })
 
-  test('that ends in the middle leaves no file behind, and holds nobody else up', async () => {
+  test('that ends early leaves no file behind and delays nobody else', async () => {
     const before = world.stored()
     const head = (length: number) =>
       `POST /api/forms/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
@@ -146,7 +146,7 @@ describe('a broken body', () => {
     expect(world.stored()).toEqual(before)
   })
 
-  test('that arrives slowly takes no memory from the forms of others', async () => {
+  test('that arrives slowly does not use the memory for forms of others', async () => {
     const before = world.stored().length
     const head = `POST /api/forms/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${boundary['content-type']}\r\n`
     const open = [`${head}Content-Length: 31000000\r\n\r\n--b\r\n${part}`, Buffer.alloc(8_000_000, 'x')]
@@ -166,7 +166,7 @@ describe('a broken body', () => {
     expect(world.stored()).toHaveLength(before + 1)
   }, 60_000)
 
-  test('in chunks that lie about their length is refused', async () => {
+  test('in chunks with wrong lengths is refused', async () => {
     const head = `POST /api/forms/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
     const { status } = await sendRaw(port(), [head, chunk('{"a":"x"}'), 'zz\r\n'])
     expect([0, 400]).toContain(status)
@@ -176,7 +176,7 @@ describe('a broken body', () => {
 })
 
 describe('headers', () => {
-  test('of proxies do not renew the guesses at a password', async () => {
+  test('of proxies do not reset the limit on password guesses', async () => {
     const locked = await world.form({ fields, access: 'password', password: 'right' })
     const statuses = []
     for (let number = 0; number < 23; number += 1) {
@@ -190,7 +190,7 @@ describe('headers', () => {
     expect(statuses).toEqual([...Array(20).fill(401), 429, 429, 429])
   })
 
-  test('that are a password of any form are only compared', async () => {
+  test('with unusual characters as a password are only compared', async () => {
     const locked = await world.form({ fields, access: 'password', password: '100 % sicher' })
     for (const password of ['%', '%zz', '%00', '{{FORM_PASSWORD}}', 'x'.repeat(8_000), '100 % siche']) {
       const { status } = await world.send(locked, { a: 'x' }, { headers: { 'x-form-password': password } })
@@ -201,7 +201,7 @@ describe('headers', () => {
   })
 })
 
-test('an approval of a public form is no way around its limits', async () => {
+test('an approval of a public form has the same limits as the form', async () => {
   const asks = world.newPath()
   const blocks = [
     block('start', 'form_trigger', { path: asks, title: 'T', fields: [], respond: 'next' }),

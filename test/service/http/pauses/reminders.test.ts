@@ -12,7 +12,7 @@ import type { Parsed } from '../world.ts'
 
 const minute = 60_000
 
-/** A service that sleeps: it is stopped, and starts again later by its clock. */
+/** Stops the service and starts it again later, by its clock. */
 class Sleeper implements AsyncDisposable {
   readonly #folder = temporaryFolder()
   #app!: App
@@ -68,7 +68,7 @@ class Sleeper implements AsyncDisposable {
   }
 }
 
-/** Asks, and sends the link along `notify`, with a block before and after the message. */
+/** An approval that sends its link along `notify`, with a block before and after the message. */
 const asking = (receiver: Receiver, params: object = {}) =>
   document({
     blocks: [
@@ -113,7 +113,7 @@ test('the blocks behind notify run again at each interval until somebody answers
   await service.sleep(2 * minute)
   await receiver.arrivals(2)
   await service.until(executionId, 'paused')
-  // Three more were missed.
+  // The service has missed three more reminders.
   await service.sleep(31 * minute)
   await receiver.arrivals(3)
   await service.until(executionId, 'paused')
@@ -122,7 +122,7 @@ test('the blocks behind notify run again at each interval until somebody answers
   const { output } = await service.until(executionId, 'completed')
   expect(output.result).toEqual({ approved: true, status: 200 })
   expect(receiver.received).toHaveLength(3)
-  // The same link each time, in a message of its own.
+  // Each message has the same link.
   const linkOf = ({ id: contextId, text }: Parsed) => `${contextId} ${new URL(text.split(' ').at(-1)).pathname}`
   expect(new Set(receiver.received.map((each) => linkOf(bodyOf(each)))).size).toBe(1)
   expect(new Set(receiver.received.map(keyOf)).size).toBe(3)
@@ -149,7 +149,7 @@ test('an answer that arrives while a reminder is being sent counts, and no furth
   expect(spansOf(await tracesOf(service, id), 'send').map(({ status }) => status)).toEqual(['success', 'success'])
 }, 60_000)
 
-test('a reminder that fails is in the trace, and the run still waits', async () => {
+test('a reminder that fails is in the trace, and the run still waits for an answer', async () => {
   using receiver = new Receiver((_, n) => new Response('', { status: n === 2 ? 404 : 200 }))
   await using service = await Sleeper.open()
   const { id, executionId, answer } = await ask(service, receiver)

@@ -15,7 +15,7 @@ async function countsOf(workflowId?: string): Promise<{ data: Count[]; complete:
   return (await world.call(`/api/workspaces/${world.workspaceId}/pauses/counts${query}`)).json
 }
 
-/** Asks in a called workflow and, at the same time, in a loop of its own. */
+/** A workflow with one approval in a called workflow and one in a loop, at the same time. */
 async function asking() {
   const inner = await world.deploy(
     document({ blocks: [start(), block('ask', 'approval', { title: 'Inner?' })], edges: ['start > ask'] }),
@@ -62,7 +62,7 @@ test('pauses of a workspace are counted by kind', async () => {
   expect(count(after, 'approval') - count(before, 'approval')).toBe(3)
   expect(count(after, 'wait') - count(before, 'wait')).toBe(1)
   await world.call(`/api/workflows/${outer}`, { method: 'DELETE' })
-  // Cancelled in the background.
+  // The service cancels the runs in the background.
   while (count(await countsOf(), 'approval') > count(before, 'approval')) await Bun.sleep(20)
   expect(await countsOf()).toEqual(before)
 }, 30_000)

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('a block that would exceed the pauses of its workspace fails, and its run goes on where that is handled', async () => {
+test('a block that would exceed the pauses of its workspace fails, and its run can handle the error', async () => {
   const id = await world.deploy(
     document({
       blocks: [
@@ -30,7 +30,7 @@ test('a block that would exceed the pauses of its workspace fails, and its run g
   for (;;) {
     const again = await world.execute(id, {})
     if (again.status === 202) break
-    // The workspace is counted once a second.
+    // The service counts the pauses of the workspace once a second.
     await Bun.sleep(100)
   }
 }, 30_000)

@@ -4,7 +4,7 @@ import { ExecutionWorld, start } from '../execution-world.ts'
 
 let world: ExecutionWorld
 let peer: ReturnType<typeof Bun.serve>
-/** Requests of the block `call` wait until this is resolved. */
+/** The requests of the block `call` wait until this promise resolves. */
 let gate: PromiseWithResolvers<void>
 beforeAll(async () => {
   gate = Promise.withResolvers()
@@ -111,7 +111,7 @@ test('a run in flight shows the block that is running, whether its caller waits 
 
 const isCall = ({ blockId }: { blockId: string }) => blockId === 'call'
 
-test('a run with large values and many blocks shows the latest ones, and says that there are more', async () => {
+test('a run with large values and many blocks shows the latest blocks, and says that there are more', async () => {
   const id = await world.deploy(
     document({
       blocks: [
@@ -134,7 +134,7 @@ test('a run with large values and many blocks shows the latest ones, and says th
   expect(names.length).toBeLessThanOrEqual(200)
 }, 30_000)
 
-test('a run of another workspace, and an unknown one, is not found', async () => {
+test('a run of another workspace and an unknown run are not found', async () => {
   const id = await asking()
   const { json } = await world.execute(id, {})
   expect((await world.call(`/api/workspaces/${world.workspaceId}/runs/unknown`)).status).toBe(404)

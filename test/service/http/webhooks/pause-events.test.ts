@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Runs that ask, with one subscription for each of the lists. */
+/** A workflow with an approval, and one subscription for each list of events. */
 async function deploy(receiver: Receiver, subscriptions: object[], ask: object = {}, more: string[] = []) {
   const webhooks = subscriptions.map((each, at) => ({ id: `s${at}`, url: `${receiver.url}/${at}`, ...each }))
   const draft = document({
@@ -33,7 +33,7 @@ const typesOf = (receiver: Receiver, path: string) =>
 const resume = (workflowId: string, executionId: string, contextId: string) =>
   world.call(`/api/resume/${workflowId}/${executionId}/${contextId}`, { body: { input: { approved: true } } })
 
-describe('a subscription to pauses', () => {
+describe('a webhook subscription to pauses', () => {
   beforeAll(async () => {
     await world.call(`/api/workspaces/${world.workspaceId}/environment/BANK`, {
       method: 'PUT',
@@ -41,7 +41,7 @@ describe('a subscription to pauses', () => {
     })
   })
 
-  test('learns that a run has paused, continues and has ended; another one only what it selects', async () => {
+  test('receives the events that it selects: paused, resumed and completed', async () => {
     using receiver = new Receiver()
     const all = { events: ['resumed', 'completed', 'paused'], secret: 'hook-secret', includeFinalOutput: true }
     const id = await deploy(receiver, [all, {}, { events: ['resumed'] }, { events: ['paused'] }])
@@ -112,7 +112,7 @@ describe('a subscription to pauses', () => {
     }
   }
 
-  test('learns of an answer that comes while other blocks of the run still work', async () => {
+  test('receives the event of an answer that comes while other blocks work', async () => {
     using receiver = new Receiver()
     const id = await deploy(receiver, [{ events: ['paused', 'resumed'] }], {}, ['start > slow'])
     const executed = world.execute(id, {}, { headers: { 'x-execution-mode': 'async' } })
@@ -125,7 +125,7 @@ describe('a subscription to pauses', () => {
     expect(bodyOf(receiver.received[1]!).data.paused).toMatchObject([{ contextId: pauses[0].contextId }])
   }, 30_000)
 
-  test('learns that a pause has expired, and that no time is left for its run', async () => {
+  test('receives the event of a pause that expires', async () => {
     using receiver = new Receiver()
     const id = await deploy(receiver, [{ events: ['resumed'] }], { expiresAfterMs: 1_000 })
     await world.execute(id, {})
@@ -133,7 +133,7 @@ describe('a subscription to pauses', () => {
     expect(bodyOf(resumed!).data.paused).toMatchObject([{ outcome: 'expired', until: expect.any(String) }])
   }, 30_000)
 
-  test('receives only runs of its triggers, and of any level', async () => {
+  test('receives events for its triggers only, and for any level', async () => {
     using receiver = new Receiver()
     const filters = [{ triggerFilter: ['chat'] }, { levelFilter: ['error'] }, { active: false }]
     const id = await deploy(
@@ -149,7 +149,7 @@ describe('a subscription to pauses', () => {
     expect(typesOf(receiver, '1')).toEqual(['paused'])
   }, 30_000)
 
-  test('has a list of different events', async () => {
+  test('needs a list of known events without duplicates', async () => {
     const save = (events: unknown) =>
       world.call('/api/workflows', {
         body: { name: 'Bad', blocks: {}, edges: [], webhooks: [{ url: 'https://example.com/', events }] },

@@ -38,7 +38,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(executionId)).toMatchObject({ version: 8, input: Uint8Array.of(8), state: 'running' })
     })
 
-    test('stands for the starts that join it, until it is due or they have waited for long enough', async () => {
+    test('can be joined by later starts until it is due, or until the longest delay is over', async () => {
       const { store } = here()
       const executionIds = [newExecutionId(), newExecutionId(), newExecutionId()] as const
       const join = (executionId: string, { now = 0, key = 'k', quietMs = 60_000, maxMs = 90_000 } = {}) =>
@@ -51,7 +51,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.endDebounce(first, 0, true)).toBe(0)
       expect(await join(third)).toMatchObject({ executionId: third })
       expect(await store.endDebounce(newExecutionId(), 0)).toBe(0)
-      // There would not be enough time to replace its input.
+      // There is not enough time left to replace the input.
       expect(await join(first, { key: 'short', maxMs: 10 })).toMatchObject({ executionId: first })
       expect(await join(second, { key: 'short', maxMs: 10 })).toMatchObject({ executionId: second })
     })
@@ -90,7 +90,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       )
     })
 
-    test('keeps the kind of trigger where it starts, for every kind', async () => {
+    test('keeps the kind of its trigger, for every kind', async () => {
       const { store, home } = here()
       for (const trigger of startKinds) {
         const row = jobOf(home, { trigger })
@@ -218,7 +218,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       expect(await store.getJob(unknown.executionId)).toBeUndefined()
     })
 
-    test('shows its latest steps, as far as they fit', async () => {
+    test('returns the latest steps that fit', async () => {
       const { store, home } = here()
       const row = jobOf(home)
       const { executionId } = row
@@ -230,7 +230,7 @@ export function jobContract(here: () => { store: Store; home: Installed }): void
       await store.append(writes)
       expect(await latest(4, 11)).toEqual({ contents: steps, isComplete: true })
       expect(await latest(3, 11)).toEqual({ contents: steps.slice(1), isComplete: false })
-      // The one with five bytes does not fit, and earlier ones do.
+      // The step with five bytes does not fit, but earlier ones do.
       expect(await latest(4, 6)).toEqual({ contents: [steps[0], steps[1], steps[3]] as never, isComplete: false })
       expect(await latest(4, 1)).toEqual({ contents: [steps[1]] as never, isComplete: false })
       expect(await store.listRecentSteps(newExecutionId(), { countMax: 9, bytesMax: 9 })).toEqual({

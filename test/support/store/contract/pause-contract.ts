@@ -108,7 +108,7 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.getPause(pause.contextId)).toBeUndefined()
     })
 
-    test('shows with its end, too, that its run did not cause the crashes before', async () => {
+    test('resets the count of crashes of its run when it ends', async () => {
       const { store } = here()
       for (const isDue of [true, false]) {
         const row = jobOf()
@@ -174,7 +174,7 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       const late = await store.endDuePauses(20_500, 10)
       expect([idsOf(late.jobs), late.nextAt, await remindersOf()]).toEqual([[executionId], 21_000, 2])
       await store.append([{ kind: 'job-start', executionId, at: 20_600 }])
-      // The next reminder is due before the run has paused again.
+      // The next reminder becomes due before the run pauses again.
       expect(await store.endDuePauses(21_000, 10)).toEqual({ jobs: [], nextAt: 22_000 })
       await store.append([pausing(executionId, [{ ...pause, reminders: 2 }], 21_100)])
       expect(await stateOf(executionId)).toBe('interrupted')
@@ -282,7 +282,7 @@ export function pauseContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.endDuePauses(99_000, 10)).toEqual({ jobs: [], nextAt: null })
     })
 
-    test('is listed with its workflow and kind in the order in which it began, in any workspace only its own', async () => {
+    test('is listed by workflow and kind, oldest first, and only in its own workspace', async () => {
       const { store, home } = here()
       const kinds = ['call', 'wait', 'approval', 'wait', 'call'] as const
       const pauses = kinds.map((kind) => pauseOf({ kind, until: null }))

@@ -53,7 +53,7 @@ export function pauseEventContract(here: () => { store: Store; home: Installed }
       })
     })
 
-    test('of a run that another process has paused is refused with the pause', async () => {
+    test('is refused together with the pause of a run that another process has', async () => {
       const { store } = here()
       const one = await subscribe('a')
       const refused = await pause(newExecutionId(), 'c1', eventOf('paused', 7, [one]))
@@ -91,7 +91,7 @@ export function pauseEventContract(here: () => { store: Store; home: Installed }
       expect(await store.nextDeliveries(one, null, 10)).toMatchObject([{ sequence: 7 }, { sequence: 9 }])
     })
 
-    test('is read in the order of the numbers together with ended runs, and no number is used twice', async () => {
+    test('shares one sequence of numbers with ended runs, and is read in this order', async () => {
       const { store, home } = here()
       const one = await subscribe('a')
       const executionId = await accept()
@@ -109,7 +109,7 @@ export function pauseEventContract(here: () => { store: Store; home: Installed }
       expect(await store.lastSequence()).toBe(900)
     })
 
-    test('goes with the log entries of its time when its deliveries have ended', async () => {
+    test('is deleted with the log entries of its time when its deliveries have ended', async () => {
       const { store, home } = here()
       const one = await subscribe('a')
       for (const sequence of [600, 800]) await store.append([logWrite(logRow(home, sequence))])

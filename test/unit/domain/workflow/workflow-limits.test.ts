@@ -42,13 +42,13 @@ describe('the limits in a document', () => {
     expect(read(limits)).toMatchObject({ document: { limits }, warnings: [] })
   })
 
-  test('are rejected with a member that has no effect', () => {
+  test('are rejected with an unknown member', () => {
     expect(problem({ timeout: 5 })).toEqual(['limits.timeout: limits.timeout is not known here.'])
     expect(problem([])).toHaveLength(1)
   })
 })
 
-test('a stored member of the same name that is not valid limits nothing', () => {
+test('invalid limits in a stored document are ignored', () => {
   expect(limitsIn({ limits: { timeoutMs: 'soon' } })).toEqual({})
   expect(limitsIn({ limits: 'none' })).toEqual({})
   expect(limitsIn({ limits: { timeoutMs: 7 } })).toEqual({ timeoutMs: 7 })

@@ -22,7 +22,7 @@ function world(runs: Record<string, number>) {
     async cancel(workflowId) {
       failures -= 1
       if (failures >= 0) throw new Error('The disk is full.')
-      // The runs on one page have one ID in this test: cancelling it ends all of them.
+      // In this test, the runs of a page share one ID, so one call cancels all of them.
       left.set(workflowId, Math.max(0, (left.get(workflowId) ?? 0) - 100))
     },
     onFailure: () => undefined,
@@ -50,7 +50,7 @@ test('all paused runs of deleted workflows are cancelled, however many there are
   expect([...it.left.values()]).toEqual([0, 0, 0])
 })
 
-test('runs that pause after the deletion, and those whose cancelling failed, are cancelled within the hour', async () => {
+test('runs that pause after the deletion, or could not be cancelled before, are cancelled within an hour', async () => {
   const it = world({ f1: 1 })
   it.fail()
   it.runsOf.look()

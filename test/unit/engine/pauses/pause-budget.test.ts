@@ -23,7 +23,7 @@ function world(max: number, open = 0) {
   })
 }
 
-test('a workspace has as many pauses as the limit, and not one more', async () => {
+test('a workspace cannot have more pauses than the limit', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 300 }), fc.nat(300), async (max, open) => {
       const it = world(max, Math.min(open, max))
@@ -45,7 +45,7 @@ test('a full workspace is counted once a second, and pauses again when there is 
   expect(it.counts).toBe(2)
 })
 
-test('blocks that pause at once are counted once, and other workspaces do not matter', async () => {
+test('the store counts once for blocks that pause at the same time, and for each workspace separately', async () => {
   const it = world(1_000, 900)
   await Promise.all(Array.from({ length: 50 }, () => it.pause()))
   expect(it.counts).toBe(1)
