@@ -26,8 +26,8 @@ import { get, post, succeeded, unfinished, until } from './support/service-calls
 /**
  * How much do paused runs cost, how late do they continue, and how fast do runs pause and continue? `bun
  * bench/pauses.ts [paused 1000000] [seconds 20] [rounds 3] [sqlite|postgres]` copies one run that the service has
- * paused, with IDs and encryption of its own for each copy, and continues some of the copies. It alternates starts with
- * and without them.
+ * paused, and continues some of the copies. Each copy has its own IDs and encryption. The benchmark alternates between
+ * starts of the service with and without the copies.
  */
 const [paused = 1_000_000, seconds = 20, rounds = 3] = process.argv.slice(2, 5).map(Number)
 const isPostgres = process.argv[5] === 'postgres'
@@ -86,7 +86,7 @@ async function reportStarts(): Promise<void> {
   }
 }
 
-/** Continues a sample of the copies. Each must end as the run that was copied would. */
+/** Continues a sample of the copies. Each must end like the copied run. */
 async function reportSample(ids: readonly string[]): Promise<void> {
   const service = await served(many)
   const sample = Array.from({ length: Math.min(100, ids.length) }, (_, at) => ids[Math.floor((at * ids.length) / 100)]!)
@@ -124,7 +124,7 @@ async function reportLists(): Promise<void> {
   await service.stop()
 }
 
-/** How late the block after the wait begins. */
+/** Reports how late the block after the wait begins. */
 async function reportDue(name: string, count: number, offsetOf: (index: number) => number): Promise<void> {
   const firstAt = Date.now() + 4_000 + count / 4
   await seeded(templates.wait, count, (index) => firstAt + offsetOf(index))
@@ -142,7 +142,7 @@ async function reportDue(name: string, count: number, offsetOf: (index: number) 
   await service.stop()
 }
 
-/** Asynchronous runs that reach a wait, over HTTP: accepted, and paused. */
+/** Measures how fast asynchronous runs, started over HTTP, are accepted and pause at a wait. */
 async function reportPausing(): Promise<void> {
   const service = await served(many)
   const url = `${service.url}/api/workflows/${templates.wait.row.workflowId}/execute`
@@ -158,7 +158,7 @@ async function reportPausing(): Promise<void> {
   await service.stop()
 }
 
-/** Answers to approvals over HTTP, until their runs have ended. */
+/** Measures how fast approvals are answered over HTTP, and how long their runs take to end. */
 async function reportAnswers(): Promise<void> {
   const count = 20_000
   const ids = await seeded(templates.approval, count, () => null)
@@ -188,7 +188,7 @@ async function reportAnswers(): Promise<void> {
   await service.stop()
 }
 
-/** A failure must not leave a service behind. */
+/** Stops the service even after a failure. */
 async function served(place: Place): Promise<Millrace> {
   const service = await serveMillrace(place, place.environment)
   const entry: Millrace = {
@@ -211,7 +211,7 @@ async function installed(): Promise<Place> {
   return place
 }
 
-/** Pauses one run of each kind, and reads what is on disk of it. */
+/** Pauses one run of each kind, and reads its job and its pause from the disk. */
 async function templatesOf(place: Place): Promise<{ wait: Template; approval: Template }> {
   const service = await served(place)
   const start = {
@@ -259,7 +259,7 @@ async function seeded(template: Template, count: number, untilOf: (index: number
   return ids
 }
 
-/** Runs that ended since a time: until when they waited, and when their next block began. */
+/** For runs that ended since a time: the end of their wait, and the start of their next block. */
 async function endsSince(
   { url, apiKey, workspaceId }: Millrace,
   since: number,

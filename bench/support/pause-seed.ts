@@ -10,16 +10,16 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Installation } from './service.ts'
 
-/** Where an installation keeps its data: the settings of its service. */
+/** The settings of a service that say where its installation keeps the data. */
 export type Place = Installation & { environment: Record<string, string> }
 
-/** One paused run as the store has it, decrypted. */
+/** One paused run from the store, decrypted. */
 export type Template = { row: NewJob; input: string; steps: string[]; pause: NewPause; content: string | null }
 
 export const secretKey = 'the key of a benchmark that protects nothing'
 const groupRows = 1_000
 
-/** Opens the store of an installation whose service does not run. */
+/** Opens the store of an installation while its service is stopped. */
 export async function openStoreOf({ directory, environment }: Place): Promise<Store> {
   const url = environment['MILLRACE_STORE']
   if (url === undefined) return await openSqliteStore({ directory, sync: 'normal', mode: 'direct' })
@@ -52,8 +52,8 @@ export async function templateOf(store: Store, { open }: JobSeal, executionId: s
 }
 
 /**
- * Writes runs that are paused like a template, each with IDs and a time of its own, and encrypted for itself. Returns
- * the IDs of their pauses. A template with `until` in its input gets the same time there.
+ * Writes paused copies of a template, each with its own IDs, time and encryption. Returns the IDs of their pauses. If
+ * the input of the template contains `until`, it gets the time of the copy.
  */
 export async function writePaused(
   store: Store,
@@ -84,7 +84,7 @@ export async function writePaused(
         },
       })
     }
-    if (await store.append(writes)) throw new Error('The store refused paused runs')
+    if (await store.append(writes)) throw new Error('The store refused the paused runs')
   }
   return contextIds
 }

@@ -1,11 +1,11 @@
 import type { Millrace } from './service.ts'
 
-/** Runs that have succeeded since the start of the service. */
+/** The number of runs that have succeeded since the service started. */
 export async function succeeded(service: Millrace): Promise<number> {
   return await metric(service, /^millrace_runs_total\{.*outcome="success".*\} (\d+)$/gm)
 }
 
-/** Asynchronous runs that are queued or running. */
+/** The number of asynchronous runs that are queued or running. */
 export async function unfinished(service: Millrace): Promise<number> {
   return await metric(service, /^millrace_jobs\{.*\} (\d+)$/gm)
 }
@@ -35,7 +35,7 @@ export async function post<Result>(
 export async function until(isTrue: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await isTrue().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error('The service did not get there in time')
+    if (performance.now() > deadline) throw new Error('The service did not reach the expected state in time')
     await Bun.sleep(20)
   }
 }
