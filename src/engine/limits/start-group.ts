@@ -9,7 +9,7 @@ export type Start = { executionId: string; hasStarted?: boolean }
 export type Slot = {
   /** Whether a newer start replaces the run, which is then cancelled. */
   readonly isReplaced: boolean
-  /** Counts the start in the rate. To be called once, when the run starts. */
+  /** Counts the start in the rate. Call this once, when the run starts. */
   begin(): void
   /** Gives the slot to the next start. Further calls have no effect. */
   readonly release: () => void

@@ -141,7 +141,7 @@ describe('the page of a form', () => {
     await page.context().close()
   }, 120_000)
 
-  test('asks for the password first, and keeps the form when it has changed meanwhile', async () => {
+  test('asks for the password first, and keeps the entered values when the password changes', async () => {
     const { serving, apiKey, workspaceId } = visited
     const variable = `${serving.url}/api/workspaces/${workspaceId}/environment/FORM_PASSWORD`
     await call(variable, apiKey, 'PUT', { value: 'sésame' })

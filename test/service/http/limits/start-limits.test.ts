@@ -58,7 +58,7 @@ async function waiting(id: string, count: number): Promise<void> {
   while ((await startsOf(id)).waiting < count) await Bun.sleep(5)
 }
 
-describe('a synchronous run beyond the limits', () => {
+describe('a synchronous run over the limits', () => {
   test('waits until the previous run has ended, and then responds as usual', async () => {
     const { id, run, arrivals, arrived, answer } = await limited({ concurrency: 1 })
     const first = run()
@@ -181,7 +181,7 @@ describe('a synchronous run beyond the limits', () => {
   })
 })
 
-describe('an asynchronous run beyond the limits', () => {
+describe('an asynchronous run over the limits', () => {
   test('stays queued until the previous run has ended', async () => {
     const { id, begin, arrivals, arrived, answer } = await limited({ concurrency: 1 })
     const ids = [await begin(), await begin(), await begin()].map(({ json }) => json.executionId as string)

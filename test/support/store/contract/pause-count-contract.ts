@@ -44,7 +44,7 @@ export function pauseCountContract(here: () => { store: Store; home: Installed }
       { blockId: null, kind: 'wait', count: 1 },
       { blockId: null, kind: 'approval', count: 3 },
     ])
-    // At most so many of each kind are counted, the oldest first.
+    // With `max`, the store counts only the oldest pauses of each kind.
     expect(await approvals(2)).toEqual({ blockId: null, kind: 'approval', count: 2 })
     expect(await store.countPausesByBlock({ ...byBlock, max: 1 })).toEqual([
       { blockId: 'call', kind: 'wait', count: 1 },

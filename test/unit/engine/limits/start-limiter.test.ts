@@ -50,7 +50,7 @@ class Starts {
   }
 }
 
-describe('a start beyond the concurrency', () => {
+describe('a start over the concurrency', () => {
   test('waits with "queue" until a run ends, in the order of the starts', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 1 })
@@ -106,7 +106,7 @@ describe('a start beyond the concurrency', () => {
   })
 })
 
-describe('a start beyond the rate', () => {
+describe('a start over the rate', () => {
   const rate = { count: 2, windowMs: 10_000 }
 
   test('waits until the window has room', () => {

@@ -61,7 +61,7 @@ test('runs that pause after the deletion, or could not be cancelled before, are 
   expect([...it.left.values()]).toEqual([0, 0])
 })
 
-test('a workflow that is deleted meanwhile is not missed', async () => {
+test('a workflow that is deleted during a round is not missed', async () => {
   const it = world({ f1: 500 })
   it.runsOf.look()
   it.left.set('f2', 7)
