@@ -49,7 +49,7 @@ export const formDetail = {
   responses: {
     200: { description: 'The run has ended.', content: jsonContent(t.Union([RunResponse, FormDone])) },
     202: {
-      description: 'The run is on disk, or has paused; or the limits of the workflow skip the start.',
+      description: 'The run is on disk or has paused, or the limits of the workflow skip the start.',
       content: jsonContent(t.Union([WebhookAccepted, FormPaused, SkippedResponse])),
     },
     default: { description: "The status, headers and body of the workflow's response block." },

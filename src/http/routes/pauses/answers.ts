@@ -67,8 +67,8 @@ export function pauseAnswerRoutes(services: PauseServices, door: Door) {
         summary: 'Answer a run',
         description:
           'Approves, rejects or, at a block that waits for a call, passes on any JSON. The first answer that ends the ' +
-          'pause takes effect; a later one gets 409 with the outcome. An approval also takes a form or a multipart form ' +
-          'with `approved` and `fields.<name>`; in JSON, a field for files takes file items.',
+          'pause takes effect; a later one gets 409 with the outcome. An approval also takes a URL-encoded ' +
+          'or multipart form with `approved` and `fields.<name>`. In JSON, a field for files takes file items.',
         tag: 'Executions',
         access: 'everyone',
         body: Answer,
