@@ -5,12 +5,13 @@ import { PostgresServer } from '../test/support/store/postgres.ts'
 import { deploy, initMillrace, type Millrace, median, serveMillrace } from './support/service.ts'
 
 /**
- * The cost of limits of a workflow, and whether they hold. `bun bench/limits.ts [starts 10000] [rounds 3]
- * [sqlite|postgres]` starts runs of 1,000 keys, on PostgreSQL in turns in three processes:
+ * How much do limits of a workflow cost, and do they hold? `bun bench/limits.ts [starts 10000] [rounds 3]
+ * [sqlite|postgres]` starts runs with 1,000 keys; on PostgreSQL, three processes take turns. It measures:
  *
- * - workflows without and with limits that nothing reaches, in alternating order: starts a second, and the processor
- *   time of the service for each
- * - a workflow with `concurrency` 2 that calls a service, which counts how many runs of a key it sees at the same time
+ * - starts a second and the processor time of each, without limits and with limits that are never reached, in
+ *   alternating order
+ * - how many runs of a key are in progress at the same time, with `concurrency` 2; a server that the runs call counts
+ *   them
  */
 const [starts = 10_000, rounds = 3] = process.argv.slice(2, 4).map(Number)
 const isPostgres = process.argv[4] === 'postgres'
@@ -71,7 +72,7 @@ async function reportCost(): Promise<void> {
   console.log(`rate with limits: ${(median(results.with) / median(results.without)).toFixed(3)} of that without`)
 }
 
-/** Runs of few keys meet each other; the limit must hold for each of them. */
+/** Starts many runs with few keys at the same time. The limit must hold for each key. */
 async function reportCount(): Promise<void> {
   const api = { id: 'ask', type: 'api', name: 'Ask', params: { url: `${counting.url}<api.key>` } }
   const path = await deployed({ limits: { concurrency: 2, key: '<api.key>' } }, api)
@@ -117,7 +118,7 @@ async function count(request: Request): Promise<Response> {
   return new Response('{}')
 }
 
-/** The processor time of all services so far. */
+/** The processor time that all processes of the service have used so far. */
 function cpuMs(): number {
   return services.reduce((sum, { pid }) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

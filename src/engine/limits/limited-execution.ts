@@ -42,7 +42,7 @@ export class LimitedExecution {
     for (const stop of [...this.#stops]) stop(reason)
   }
 
-  /** Costs a run that need not wait no promise more than necessary. */
+  /** Creates no further promises for a run that need not wait. */
   #execute(given: RunRequest, limits: StartLimits): Promise<RunEnd> {
     const { limiter, clock } = this.#options
     const request = given.executionId === undefined ? { ...given, executionId: newExecutionId() } : given

@@ -120,7 +120,7 @@ export class SharedStartLimiter implements Starts {
     queueMicrotask(() => void this.#exchange())
   }
 
-  /** A slot that no start of this process waits for: the store learns of it with the next question, or soon. */
+  /** Reports a slot that no start of this process waits for, with the next request or after `soonMs`. */
   #isDirtySoon(group: SharedGroup): void {
     this.#dirty.add(group)
     this.#soon ??= this.#options.clock.setTimer(soonMs, () => {
@@ -167,7 +167,7 @@ export class SharedStartLimiter implements Starts {
 
 /** The most groups in one transaction. */
 const groupsMax = 200
-/** How long a release waits for a question to go with. Others look for slots less often anyway. */
+/** How long a release waits for another request to join. Other processes ask less often than this anyway. */
 const soonMs = 20
 /** How often to repeat the request while starts wait. */
 const askMs = 100

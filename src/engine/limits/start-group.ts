@@ -118,7 +118,7 @@ export class StartGroup {
     return slot
   }
 
-  /** Called by a slot when its new run begins, or leaves without having begun. */
+  /** Called by a slot when its new run begins, or is released without having begun. */
   leftReservation(hasBegun: boolean): void {
     this.#reserved -= 1
     if (!hasBegun) return
@@ -127,7 +127,7 @@ export class StartGroup {
     if (this.#waiting.size > 0) this.#settle()
   }
 
-  /** Called by a slot when it is free. */
+  /** Called by a slot when it is released. */
   released(slot: GroupSlot): void {
     this.#slots.delete(slot)
     this.advance()

@@ -5,7 +5,7 @@ import { Gate } from '../../support/gate.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Serving } from '../../support/running-service.ts'
 
-test('processes share the limits of a workflow, also after one of them was killed', async () => {
+test('processes share the limits of a workflow, even after one of them was killed', async () => {
   using folder = temporaryFolder()
   const gate = new Gate()
   await using cluster = await TestCluster.create(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
@@ -49,7 +49,7 @@ test('processes share the limits of a workflow, also after one of them was kille
   const waiting = execute(two, queueing)
   await cluster.kill(one)
   await lost
-  // Its slot is free when the other process has taken over its work.
+  // The slot of the killed process is free when the other process has taken over its work.
   await gate.arrivalsAt('/queueing', 2)
   gate.answerAll()
   expect((await waiting).status).toBe(200)

@@ -53,7 +53,7 @@ test('workflows with a higher priority come first, equal ones take turns, and wo
   expect(order).toEqual(['w1', 'other4', 'w2', 'other4', 'w1', 'w2', 'w0', 'w0', 'w3', 'w3'])
 })
 
-test('jobs behind those that wait for the limits of their workflow are found, and the disk is read now and then', async () => {
+test('the queue finds the jobs behind parked ones, and seldom reads the disk', async () => {
   const clock = new ManualClock()
   const disk = new Disk()
   const parked = new Set<string>()
@@ -67,7 +67,7 @@ test('jobs behind those that wait for the limits of their workflow are found, an
     isParked: (id) => parked.has(id),
     window: { remembered: 4, perWorkflow: 2, workflows: 10 },
   })
-  // Every job asks for a place in its turn, and gets none.
+  // Every job asks for a slot in its turn, and gets none.
   const dispatch = () => {
     for (let job = queue.take(); job; job = queue.take()) {
       parked.add(job.executionId)

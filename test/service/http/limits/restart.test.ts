@@ -5,7 +5,7 @@ import { ExecutionWorld, start } from '../execution-world.ts'
 
 const asynchronous = { headers: { 'x-execution-mode': 'async' } }
 
-test('runs that waited for the limits keep them after a restart, and all of them run', async () => {
+test('the limits apply to waiting runs after a restart, and all of these runs end', async () => {
   const gate = new Gate()
   const world = await ExecutionWorld.open({ 'outbound-allow': 'loopback' })
   const draft = document({
@@ -18,7 +18,7 @@ test('runs that waited for the limits keep them after a restart, and all of them
   for (let count = 0; count < 8; count += 1) ids.push((await world.execute(id, {}, asynchronous)).json.executionId)
   await gate.arrivals(2)
   await world.restart()
-  // The two that ran will repeat their requests.
+  // The two runs that were in progress will repeat their requests.
   await gate.arrivals(4)
   expect((await world.call(`/api/workflows/${id}/status`)).json.starts.running).toBe(2)
   for (let count = 4; count < 10; count += 2) {

@@ -167,13 +167,13 @@ describe('two processes', () => {
   })
 })
 
-test('a key that was forgotten and comes again keeps its limit', async () => {
+test('a key that returns after it was forgotten keeps its limit', async () => {
   const shared = new Shared()
   const [a, b] = [shared.process(1), shared.process(2)]
   const limits = limitsWith({ concurrency: 1 })
   await a.admit('a1', limits)
   a.end('a1')
-  // The store learns of the end with this question.
+  // This request reports the end of the run to the store.
   await a.admit('other', limits, 'other')
   expect(await a.admit('a2', limits)).toBe('slot')
   shared.clock.advance(20)

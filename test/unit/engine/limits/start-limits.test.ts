@@ -24,7 +24,7 @@ describe('the key of a start', () => {
     expect(keyOf('all', { n: 5 })).toBe('all')
   })
 
-  test('is empty for what is absent, an object or a list, and for another trigger', () => {
+  test('is empty for an absent value, an object, a list, and another trigger', () => {
     expect(keyOf('<api.customer>', {})).toBe('')
     expect(keyOf('<api.customer>', { customer: { id: 5 } })).toBe('')
     expect(keyOf('<api.customer>', { customer: [1] })).toBe('')
@@ -32,7 +32,7 @@ describe('the key of a start', () => {
     expect(keyOf('<webhook.body.id>', { body: { id: 'x' } })).toBe('')
   })
 
-  test('is short, and different for different long values', () => {
+  test('is short for long values, and differs if they differ', () => {
     const [a, b] = ['a', 'b'].map((letter) => keyOf('<api.text>', { text: letter.repeat(100_000) }))
     expect(a?.length).toBe(64)
     expect(a).not.toBe(b)
