@@ -8,7 +8,7 @@ import { senderCheckOf } from '../../../triggers/webhook-sender.ts'
 import { type Caller, roleOf } from '../../access/auth.ts'
 import { addressOf, type ServerPort, visitorOf } from '../../access/connection.ts'
 import type { Door, ResponseSet } from '../../access/door.ts'
-import { mayAnswer } from '../../access/pause-access.ts'
+import { assertMayAnswer } from '../../access/pause-access.ts'
 import { assertAllowed } from '../../access/rate-headers.ts'
 import { assertSender } from '../../access/sender.ts'
 import { withoutSession } from '../../access/session-cookie.ts'
@@ -143,9 +143,8 @@ async function answererOf(
 ): Promise<{ email: string }> {
   const caller = await callerOf(door, request, set)
   const email = (await store.findUser(caller.userId))?.email.toLowerCase() ?? ''
-  const role = roleOf(caller, pause.workspaceId)
-  if (mayAnswer({ role, email }, content)) return { email }
-  throw new AppError('FORBIDDEN', 'Your account may not answer this run. Ask the people who built the workflow.')
+  assertMayAnswer({ role: roleOf(caller, pause.workspaceId), email }, content)
+  return { email }
 }
 
 async function callerOf(door: Door, request: Request, set: ResponseSet): Promise<Caller> {

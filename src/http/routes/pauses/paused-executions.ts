@@ -2,8 +2,9 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import type { StoredPause } from '../../../domain/run/pause.ts'
-import { assertMay, type Caller, type Need } from '../../access/auth.ts'
+import { assertMay, type Caller, type Need, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
+import { assertMayAnswer } from '../../access/pause-access.ts'
 import { route } from '../../openapi/route.ts'
 import { readJsonBody } from '../../requests/body.ts'
 import { receiveFormBody } from '../../requests/form-body.ts'
@@ -32,6 +33,7 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
     const asked = await answers.find(wanted.contextId)
     const by = (await store.findUser(caller.userId))?.email.toLowerCase() ?? null
     if (asked?.pause.kind === 'approval') {
+      assertMayAnswer({ role: roleOf(caller, asked.pause.workspaceId), email: by ?? '' }, asked.content)
       const call = { request, fields: asked.content.fields, within: 'input', visitor: undefined }
       await receiveFormBody(services.runs.pauses, call, ({ values: { approved, ...values }, upload }) =>
         giveAnswer(services.runs.pauses, asked, { approved, values, upload, by }),
