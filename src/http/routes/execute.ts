@@ -275,7 +275,7 @@ async function accept(
   const { executionId, workflowId, workspaceId, version, input, claim } = run
   const job = { workflowId, workspaceId, version, trigger: 'api' as const, input, executionId }
   if (keyed && claim) {
-    const { job: accepted } = await services.acceptOnce(job, claim)
+    const { job: accepted } = await services.acceptOnce(job, await keyed.accepted(claim, executionId))
     if (!accepted) return await keyed.refused(headers)
     door.note(request, { executionId: accepted.executionId })
     return acceptedResponse(accepted.executionId, claim.at, headers)

@@ -11,7 +11,11 @@ type Held = { status: number; headers: [string, string][]; body: string | null }
 /** The response for a run, as it is stored for repeats of its request. */
 export async function heldResponse(end: RunEnd, { inSlices }: Pick<Writing, 'inSlices'>): Promise<string> {
   const unsent = { body: (_: string, text: string) => text, hold: () => () => undefined }
-  const response = await runResponse(end, {}, { inSlices, unsent })
+  return await heldText(await runResponse(end, {}, { inSlices, unsent }))
+}
+
+/** A response as it is stored. */
+export async function heldText(response: Response): Promise<string> {
   const text = await response.text()
   const { status, headers } = response
   const held: Held = { status, headers: [...headers], body: text.length > heldCharsMax ? null : text }

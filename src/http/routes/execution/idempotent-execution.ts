@@ -8,7 +8,7 @@ import type { RunEnd } from '../../../engine/run/run-end.ts'
 import type { RequestUnderWay } from '../../../store/process-store.ts'
 import type { RequestDigest } from '../../requests/idempotency-key.ts'
 import { acceptedResponse } from '../../responses/accepted-response.ts'
-import { heldResponse, notStored, replayedResponse } from '../../responses/held/held-response.ts'
+import { heldResponse, heldText, notStored, replayedResponse } from '../../responses/held/held-response.ts'
 import { pauseFacts } from '../../responses/pauses/paused-response.ts'
 
 export type IdempotencyServices = {
@@ -109,6 +109,13 @@ export class IdempotentExecution {
   async completed(claim: RequestClaim, end: RunEnd): Promise<RequestClaim> {
     const text = await heldResponse(end, this.#services)
     return { ...claim, response: this.#services.seal(text, end.record.executionId) }
+  }
+
+  /** Adds the 202 response of a synchronous request that became a job without a pause, because it was debounced. */
+  async accepted(claim: RequestClaim, executionId: string): Promise<RequestClaim> {
+    if (this.#request.mode === 'async') return claim
+    const text = await heldText(acceptedResponse(executionId, claim.at, {}))
+    return { ...claim, response: this.#services.seal(text, executionId) }
   }
 
   #opened(sealed: Uint8Array, executionId: string): string {

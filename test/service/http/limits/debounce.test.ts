@@ -62,6 +62,20 @@ describe('debounced starts', () => {
     expect(await runsOf(id)).toBe(1)
   })
 
+  test('with an Idempotency-Key get the first 202 again, before and after the run', async () => {
+    const id = await debounced({ debounce: { quietMs: 300 } })
+    const keyed = { headers: { 'idempotency-key': 'k' } }
+    const first = await world.execute(id, { n: 1 }, keyed)
+    const repeat = async () => {
+      const { status, json, headers } = await world.execute(id, { n: 1 }, keyed)
+      return [status, headers.get('idempotent-replayed'), json]
+    }
+    expect(await repeat()).toEqual([202, 'true', first.json])
+    expect(await outputOf(first.json.executionId)).toEqual({ n: 1 })
+    expect(await repeat()).toEqual([202, 'true', first.json])
+    expect(await runsOf(id)).toBe(1)
+  })
+
   test('wait no longer than maxMs', async () => {
     const id = await debounced({ debounce: { quietMs: 500, maxMs: 900 } })
     const first = await world.execute(id, { n: 0 })
