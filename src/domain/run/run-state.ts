@@ -1,7 +1,10 @@
-/** The state of a run. `output`: JSON, if the run succeeded. `error`: if it did not. */
+import type { TriggerKind } from '../workflow/workflow.ts'
+
+/** The state of a run. `trigger`: if it has ended. `output`: JSON, if it succeeded. `error`: if it did not. */
 export type RunState = {
   workflowId: string
   status: 'queued' | 'processing' | 'paused' | 'completed' | 'failed' | 'cancelled'
+  trigger?: TriggerKind
   output?: string
   error?: string
 }

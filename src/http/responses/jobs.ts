@@ -48,12 +48,12 @@ export async function findRunState(
   if (run) return { workflowId: run.workflowId, status: 'processing' }
   const row = await store.getExecution(executionId)
   if (!row) return undefined
-  const { workflowId, level, finalOutput } = row
+  const { workflowId, trigger, level, finalOutput } = row
   if (level !== 'error') {
-    return { workflowId, status: 'completed', output: (await outputOf(executionId)) ?? finalOutput }
+    return { workflowId, trigger, status: 'completed', output: (await outputOf(executionId)) ?? finalOutput }
   }
   const { code, message } = errorOf(finalOutput)
-  return { workflowId, status: wasCancelled(code) ? 'cancelled' : 'failed', error: message }
+  return { workflowId, trigger, status: wasCancelled(code) ? 'cancelled' : 'failed', error: message }
 }
 
 function wasCancelled(code: string): boolean {

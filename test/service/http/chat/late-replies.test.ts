@@ -91,3 +91,18 @@ test('only callers who may use the chat get replies, and only those of its own r
   expect((await later(other, executionId)).status).toBe(404)
   expect((await later(other, 'unknown')).status).toBe(404)
 })
+
+test('a chat does not show what a run of another trigger of its workflow returned', async () => {
+  const identifier = world.newName()
+  const blocks = [
+    block('talk', 'chat_trigger', { identifier, access: 'public' }),
+    block('start', 'api_trigger'),
+    block('reply', 'function', { code: 'return "internal"' }),
+  ]
+  const edges = ['talk > reply', 'start > reply']
+  const id = await world.executions.deploy(document({ name: identifier, blocks, edges }))
+  const { json } = await world.executions.execute(id, {})
+  expect(json.output.result).toBe('internal')
+  const { status, text } = await later(identifier, json.executionId)
+  expect([status, text.includes('internal')]).toEqual([404, false])
+})
