@@ -34,7 +34,7 @@ export async function lateReplyOf({
 }: LateReplyCall): Promise<LateReply> {
   const { limits, clock } = services
   const run = await services.findRun(call.executionId)
-  // What other triggers of the workflow return is not for those who may talk in the chat.
+  // The output of its other triggers is not for those who may talk in the chat.
   if (run?.workflowId !== workflow.workflowId || (run.trigger ?? 'chat') !== 'chat') {
     assertAllowed(limits.takeRefused(addressOf(request, server)), clock.now())
     throw new AppError('NOT_FOUND', 'There is no such run, or its log entry was deleted.')

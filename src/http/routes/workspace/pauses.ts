@@ -137,8 +137,10 @@ export function pauseRoutes(services: Services, door: Door) {
       '/:contextId/cancel',
       async ({ request, set, params: { id, contextId } }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
-        const { executionId } = await pauseOf(store, id, contextId)
-        const cancelled = await jobs.cancel(executionId)
+        const pause = await pauseOf(store, id, contextId)
+        // Its run may have gone on to another pause.
+        if (pause.state !== 'open') throw endedBefore(pause)
+        const cancelled = await jobs.cancel(pause.executionId)
         if (cancelled === 'elsewhere') {
           throw new AppError('OVERLOADED', 'Another process continues this run at the moment. Try again in a moment.')
         }
@@ -151,7 +153,10 @@ export function pauseRoutes(services: Services, door: Door) {
         description: 'The whole run ends as `CANCELLED`, with all its pauses.',
         tag: 'Executions',
         responses: { 200: CancelResponse },
-        errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
+        errors: [
+          ...(['FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'OVERLOADED'] as const),
+          ...(['ALREADY_RESUMED', 'EXPIRED', 'CANCELLED'] as const),
+        ],
       }),
     )
     .post(

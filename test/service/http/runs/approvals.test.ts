@@ -270,13 +270,3 @@ test('a paused run is found and resumed at the addresses that clients of Sim use
   expect((await world.call(`/api/resume/${another.id}/${another.executionId}`, { body: {} })).status).toBe(200)
   await jobUntil(another.executionId, 'completed')
 }, 30_000)
-
-test('an approval of named accounts takes no answer of another member at the addresses of Sim', async () => {
-  const { id, executionId, link } = await ask(asking({ access: 'accounts', accounts: ['boss@example.com'] }))
-  for (const approved of [true, false]) {
-    const body = { input: { approved } }
-    const { status, json } = await world.call(`/api/resume/${id}/${executionId}/${link.id}`, { body })
-    expect([status, json.code]).toEqual([403, 'FORBIDDEN'])
-  }
-  expect((await world.call(`/api/jobs/${executionId}`)).json.status).toBe('paused')
-}, 30_000)
