@@ -38,6 +38,14 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code]
 }
 
+const pauseOutcomes = ['resumed', 'expired', 'cancelled'] as const
+/** By the code of the error. */
+const outcomes: { readonly [code in ErrorCode]?: (typeof pauseOutcomes)[number] } = {
+  ALREADY_RESUMED: 'resumed',
+  EXPIRED: 'expired',
+  CANCELLED: 'cancelled',
+}
+
 /** The body of every error response. */
 export const ErrorResponse = t.Object({
   error: t.String({ description: 'What is wrong, for people.' }),
@@ -47,6 +55,7 @@ export const ErrorResponse = t.Object({
       description: 'One entry per problem.',
     }),
   ),
+  outcome: t.Optional(oneOf(pauseOutcomes, { description: 'How a pause has ended that can no longer be answered.' })),
 })
 export type ErrorResponse = Static<typeof ErrorResponse>
 
@@ -57,7 +66,12 @@ export const skippedText = JSON.stringify({ success: true, status: 'skipped' } s
 /** Bounded here once for every error, because messages and details may repeat what the caller sent. */
 export function errorBody({ message, code, details }: AppError): ErrorResponse {
   const error = clip(message, messageCharsMax)
-  return details ? { error, code, details: boundedDetails(details) } : { error, code }
+  const outcome = outcomes[code]
+  return {
+    ...{ error, code },
+    ...(details && { details: boundedDetails(details) }),
+    ...(outcome && { outcome }),
+  }
 }
 
 const messageCharsMax = 10_000

@@ -32,9 +32,15 @@ export const errorExamples = {
   FORBIDDEN: of('FORBIDDEN', 'You can read this workspace but not change it.'),
   NOT_FOUND: of('NOT_FOUND', 'There is no workflow with this id that you can see.'),
   METHOD_NOT_ALLOWED: of('METHOD_NOT_ALLOWED', '/api/workflows accepts GET, HEAD, OPTIONS, POST, but not PATCH.'),
-  ALREADY_RESUMED: of('ALREADY_RESUMED', 'This pause was answered before, and its run has continued.'),
-  EXPIRED: of('EXPIRED', 'This pause has expired, and its run has continued without an answer.'),
-  CANCELLED: of('CANCELLED', 'The run of this pause has ended.'),
+  ALREADY_RESUMED: {
+    ...of('ALREADY_RESUMED', 'This pause was answered before, and its run has continued.'),
+    outcome: 'resumed',
+  },
+  EXPIRED: {
+    ...of('EXPIRED', 'This pause has expired, and its run has continued without an answer.'),
+    outcome: 'expired',
+  },
+  CANCELLED: { ...of('CANCELLED', 'The run of this pause has ended.'), outcome: 'cancelled' },
   IDEMPOTENCY_IN_PROGRESS: of(
     'IDEMPOTENCY_IN_PROGRESS',
     'The first request with this Idempotency-Key is still running. Repeat the request in a moment.',

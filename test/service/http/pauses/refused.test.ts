@@ -12,7 +12,7 @@ const untilPaused = async (executionId: string) => {
   while ((await world.call(`/api/jobs/${executionId}`)).json.status !== 'paused') await Bun.sleep(10)
 }
 
-test('a pause that was answered cannot cancel its run any more', async () => {
+test('a pause that was answered cannot cancel its run any more, and says what has happened', async () => {
   const draft = document({
     blocks: [start(), block('ask', 'approval', { title: 'One?' }), block('again', 'approval', { title: 'Two?' })],
     edges: ['start > ask', 'ask > again'],
@@ -24,11 +24,11 @@ test('a pause that was answered cannot cancel its run any more', async () => {
   expect((await world.call(`${first}/resume`, { method: 'POST' })).status).toBe(200)
   await untilPaused(json.executionId)
   const refused = await world.call(`${first}/cancel`, { method: 'POST' })
-  expect([refused.status, refused.json.code]).toEqual([409, 'ALREADY_RESUMED'])
+  expect([refused.status, refused.json]).toMatchObject([409, { code: 'ALREADY_RESUMED', outcome: 'resumed' }])
   const [second] = (await world.call(`${pauses}?workflowId=${id}`)).json.data
   expect((await world.call(`${pauses}/${second.contextId}/cancel`, { method: 'POST' })).status).toBe(200)
   const late = await world.call(`${pauses}/${second.contextId}/cancel`, { method: 'POST' })
-  expect([late.status, late.json.code]).toEqual([409, 'CANCELLED'])
+  expect([late.status, late.json]).toMatchObject([409, { code: 'CANCELLED', outcome: 'cancelled' }])
 }, 30_000)
 
 test('an approval of named accounts takes no answer of another member at the addresses of Sim', async () => {
