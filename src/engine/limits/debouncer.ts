@@ -22,6 +22,13 @@ export class Debouncer {
     return this.#options.join({ ...start, now: this.#options.clock.monotonic() })
   }
 
+  /** Resolves after a short time. */
+  moment(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#options.clock.setTimer(momentMs, resolve)
+    return promise
+  }
+
   /** Calls `due` when a job of this process is due. If the store does not respond, the job counts as due. */
   watch(executionId: string, dueInMs: number, due: () => void): void {
     const timer = this.#options.clock.setTimer(Math.min(Math.max(1, Math.ceil(dueInMs)), timerMsMax), () => {
@@ -49,4 +56,5 @@ export class Debouncer {
   }
 }
 
+const momentMs = 20
 const timerMsMax = 3_600_000

@@ -86,7 +86,7 @@ export class LimitedJobs {
   async #debounce(start: Omit<DebounceStart, 'now'>, replace: Replace): Promise<JobEntry> {
     const { debouncer } = this.#options
     const { executionId } = start
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const joined = await debouncer.join(start)
       if (joined.executionId === executionId) {
         this.#parked.set(
@@ -96,10 +96,12 @@ export class LimitedJobs {
         debouncer.watch(executionId, joined.dueInMs, () => this.#due(executionId))
         return { isParked: true }
       }
-      await this.#parked.get(joined.executionId)?.written.promise
+      const own = this.#parked.get(joined.executionId)
+      await own?.written.promise
       if (await replace(joined.executionId)) return { isParked: false, joined: joined.executionId }
-      // The earlier job has begun, or was cancelled.
-      await debouncer.forget(joined.executionId)
+      // The earlier job has begun, or was cancelled. Or another process is still writing it.
+      if (own || looks >= looksMax) await debouncer.forget(joined.executionId)
+      else await debouncer.moment()
     }
   }
 
@@ -172,6 +174,9 @@ export class LimitedJobs {
     this.#ready(job)
   }
 }
+
+/** How often to look for a job that another process is writing. After that, the process is assumed to have failed. */
+const looksMax = 100
 
 /** `job`: set when it may enter the queue. `isDue`: the debounce is over, and the job asks for a slot in its turn. */
 type ParkedJob = {
