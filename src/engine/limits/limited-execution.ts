@@ -84,6 +84,8 @@ export class LimitedExecution {
     const { workspaceId, visitor, plan } = request
     if (!this.#waiting.hasRoom(workspaceId, visitor)) {
       leave()
+      // It may have a slot already.
+      void granted.promise.then((slot) => slot.release())
       throw new AppError(
         'OVERLOADED',
         'Too many callers are waiting because of the limits of workflows. Try again in a moment.',
