@@ -86,7 +86,7 @@ async function respond(call: Call): Promise<Response> {
   assertAccepting(call, admitted)
   const executionId = newExecutionId()
   const started = () => startRun(call, admitted, runRequest(call, admitted, input, executionId, keyed), stream, keyed)
-  return keyed && admitted.kind === 'sync' ? await keyed.lead(executionId, started, call.headers) : await started()
+  return keyed ? await keyed.start(executionId, admitted.plan, call, started) : await started()
 }
 
 /** Starts a run and responds to its caller. */
@@ -197,7 +197,7 @@ async function respondToFiles(call: Call, admitted: Admitted): Promise<Response>
       const input = await upload.store(given, { workspaceId: deployment.workspaceId, workflowId, executionId })
       return await startRun(call, admitted, runRequest(call, admitted, input, executionId, keyed), stream, keyed)
     }
-    return keyed && admitted.kind === 'sync' ? await keyed.lead(executionId, started, call.headers) : await started()
+    return keyed ? await keyed.start(executionId, admitted.plan, call, started) : await started()
   } catch (error) {
     await upload.takeBack(error)
     throw error

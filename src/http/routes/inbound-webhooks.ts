@@ -56,6 +56,7 @@ type KnownCall = Call & {
 
 /** The outcome of a request with an idempotency key. `claimedBy`: its run; `end`: how it ended, if it ran just now. */
 type Outcome = { claimedBy: string; end: RunEnd | undefined }
+type Accepted = Outcome & { isNew: boolean }
 
 class Receiver {
   readonly #services: WebhookServices
@@ -105,7 +106,6 @@ class Receiver {
   async #start(call: KnownCall): Promise<Response> {
     const { deployment, hook, request, content } = call
     const { limits, clock } = this.#services
-    const { workflowId } = deployment
     const key = requestKeyOf(hook.idempotency, request.headers, content)
     const claim: RequestClaim | undefined = key === undefined ? undefined : { kind: 'request', key, at: clock.now() }
     const found = limits.account(deployment.ownerId)
@@ -116,17 +116,38 @@ class Receiver {
     if (!hook.respondsImmediately && !call.plan.startLimits?.debounce)
       return await this.#respond(call, executionId, claim)
     this.#services.assertAcceptingJobs()
-    // Accepting the job also finds the run with the claim, but by then a duplicate's files would be stored for no run.
-    const claimedBy =
-      claim && holdsFiles(content) ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
-    if (claimedBy !== undefined) return duplicate(call, claimedBy)
-    const { workspaceId, version } = deployment
+    return await this.#accept(call, executionId, claim)
+  }
+
+  /** Starts an asynchronous run. A duplicate that arrives meanwhile waits until the first request was accepted. */
+  async #accept(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Response> {
+    const held = claim && `${call.deployment.workflowId} ${claim.key}`
+    const first = held === undefined ? undefined : this.#inFlight.get(held)
+    if (first) return duplicate(call, (await first).claimedBy)
+    const accepting = this.#jobOf(call, executionId, claim)
+    if (held !== undefined) {
+      this.#inFlight.set(held, accepting)
+      const forget = () => this.#inFlight.delete(held)
+      accepting.then(forget, forget)
+    }
+    const { claimedBy, isNew } = await accepting
+    return isNew ? this.#taken(call, claimedBy) : duplicate(call, claimedBy)
+  }
+
+  async #jobOf(call: KnownCall, executionId: string, claim: RequestClaim | undefined): Promise<Accepted> {
+    const { deployment, content, plan } = call
+    const { workflowId, workspaceId, version } = deployment
+    // Accepting the job also finds the run with the claim. But by then, a duplicate's files would be stored for no run,
+    // and limits would have replaced the run of the first request, or its input, with that of the duplicate.
+    const isEarly = claim && (holdsFiles(content) || plan.startLimits)
+    const claimedBy = isEarly ? await this.#services.findClaim(workflowId, claim.key, claim.at) : undefined
+    if (claimedBy !== undefined) return { claimedBy, end: undefined, isNew: false }
     const run = { workspaceId, workflowId, executionId, input: await this.#inputOf(call, executionId) }
     const job: JobRequest = { ...run, version: version ?? 0, trigger: 'webhook' }
     const accepted = await this.#services.accept(job, claim).catch((error) => this.#refuse(error, run))
-    if (accepted.job) return this.#taken(call, accepted.job.executionId)
+    if (accepted.job) return { claimedBy: accepted.job.executionId, end: undefined, isNew: true }
     await this.#takeBack(run)
-    return duplicate(call, accepted.claimedBy ?? executionId)
+    return { claimedBy: accepted.claimedBy ?? executionId, end: undefined, isNew: false }
   }
 
   /**

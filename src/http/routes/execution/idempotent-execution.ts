@@ -1,9 +1,10 @@
-import type { Clock } from '../../../domain/clock.ts'
+import { type Clock, sleep } from '../../../domain/clock.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { HeldRequest, RequestClaim } from '../../../domain/run/claim.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import type { StoredPause } from '../../../domain/run/pause.ts'
 import type { InSlices } from '../../../domain/slices.ts'
+import type { Plan } from '../../../engine/compile/plan.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import type { RequestUnderWay } from '../../../store/process-store.ts'
 import type { RequestDigest } from '../../requests/idempotency-key.ts'
@@ -70,8 +71,19 @@ export class IdempotentExecution {
     return await this.#paused(executionId, headers)
   }
 
+  /** Starts a run with the key. `work` does not start it when the key is held meanwhile. */
+  start(
+    executionId: string,
+    { startLimits }: Pick<Plan, 'startLimits'>,
+    { headers, request }: { headers: Record<string, string>; request: Request },
+    work: () => Promise<Response>,
+  ): Promise<Response> {
+    if (this.#request.mode === 'sync') return this.#lead(executionId, work, headers)
+    return startLimits ? this.#follow(work, headers, request.signal) : work()
+  }
+
   /** Runs `work` unless another request with the key is under way: then throws IDEMPOTENCY_IN_PROGRESS. */
-  async lead(executionId: string, work: () => Promise<Response>, headers: Record<string, string>): Promise<Response> {
+  async #lead(executionId: string, work: () => Promise<Response>, headers: Record<string, string>): Promise<Response> {
     const { underWay, beginRequest, endRequest } = this.#services
     const { workflowId, key } = this.#request
     const name = `${workflowId} ${key}`
@@ -87,6 +99,30 @@ export class IdempotentExecution {
         // If that fails, the key is free when this process has ended.
         await endRequest(request).catch(() => undefined)
       }
+    } finally {
+      underWay.delete(name)
+    }
+  }
+
+  /**
+   * Accepts the job of a workflow with limits: one request with the key after the other. So a repeat gets the first
+   * response before the limits have replaced the run of the first request.
+   */
+  async #follow(
+    work: () => Promise<Response>,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const { underWay, clock } = this.#services
+    const { workflowId, key } = this.#request
+    const name = `${workflowId} ${key}`
+    for (let looks = 1; underWay.has(name); looks += 1) {
+      if (looks > looksMax) throw inProgress()
+      await sleep(clock, lookEveryMs, signal)
+    }
+    underWay.add(name)
+    try {
+      return (await this.replay(headers)) ?? (await work())
     } finally {
       underWay.delete(name)
     }
@@ -138,6 +174,9 @@ export class IdempotentExecution {
     )
   }
 }
+
+const lookEveryMs = 10
+const looksMax = 100
 
 function inProgress(): AppError {
   const message = 'The first request with this Idempotency-Key is still running. Repeat the request in a moment.'
