@@ -5,12 +5,12 @@ import type { Starts } from '../../../../src/engine/limits/start-limiter.ts'
 import type { RunRequest } from '../../../../src/engine/run/run-request.ts'
 import { ManualClock } from '../../../support/clock.ts'
 
-test('a caller that is sent away gives back the place that it got at the same moment', async () => {
+test('a caller that is sent away gives back the slot that it got at the same moment', async () => {
   const released: string[] = []
-  const place = { isReplaced: false, begin: () => undefined, release: () => void released.push('place') }
+  const slot = { isReplaced: false, begin: () => undefined, release: () => void released.push('slot') }
   const admit: Starts['admit'] = (_start, _limits, granted) => {
-    granted(place)
-    return { place: undefined, leave: () => undefined }
+    granted(slot)
+    return { slot: undefined, leave: () => undefined }
   }
   const execution = new LimitedExecution({
     limiter: { admit } as Starts,
@@ -23,5 +23,5 @@ test('a caller that is sent away gives back the place that it got at the same mo
   const plan = { startLimits: { concurrency: 1 } as StartLimits, limits: {} }
   const request = { workspaceId: 'a', workflowId: 'w', plan, trigger: 'api' } as RunRequest
   await expect(execution.execute(request)).rejects.toMatchObject({ code: 'OVERLOADED' })
-  expect(released).toEqual(['place'])
+  expect(released).toEqual(['slot'])
 })
