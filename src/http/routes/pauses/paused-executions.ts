@@ -35,9 +35,16 @@ export function pausedExecutionRoutes(services: Services, door: Door) {
     if (asked?.pause.kind === 'approval') {
       assertMayAnswer({ role: roleOf(caller, asked.pause.workspaceId), email: by ?? '' }, asked.content)
       const call = { request, fields: asked.content.fields, within: 'input', visitor: undefined }
-      await receiveFormBody(services.runs.pauses, call, ({ values: { approved, ...values }, upload }) =>
+      const outcome = await receiveFormBody(services.runs.pauses, call, ({ values: { approved, ...values }, upload }) =>
         giveAnswer(services.runs.pauses, asked, { approved, values, upload, by }),
       )
+      if (outcome !== 'resumed') {
+        return {
+          status: 'started',
+          executionId,
+          message: 'The answer counts. The run waits for other people.',
+        } as const
+      }
     } else {
       const body = await readJsonBody(request, settings.body)
       const data = isObject(body) ? (body['input'] ?? {}) : body

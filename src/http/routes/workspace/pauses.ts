@@ -5,7 +5,9 @@ import { oneOf } from '../../../domain/one-of.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import { pauseKinds } from '../../../domain/run/pause.ts'
 import { readTime } from '../../../domain/text/iso-time.ts'
+import type { AskedPause } from '../../../engine/jobs/pause-answers.ts'
 import { endedBefore, unknownPause } from '../../../engine/jobs/pause-commands.ts'
+import { waitMsMax } from '../../../language/wait-time.ts'
 import type { Store } from '../../../store/store.ts'
 import { assertMay, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
@@ -28,7 +30,13 @@ const countMax = 1_000
 /** The open pauses of a workspace: `/api/workspaces/<id>/pauses`. */
 export function pauseRoutes(services: Services, door: Door) {
   const { store, pauses, jobs, settings } = services
-  const { answers, linksOf } = services.runs.pauses
+  const { answers, linksOf, environmentOf, clock } = services.runs.pauses
+  /** Hides the secrets of the workspace in a question. Only those who may answer see the question as it was written. */
+  async function hidingOf(workspaceId: string) {
+    const { redactor } = await environmentOf(workspaceId)
+    return <Asked extends Pick<AskedPause, 'content'>>(asked: Asked): Asked =>
+      redactor ? { ...asked, content: JSON.parse(redactor.redact(JSON.stringify(asked.content))) } : asked
+  }
   return new Elysia({ prefix: '/api/workspaces/:id/pauses' })
     .get(
       '',
@@ -40,8 +48,9 @@ export function pauseRoutes(services: Services, door: Door) {
         if (!after) throw new AppError('INVALID_CURSOR', 'cursor must be the nextCursor of the previous page.')
         const page = await store.listPauses({ workspaceId: id, workflowId, kind, after: after[0] ?? 0, limit })
         const last = page.length === limit ? page.at(-1) : undefined
+        const hide = await hidingOf(id)
         return {
-          data: page.map((pause) => listedPause(answers.readListed(pause), pause.workflowName)),
+          data: page.map((pause) => listedPause(hide(answers.readListed(pause)), pause.workflowName)),
           nextCursor: last ? writeCursor([last.number], scope) : null,
         }
       },
@@ -104,7 +113,8 @@ export function pauseRoutes(services: Services, door: Door) {
         const [user, workflow] = await Promise.all([store.findUser(caller.userId), store.getWorkflow(pause.workflowId)])
         const who = { role: roleOf(caller, id), email: user?.email.toLowerCase() ?? '' }
         const links = pause.kind !== 'wait' && mayAnswer(who, content) ? linksOf(contextId) : undefined
-        return pauseDetail(asked, workflow?.document.name ?? null, links)
+        const shown = links ? asked : (await hidingOf(id))(asked)
+        return pauseDetail(shown, workflow?.document.name ?? null, links)
       },
       route({
         name: 'getPause',
@@ -165,11 +175,11 @@ export function pauseRoutes(services: Services, door: Door) {
         assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
         const body = await readJsonBody(request, settings.body)
         const found = await pauseOf(store, id, contextId)
-        const until = untilOf(body)
+        const until = untilOf(body, clock.now())
         if (until === null && found.kind === 'wait')
           throw new AppError('INVALID_INPUT', 'A wait must end at some time.')
         const pause = await pauses.extend(contextId, until)
-        return listedPause(answers.readListed(pause))
+        return listedPause((await hidingOf(id))(answers.readListed(pause)))
       },
       route({
         name: 'extendPause',
@@ -192,13 +202,14 @@ async function pauseOf(store: Pick<Store, 'getPause'>, workspaceId: string, cont
   return pause
 }
 
-function untilOf(body: unknown): number | null {
+function untilOf(body: unknown, now: number): number | null {
   const until = isObject(body) ? body['until'] : undefined
   if (until === null) return null
   const time = typeof until === 'string' ? readTime(until) : undefined
   if (time === undefined) {
     throw new AppError('INVALID_INPUT', 'until must be a time such as 2027-01-31T09:00:00Z, or null for never.')
   }
+  if (time - now > waitMsMax) throw new AppError('INVALID_INPUT', 'until must be at most 400 days from now.')
   return time
 }
 

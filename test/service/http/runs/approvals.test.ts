@@ -101,6 +101,21 @@ describe('an approval', () => {
     expect((await world.call(`${pauses}/unknown`)).status).toBe(404)
   }, 30_000)
 
+  test('shows secrets in its question only to those who may answer', async () => {
+    const variable = `/api/workspaces/${world.workspaceId}/environment/ACCOUNT_NUMBER`
+    await world.call(variable, { method: 'PUT', body: { value: 'account-4711-secret' } })
+    const { link, path } = await ask(asking({ title: 'Pay to {{ACCOUNT_NUMBER}}?' }))
+    const viewer = await world.addMember('viewer')
+    const pauses = `/api/workspaces/${world.workspaceId}/pauses`
+    for (const address of [`${pauses}/${link.id}`, pauses]) {
+      const { text } = await world.call(address, { key: viewer.key })
+      expect(text).toContain('Pay to {{ACCOUNT_NUMBER}}?')
+      expect(text).not.toContain('account-4711-secret')
+    }
+    expect((await world.call(path, { key: null })).json.title).toBe('Pay to account-4711-secret?')
+    expect((await world.call(`${pauses}/${link.id}`)).json.title).toBe('Pay to account-4711-secret?')
+  }, 30_000)
+
   test('does not show its links in the log', async () => {
     const { id, executionId, path, link } = await ask()
     await world.call(path, { key: null, method: 'POST' })

@@ -214,6 +214,8 @@ describe('the pauses of a workspace', () => {
     expect([changed.status, changed.json.until]).toEqual([200, soon])
     expect((await world.call(`${pauses()}/${contextId}/extend`, { body: { until: null } })).status).toBe(400)
     expect((await world.call(`${pauses()}/${contextId}/extend`, { body: { until: 'soon' } })).status).toBe(400)
+    const far = await world.call(`${pauses()}/${contextId}/extend`, { body: { until: '9999-01-01T00:00:00Z' } })
+    expect([far.status, far.json.error]).toEqual([400, 'until must be at most 400 days from now.'])
     await until(executionId, 'completed')
     const other = await paused()
     expect((await world.call(`${pauses()}/${other.contextId}/cancel`, { method: 'POST' })).status).toBe(200)
