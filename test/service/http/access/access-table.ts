@@ -154,7 +154,7 @@ export const accessTable: readonly AccessRow[] = [
     `${pauses}/<pause>/extend`,
     'write',
     200,
-    '{"until":"2099-01-01"}',
+    JSON.stringify({ until: new Date(Date.now() + 86_400_000).toISOString() }),
   ),
   row('GET /api/workspaces/:id/connectors', connectors, 'read', 200),
   row(
