@@ -21,6 +21,8 @@ export class SharedStartLimiter implements Starts {
   readonly #groups = new Map<string, SharedGroup>()
   /** Groups with changes that the store does not know yet. */
   readonly #dirty = new Set<SharedGroup>()
+  /** Groups that ask again until they need no news. A request does not look at the others, which may be very many. */
+  readonly #needing = new Set<SharedGroup>()
   readonly #counts: StartCounter
   #isAsking = false
   #timer: Timer | undefined
@@ -142,24 +144,25 @@ export class SharedStartLimiter implements Starts {
         // The store may have granted slots although its response was lost.
         for (const group of groups) group.isUncertain = true
       }
-      for (const group of groups) this.#forget(group)
+      for (const group of groups) this.#settle(group)
     }
     this.#isAsking = false
     this.#askLater()
   }
 
-  #forget(group: SharedGroup): void {
+  /** Forgets a group without starts, and remembers one that must ask again. */
+  #settle(group: SharedGroup): void {
+    if (group.needsNews) this.#needing.add(group)
+    else this.#needing.delete(group)
     const name = `${group.workflowId} ${group.key}`
     if (group.isEmpty && !this.#dirty.has(group) && this.#groups.get(name) === group) this.#groups.delete(name)
   }
 
   #askLater(): void {
-    if (this.#timer) return
-    const left = [...this.#groups.values()].filter((group) => group.needsNews)
-    if (left.length === 0) return
+    if (this.#timer || this.#needing.size === 0) return
     this.#timer = this.#options.clock.setTimer(askMs, () => {
       this.#timer = undefined
-      for (const group of left) if (group.needsNews) this.#isDirty(group)
+      for (const group of this.#needing) this.#isDirty(group)
       this.#askLater()
     })
   }
