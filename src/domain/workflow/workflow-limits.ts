@@ -1,14 +1,13 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { oneOf } from '../one-of.ts'
+import { limitRanges } from './limit-ranges.ts'
 
-/** The longest time that `MILLRACE_RUN_TIMEOUT_MS` and `MILLRACE_ASYNC_TIMEOUT_MS` allow. */
-const timeoutMsMax = 604_800_000
-/** 31 days. */
-export const windowMsMax = 2_678_400_000
-
-const whole = (minimum: number, maximum: number, unit = '') =>
-  t.Integer({ minimum, maximum, expected: `a whole number from ${minimum} to ${maximum}${unit}` })
+const whole = (name: keyof typeof limitRanges) => {
+  const { min, max } = limitRanges[name]
+  const unit = name.endsWith('Ms') ? ' (milliseconds)' : ''
+  return t.Integer({ minimum: min, maximum: max, expected: `a whole number from ${min} to ${max}${unit}` })
+}
 
 const closed = { additionalProperties: false }
 
@@ -20,31 +19,29 @@ export type BeyondLimit = (typeof beyondLimit)[number]
 export const WorkflowLimits = t.Object(
   {
     /** How long a run may take. */
-    timeoutMs: t.Optional(whole(1, timeoutMsMax, ' (milliseconds)')),
+    timeoutMs: t.Optional(whole('timeoutMs')),
     /** How many runs of a key may be in progress at the same time. */
-    concurrency: t.Optional(whole(1, 100_000)),
+    concurrency: t.Optional(whole('concurrency')),
     /** At most `count` runs of a key start in any period of `windowMs`. */
-    rate: t.Optional(
-      t.Object({ count: whole(1, 1_000_000), windowMs: whole(1, windowMsMax, ' (milliseconds)') }, closed),
-    ),
+    rate: t.Optional(t.Object({ count: whole('count'), windowMs: whole('windowMs') }, closed)),
     /** A template over the input of the trigger. Starts with the same text share the limits. */
     key: t.Optional(t.String({ minLength: 1, maxLength: 1_000 })),
     beyond: t.Optional(oneOf(beyondLimit, { expected: '"queue", "skip", "refuse" or "replace"' })),
     /** How many starts of a key may wait. */
-    queueMax: t.Optional(whole(0, 100_000)),
+    queueMax: t.Optional(whole('queueMax')),
     /** Combines the starts of a key into one run, which begins when no start has come for `quietMs`. */
     debounce: t.Optional(
       t.Object(
         {
-          quietMs: whole(1, 86_400_000, ' (milliseconds)'),
+          quietMs: whole('quietMs'),
           /** The longest time that the run may be delayed after the first start. */
-          maxMs: t.Optional(whole(1, windowMsMax, ' (milliseconds)')),
+          maxMs: t.Optional(whole('maxMs')),
         },
         closed,
       ),
     ),
     /** Queued runs of workflows with a higher priority come before those of other workflows in the same workspace. */
-    priority: t.Optional(whole(-10, 10)),
+    priority: t.Optional(whole('priority')),
   },
   closed,
 )

@@ -1,7 +1,8 @@
 import type { TriggerInput } from '../../domain/run/input.ts'
+import { windowMsMax } from '../../domain/workflow/limit-ranges.ts'
 import { asText, normaliseName, type PathStep, readPath, segmentsOf } from '../../domain/workflow/reference.ts'
 import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import { type BeyondLimit, limitsIn, queueMaxDefault, windowMsMax } from '../../domain/workflow/workflow-limits.ts'
+import { type BeyondLimit, limitsIn, queueMaxDefault } from '../../domain/workflow/workflow-limits.ts'
 import type { Graph } from './graph.ts'
 import type { Report } from './report.ts'
 

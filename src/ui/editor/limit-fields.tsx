@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { limitRanges } from '../../domain/workflow/limit-ranges.ts'
 import { Field, Input, Select } from '../parts/field.tsx'
 import type { Limits } from './document/document.ts'
 import { useDraft, useEditing } from './editing.tsx'
@@ -70,7 +71,7 @@ export function DebounceFields() {
         label="Debounce: quiet time (ms)"
         note="Starts within this time of each other become one run, with the last input. Callers do not wait."
         value={debounce?.quietMs}
-        range={{ min: 1, max: 86_400_000 }}
+        range={limitRanges.quietMs}
         readOnly={readOnly}
         onChange={(quietMs) => change({ debounce: quietMs === undefined ? undefined : { ...debounce, quietMs } })}
       />
@@ -79,7 +80,7 @@ export function DebounceFields() {
           label="Debounce: longest delay (ms)"
           note="The run begins at most this long after the first start. Empty: 31 days."
           value={debounce.maxMs}
-          range={{ min: 1, max: 2_678_400_000 }}
+          range={limitRanges.maxMs}
           readOnly={readOnly}
           onChange={(maxMs) =>
             change({ debounce: { quietMs: debounce.quietMs, ...(maxMs !== undefined && { maxMs }) } })
@@ -109,14 +110,14 @@ export function RateFields() {
         label="Starts per window"
         note="At most this many runs start in any window of the length below."
         value={shown.count}
-        range={{ min: 1, max: 1_000_000 }}
+        range={limitRanges.count}
         readOnly={readOnly}
         onChange={(value) => set('count', value)}
       />
       <NumberField
         label="Window (ms)"
         value={shown.windowMs}
-        range={{ min: 1, max: 2_678_400_000 }}
+        range={limitRanges.windowMs}
         readOnly={readOnly}
         onChange={(value) => set('windowMs', value)}
       />

@@ -1,3 +1,4 @@
+import { limitRanges } from '../../domain/workflow/limit-ranges.ts'
 import { BeyondField, DebounceFields, KeyField, NumberField, RateFields, useLimits } from './limit-fields.tsx'
 
 /** Edits the limits of the workflow. */
@@ -11,7 +12,7 @@ export function WorkflowLimits() {
         label="Time limit of a run (ms)"
         note="A run that takes longer fails. The time in a pause does not count. Empty: the limits of the service."
         value={limits.timeoutMs}
-        range={{ min: 1, max: 604_800_000 }}
+        range={limitRanges.timeoutMs}
         readOnly={readOnly}
         onChange={(timeoutMs) => change({ timeoutMs })}
       />
@@ -19,7 +20,7 @@ export function WorkflowLimits() {
         label="Concurrent runs"
         note="At most this many runs are in progress at the same time. Runs from the editor do not count."
         value={limits.concurrency}
-        range={{ min: 1, max: 100_000 }}
+        range={limitRanges.concurrency}
         readOnly={readOnly}
         onChange={(concurrency) => change({ concurrency })}
       />
@@ -32,7 +33,7 @@ export function WorkflowLimits() {
           label="Starts that may wait"
           note="Further starts are refused. Empty: 1,000."
           value={limits.queueMax}
-          range={{ min: 0, max: 100_000 }}
+          range={limitRanges.queueMax}
           readOnly={readOnly}
           onChange={(queueMax) => change({ queueMax })}
         />
@@ -41,7 +42,7 @@ export function WorkflowLimits() {
         label="Priority"
         note="In a workspace, queued runs of workflows with a higher priority come first. Empty: 0."
         value={limits.priority}
-        range={{ min: -10, max: 10 }}
+        range={limitRanges.priority}
         readOnly={readOnly}
         onChange={(priority) => change({ priority })}
       />
