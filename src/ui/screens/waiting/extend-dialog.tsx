@@ -48,7 +48,7 @@ export function ExtendDialog({
       {!isNever && (
         <TextField
           label="Ends at"
-          note="In your time zone."
+          note="In your time zone, at most 400 days from now."
           type="datetime-local"
           required
           value={until}
