@@ -20,7 +20,7 @@ export type Visit = {
 }
 
 /** The time limit for page actions on a busy machine. */
-export const timeoutMs = 60_000
+export const timeoutMs = 30_000
 
 /** Debian's Chromium, without any background connections. */
 export async function launch(more: readonly string[] = []): Promise<Browser> {

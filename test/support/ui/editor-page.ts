@@ -6,7 +6,7 @@ import type { Visit } from './browser.ts'
 
 /** Waits until the callback finds something. */
 export async function until<Found>(find: () => Promise<Found | undefined | false>): Promise<Found> {
-  const deadline = performance.now() + 60_000
+  const deadline = performance.now() + 30_000
   for (;;) {
     const found = await find()
     if (found) return found
