@@ -26,6 +26,13 @@ export const InputField = t.Object({
 })
 export type InputField = Static<typeof InputField>
 
+/**
+ * The block of another product that a block was imported from. `type`: in the file it came from. `values`: the settings that have no place in the
+ * parameters, kept for people and for an export.
+ */
+export const BlockOrigin = t.Object({ type: t.String({ maxLength: 200 }), values: t.Optional(recordOf(t.Unknown())) })
+export type BlockOrigin = Static<typeof BlockOrigin>
+
 export const Block = t.Object({
   id: t.String({ minLength: 1, maxLength: 200 }),
   type: t.String({ minLength: 1, maxLength: 100 }),
@@ -34,6 +41,8 @@ export const Block = t.Object({
   enabled: t.Optional(t.Boolean()),
   params: t.Optional(recordOf(t.Unknown())),
   parentId: t.Optional(t.Union([t.String(), t.Null()])),
+  /** Absent for blocks that were not imported. */
+  origin: t.Optional(BlockOrigin),
 })
 export type Block = Static<typeof Block>
 
@@ -130,6 +139,8 @@ export const WorkflowDocument = t.Object({
   notes: t.Optional(recordOf(Note)),
   /** Subscriptions belong to the workflow, not to a version. A stored document does not contain them. */
   webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),
+  /** Where an imported workflow came from. `values`: what has no place in the document, kept for an export. */
+  origin: t.Optional(t.Object({ format: t.Literal('sim'), values: t.Optional(recordOf(t.Unknown())) })),
 })
 export type WorkflowDocument = Static<typeof WorkflowDocument>
 

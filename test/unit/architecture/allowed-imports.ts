@@ -21,6 +21,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['domain', 'type:store', 'type:outbound'],
   triggers: ['domain', 'language', 'type:store', 'type:outbound'],
   cluster: ['domain', 'type:store'],
+  sim: ['domain', 'language', 'connectors/built-in-texts.ts'],
   http: [
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
     'credentials',

@@ -1,0 +1,213 @@
+import type { ErrorDetail } from '../domain/errors.ts'
+import { isObject } from '../domain/run/input.ts'
+import { findExcess } from './sim-size.ts'
+
+/**
+ * A workflow of Sim as its export file describes it. Only the structure is read: what a block contains is read by the
+ * mapper of its type.
+ */
+export type SimDocument = {
+  name: string | undefined
+  description: string | undefined
+  /** By the member's name in the file, which edges refer to. */
+  blocks: ReadonlyMap<string, SimBlock>
+  edges: readonly SimEdge[]
+  loops: ReadonlyMap<string, SimContainer>
+  parallels: ReadonlyMap<string, SimContainer>
+  variables: readonly SimVariable[]
+}
+
+export type SimBlock = {
+  id: string
+  type: string
+  name: string
+  position: { x: number; y: number }
+  enabled: boolean
+  /** True for a block of a service that starts runs. */
+  triggerMode: boolean
+  /**
+   * The values of the sub-blocks by their IDs. Their types are not read, because many exports name wrong ones. Null and
+   * empty texts are absent.
+   */
+  values: ReadonlyMap<string, unknown>
+  /** Settings of containers and their inner blocks: `loopType`, `count`, `collection`, `width`, … */
+  data: Readonly<Record<string, unknown>>
+  parentId: string | undefined
+  /** Everything else that the file says about the block. */
+  original: Readonly<Record<string, unknown>>
+}
+
+export type SimEdge = {
+  id: string | undefined
+  source: string
+  target: string
+  sourceHandle: string | undefined
+  targetHandle: string | undefined
+}
+
+/** A loop or parallel. `settings`: all its members, such as `loopType` and `iterations`. */
+export type SimContainer = { id: string; nodes: readonly string[]; settings: Readonly<Record<string, unknown>> }
+
+export type SimVariable = { id: string; name: string; type: string; value: unknown }
+
+/** A tool of an agent. `params`: the values that the author has set; the model sets the others. */
+export type SimTool = {
+  type: string
+  title: string
+  /** The operation of a service's block, such as `send`. */
+  operation: string | undefined
+  toolId: string | undefined
+  params: Readonly<Record<string, unknown>>
+  /** Everything that the file says about the tool. */
+  original: Readonly<Record<string, unknown>>
+}
+
+export type SimReading = { document: SimDocument } | { details: ErrorDetail[] }
+
+/**
+ * Reads an export file. The current form has the workflow in `state`; older files have it at the top. Members of a
+ * wrong type count as absent, unless the file has no blocks at all.
+ */
+export function readSimDocument(value: unknown): SimReading {
+  const excess = findExcess(value)
+  if (excess !== undefined) return { details: [{ path: '', message: excess }] }
+  const found = stateOf(value)
+  if (!found) {
+    const message =
+      'This is not a workflow exported from Sim: it has no object "state.blocks". ' +
+      'Export the workflow in Sim again, or unpack the archive first.'
+    return { details: [{ path: 'state.blocks', message }] }
+  }
+  const { state, outer } = found
+  const metadata = objectOf(state['metadata'])
+  const outerMetadata = objectOf(outer['metadata'])
+  const workflow = objectOf(outer['workflow'])
+  const firstText = (member: string) =>
+    [metadata, outerMetadata, workflow, state, outer].map((each) => textOf(each[member])).find((text) => text.trim())
+  return {
+    document: {
+      name: firstText('name')?.trim(),
+      description: firstText('description'),
+      blocks: blocksOf(state['blocks']),
+      edges: edgesOf(state['edges']),
+      loops: containersOf(state['loops']),
+      parallels: containersOf(state['parallels']),
+      variables: variablesOf(state['variables'] ?? outer['variables']),
+    },
+  }
+}
+
+/** Reads an entry of an agent's tools. */
+export function readSimTool(value: unknown): SimTool | undefined {
+  if (!isObject(value)) return undefined
+  const operation = textOf(value['operation']) || textOf(objectOf(value['params'])['operation'])
+  return {
+    type: textOf(value['type']),
+    title: textOf(value['title']) || textOf(value['name']),
+    operation: operation || undefined,
+    toolId: textOf(value['toolId']) || undefined,
+    params: objectOf(value['params']),
+    original: value,
+  }
+}
+
+/** The object with `blocks`: `state`, `data.workflow.state` and `data.state` of API responses, or the file itself. */
+function stateOf(value: unknown): { state: Record<string, unknown>; outer: Record<string, unknown> } | undefined {
+  if (!isObject(value)) return undefined
+  const data = objectOf(value['data'])
+  const outers = [value, data, objectOf(data['workflow']), objectOf(value['workflow'])]
+  for (const outer of outers) {
+    for (const state of [objectOf(outer['state']), outer]) {
+      if (isObject(state['blocks']) || Array.isArray(state['blocks'])) return { state, outer }
+    }
+  }
+  return undefined
+}
+
+function blocksOf(value: unknown): Map<string, SimBlock> {
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? value.map((block, index) => [textOf(objectOf(block)['id']) || `block-${index + 1}`, block])
+    : Object.entries(objectOf(value))
+  return new Map(entries.map(([id, block]) => [id, blockOf(id, objectOf(block))]))
+}
+
+function blockOf(id: string, original: Record<string, unknown>): SimBlock {
+  const data = objectOf(original['data'])
+  const position = objectOf(original['position'])
+  return {
+    id,
+    type: textOf(original['type']),
+    name: textOf(original['name']),
+    position: { x: numberOf(position['x']), y: numberOf(position['y']) },
+    enabled: original['enabled'] !== false,
+    triggerMode: original['triggerMode'] === true,
+    values: valuesOf(original['subBlocks']),
+    data,
+    parentId: textOf(data['parentId']) || textOf(original['parentId']) || undefined,
+    original,
+  }
+}
+
+/** Current files have `{ id, type, value }` for each sub-block; older ones, and those written by hand, the value. */
+function valuesOf(subBlocks: unknown): Map<string, unknown> {
+  const values = Object.entries(objectOf(subBlocks)).map(([id, subBlock]): [string, unknown] => {
+    const isWrapped = isObject(subBlock) && ('value' in subBlock || 'type' in subBlock || 'id' in subBlock)
+    return [id, isWrapped ? subBlock['value'] : subBlock]
+  })
+  return new Map(values.filter(([, value]) => value !== null && value !== undefined && value !== ''))
+}
+
+function edgesOf(value: unknown): SimEdge[] {
+  if (!Array.isArray(value)) return []
+  return value.map((edge) => {
+    const { id, source, target, sourceHandle, targetHandle } = objectOf(edge)
+    return {
+      id: textOf(id) || undefined,
+      source: textOf(source),
+      target: textOf(target),
+      sourceHandle: textOf(sourceHandle) || undefined,
+      targetHandle: textOf(targetHandle) || undefined,
+    }
+  })
+}
+
+function containersOf(value: unknown): Map<string, SimContainer> {
+  return new Map(
+    Object.entries(objectOf(value)).map(([id, container]) => {
+      const settings = objectOf(container)
+      const nodes: unknown[] = Array.isArray(settings['nodes']) ? settings['nodes'] : []
+      return [id, { id, nodes: nodes.filter((node) => typeof node === 'string'), settings }]
+    }),
+  )
+}
+
+/** An object by ID, or a list in older files. */
+function variablesOf(value: unknown): SimVariable[] {
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? value.map((variable, index) => [`variable-${index + 1}`, variable])
+    : Object.entries(objectOf(value))
+  return entries.map(([key, variable]) => {
+    if (!isObject(variable)) return { id: key, name: key, type: 'plain', value: variable }
+    const { id, name, type } = variable
+    return {
+      id: textOf(id) || key,
+      name: textOf(name) || key,
+      type: textOf(type) || 'plain',
+      value: variable['value'] ?? null,
+    }
+  })
+}
+
+export function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {}
+}
+
+/** A text, or a number or truth value as text. Anything else is an empty text. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
