@@ -11,6 +11,7 @@ import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
 import { operation } from './operation.ts'
 import { parallel } from './parallel.ts'
+import { placeholder } from './placeholder.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
 import { schedule } from './schedule.ts'
@@ -25,6 +26,6 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
     ...[api, operation, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
-    ...[approval, waitForCall],
+    ...[approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

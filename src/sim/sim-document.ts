@@ -15,6 +15,8 @@ export type SimDocument = {
   loops: ReadonlyMap<string, SimContainer>
   parallels: ReadonlyMap<string, SimContainer>
   variables: readonly SimVariable[]
+  /** Members of our documents that Sim's format does not have, in files that we exported. */
+  extras: Readonly<Record<string, unknown>>
 }
 
 export type SimBlock = {
@@ -93,6 +95,7 @@ export function readSimDocument(value: unknown): SimReading {
       loops: containersOf(state['loops']),
       parallels: containersOf(state['parallels']),
       variables: variablesOf(state['variables'] ?? outer['variables']),
+      extras: extrasOf(objectOf(metadata['millrace'])),
     },
   }
 }
@@ -196,6 +199,10 @@ function variablesOf(value: unknown): SimVariable[] {
       value: variable['value'] ?? null,
     }
   })
+}
+
+function extrasOf({ folder, limits }: Record<string, unknown>): Record<string, unknown> {
+  return { ...(folder === undefined ? {} : { folder }), ...(limits === undefined ? {} : { limits }) }
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {

@@ -27,8 +27,8 @@ export const InputField = t.Object({
 export type InputField = Static<typeof InputField>
 
 /**
- * The block of another product that a block was imported from. `type`: in the file it came from. `values`: the settings that have no place in the
- * parameters, kept for people and for an export.
+ * The block of another product from which a block was imported. `type`: its type there. `values`: the settings that
+ * have no place in the parameters, kept for people and for an export.
  */
 export const BlockOrigin = t.Object({ type: t.String({ maxLength: 200 }), values: t.Optional(recordOf(t.Unknown())) })
 export type BlockOrigin = Static<typeof BlockOrigin>

@@ -1,13 +1,76 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
+import { setMember } from '../../domain/run/input.ts'
+import { finish, type Slices } from '../../domain/slices.ts'
+import { readDocument } from '../../domain/workflow/document.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { readSimDocument, type SimDocument } from '../sim-document.ts'
+import { BlockImport } from './block-import.ts'
+import { edgesOf } from './edges.ts'
+import type { SimReport } from './report.ts'
+import { variablesOf } from './variables.ts'
 
 /** An imported workflow, and the report about it. */
-export type SimImport = {
-  name: string
-  document: WorkflowDocument
-  mapped: { blockId: string; from: string; to: string }[]
-  placeholders: { blockId: string; name: string; from: string; needs: string }[]
-  credentials: { name: string; kind?: string; for: string[] }[]
-  notes: string[]
-}
+export type SimImport = { name: string; document: WorkflowDocument } & SimReport
 export type SimImporting = SimImport | { details: ErrorDetail[] }
+
+/** Converts a workflow file of Sim. `details` says why a value is not one. */
+export function importSim(value: unknown): SimImporting {
+  return finish(importSimInSlices(value))
+}
+
+export function* importSimInSlices(value: unknown): Slices<SimImporting> {
+  const reading = readSimDocument(value)
+  yield
+  if ('details' in reading) return reading
+  const sim = reading.document
+  if (sim.blocks.size === 0) {
+    return { details: [{ path: 'state.blocks', message: 'The workflow in the file has no blocks.' }] }
+  }
+  const blocks = new BlockImport(sim)
+  yield* blocks.map()
+  const variables = variablesOf(sim, blocks.assignedNames())
+  yield* blocks.translate(variables.names)
+  const edges = edgesOf(sim, blocks)
+  yield
+  const name = nameOf(sim)
+  const draft: Record<string, unknown> = {
+    name,
+    ...(sim.description?.trim() ? { description: sim.description.slice(0, 10_000) } : {}),
+    blocks: recordOf(blocks.blocks),
+    edges: edges.edges,
+    loops: recordOf(blocks.loops),
+    parallels: recordOf(blocks.parallels),
+    variables: recordOf(variables.variables),
+    ...(blocks.notesOnCanvas.size > 0 ? { notes: recordOf(blocks.notesOnCanvas) } : {}),
+    origin: { format: 'sim', ...originValues({ ...blocks.lost, ...edges.lost }) },
+    ...sim.extras,
+  }
+  yield
+  const read = readDocument(draft)
+  if ('details' in read) return read
+  const { report } = blocks
+  return {
+    name,
+    document: read.document,
+    mapped: report.mapped,
+    placeholders: report.placeholders,
+    credentials: report.credentials,
+    notes: [...report.notes, ...edges.notes, ...variables.notes],
+  }
+}
+
+function nameOf({ name = '' }: SimDocument): string {
+  const clean = name.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim()
+  return clean.slice(0, 200).trim() || 'Imported workflow'
+}
+
+function recordOf<Value>(members: ReadonlyMap<string, Value>): Record<string, Value> {
+  const record: Record<string, Value> = {}
+  for (const [name, value] of members) setMember(record, name, value)
+  return record
+}
+
+function originValues(lost: Record<string, unknown>): { values?: Record<string, unknown> } {
+  const values = Object.fromEntries(Object.entries(lost).filter(([, value]) => value !== undefined))
+  return Object.keys(values).length > 0 ? { values } : {}
+}

@@ -1,5 +1,5 @@
 import type { PathStep } from '../../domain/workflow/reference.ts'
-import type { SimBlock, SimDocument, SimTool } from '../sim-document.ts'
+import type { SimBlock, SimDocument, SimEdge, SimTool } from '../sim-document.ts'
 import type { SimValues } from './sim-values.ts'
 
 /**
@@ -22,8 +22,8 @@ export type MappedBlock = {
   params: Record<string, unknown>
   /** Blocks that follow, each connected to the one before. Edges leave the last one. */
   then?: readonly FollowingBlock[]
-  /** Our handle for a handle of Sim, which is `source` if the edge has none. The same handle if this is absent. */
-  handle?(sourceHandle: string): string
+  /** Our handle for an edge that leaves the block. The handle of the edge, or else `source`, if this is absent. */
+  handle?(edge: SimEdge): string
   /**
    * Where the value behind a path of the original's outputs is now: a path of our outputs. `undefined` if there is no
    * such value. The same path if this is absent.
@@ -34,6 +34,8 @@ export type MappedBlock = {
   notes?: readonly string[]
   /** Values for the export that have no place in `params`, such as the ID of a condition's last branch. */
   kept?: Readonly<Record<string, unknown>>
+  /** Parts that cannot be part of our block, such as tools of an agent. Each becomes a placeholder block beside it. */
+  beside?: readonly PlaceholderBeside[]
 }
 
 /** `suffix`: makes the ID from that of the first block. `leaves`: the handle at which the next block is connected. */
@@ -42,6 +44,17 @@ export type FollowingBlock = {
   name: string
   type: string
   params: Record<string, unknown>
+  leaves?: string
+}
+
+/** `suffix`: as above. `values`: say where the export puts the part. `leaves`: the handle that leads to it, if any. */
+export type PlaceholderBeside = {
+  suffix: string
+  name: string
+  from: string
+  original: unknown
+  needs: string
+  values: Readonly<Record<string, unknown>>
   leaves?: string
 }
 

@@ -1,0 +1,131 @@
+import { isObject } from '../../../domain/run/input.ts'
+import { mapServiceTool } from '../../services/map-service.ts'
+import { readSimTool, type SimBlock, type SimTool, textOf } from '../../sim-document.ts'
+import type { PlaceholderBeside, ToolMapping, WantedCredential } from '../mapping.ts'
+import { parseJson, type SimValues, SimValues as Values } from '../sim-values.ts'
+import { apiRequestOf } from './api.ts'
+
+type MappedTools = {
+  tools: Record<string, unknown>[]
+  beside: PlaceholderBeside[]
+  credentials: WantedCredential[]
+  notes: string[]
+  kept: Record<string, unknown>
+}
+
+/** The tools of an agent. Those that our agent cannot call become placeholders beside it. */
+export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
+  const mapped: MappedTools = { tools: [], beside: [], credentials: [], notes: [], kept: {} }
+  const list = values.json('tools')
+  const names = new Set<string>()
+  const settings: unknown[] = []
+  for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
+    const tool = readSimTool(entry)
+    if (!tool) continue
+    const mapping = toolOf(tool, agent)
+    const usage = textOf(tool.original['usageControl'])
+    if ('needs' in mapping) {
+      mapped.beside.push(placeholderOf(tool, index, agent, mapping.needs))
+      continue
+    }
+    const name = freeName(textOf(mapping.tool['name']) || tool.title || tool.type, names)
+    mapped.tools.push({ ...mapping.tool, name })
+    mapped.credentials.push(...(mapping.credentials ?? []))
+    mapped.notes.push(...(mapping.notes ?? []))
+    if (usage === 'force' || usage === 'none') {
+      const before = usage === 'force' ? 'had to call' : 'never called'
+      mapped.notes.push(`In Sim, the model ${before} the tool "${tool.title || name}". Now it decides by itself.`)
+    }
+    const { params: _, ...others } = tool.original
+    settings.push({ index, ...others, ...(mapping.kept ? { params: mapping.kept } : {}) })
+  }
+  if (settings.length > 0) mapped.kept['toolSettings'] = settings
+  return mapped
+}
+
+function toolOf(tool: SimTool, agent: SimBlock): ToolMapping {
+  switch (tool.type) {
+    case 'workflow':
+    case 'workflow_input':
+      return workflowTool(tool)
+    case 'api':
+    case 'http_request':
+      return apiTool(tool)
+    case 'custom-tool':
+      return { needs: `a workflow with the code of the custom tool "${tool.title}" in a function block, as a tool` }
+    case 'mcp':
+    case 'mcp-server':
+      return { needs: 'a client for MCP servers, which agents do not have yet' }
+    case 'function':
+      return { needs: 'a workflow with a function block, as a tool: agents cannot write and run code themselves' }
+    default:
+      return mapServiceTool(tool, agent) ?? { needs: `a tool that does what "${tool.type || 'unknown'}" does in Sim` }
+  }
+}
+
+function workflowTool(tool: SimTool): ToolMapping {
+  const workflowId = textOf(tool.params['workflowId'])
+  if (workflowId === '') return { needs: 'the workflow that the tool calls' }
+  const { workflowId: _, ...kept } = tool.params
+  const description = textOf(tool.params['description']) || textOf(tool.original['description'])
+  return {
+    tool: { type: 'workflow', workflowId, ...(description === '' ? {} : { description }) },
+    notes: [`Its tool "${tool.title}" calls the workflow ${workflowId} of Sim. Choose the imported workflow instead.`],
+    ...(Object.keys(kept).length > 0 ? { kept } : {}),
+  }
+}
+
+/** The model gives what the author has left empty. */
+function apiTool(tool: SimTool): ToolMapping {
+  const values = new Values(new Map(Object.entries(tool.params)))
+  const request = apiRequestOf(values)
+  const properties: Record<string, unknown> = {}
+  for (const [name, description] of [
+    ['url', 'The URL of the request.'],
+    ['body', 'The body of the request.'],
+  ] as const) {
+    if (request[name] !== undefined || (name === 'body' && (request['method'] ?? 'GET') === 'GET')) continue
+    properties[name] = { type: name === 'url' ? 'string' : 'object', description }
+    request[name] = `<args.${name}>`
+  }
+  const rest = values.rest()
+  const parameters = { type: 'object', properties, required: Object.keys(properties) }
+  return {
+    tool: { type: 'api', description: textOf(tool.original['description']) || tool.title, parameters, params: request },
+    ...(rest.length > 0 ? { kept: Object.fromEntries(rest) } : {}),
+  }
+}
+
+function placeholderOf(tool: SimTool, index: number, agent: SimBlock, needs: string): PlaceholderBeside {
+  return {
+    suffix: `tool-${index + 1}`,
+    name: `${agent.name} tool ${tool.title || tool.type || index + 1}`,
+    from: tool.type || 'tool',
+    original: tool.original,
+    needs,
+    values: { part: 'tool', of: agent.id, index },
+  }
+}
+
+/** A name that models accept, and that no other tool has. */
+function freeName(title: string, names: Set<string>): string {
+  const base =
+    title
+      .trim()
+      .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+      .slice(0, 60) || 'tool'
+  let name = base
+  for (let copy = 2; names.has(name); copy += 1) name = `${base.slice(0, 56)}_${copy}`
+  names.add(name)
+  return name
+}
+
+/** A list that may be written as JSON. */
+export function listOf(value: unknown): unknown[] {
+  const list = typeof value === 'string' ? parseJson(value) : value
+  return Array.isArray(list) ? list : []
+}
+
+export function objectsOf(value: unknown): Record<string, unknown>[] {
+  return listOf(value).filter(isObject)
+}

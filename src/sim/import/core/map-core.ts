@@ -1,0 +1,40 @@
+import type { MapBlock } from '../mapping.ts'
+import { mapAgent } from './agent.ts'
+import { mapApi } from './api.ts'
+import { mapCondition, mapRouter, mapRouterV2 } from './branches.ts'
+import { mapHuman } from './human.ts'
+import { mapFunction, mapResponse, mapVariables, mapWait, mapWorkflow } from './steps.ts'
+import {
+  mapApiTrigger,
+  mapChatTrigger,
+  mapManualTrigger,
+  mapSchedule,
+  mapStart,
+  mapStarter,
+  mapWebhook,
+} from './triggers.ts'
+
+/** The mappers of Sim's own blocks, by type. */
+export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlock>([
+  ['start_trigger', mapStart],
+  ['starter', mapStarter],
+  ['api_trigger', mapApiTrigger],
+  ['input_trigger', mapManualTrigger],
+  ['manual_trigger', mapManualTrigger],
+  ['chat_trigger', mapChatTrigger],
+  ['schedule', mapSchedule],
+  ['generic_webhook', mapWebhook],
+  ['webhook', mapWebhook],
+  ['agent', mapAgent],
+  ['function', mapFunction],
+  ['condition', mapCondition],
+  ['router', mapRouter],
+  ['router_v2', mapRouterV2],
+  ['api', mapApi],
+  ['response', mapResponse],
+  ['variables', mapVariables],
+  ['wait', mapWait],
+  ['human_in_the_loop', mapHuman],
+  ['workflow', mapWorkflow],
+  ['workflow_input', mapWorkflow],
+])

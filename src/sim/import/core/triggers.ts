@@ -1,0 +1,142 @@
+import { isObject } from '../../../domain/run/input.ts'
+import type { PathStep } from '../../../domain/workflow/reference.ts'
+import { textOf } from '../../sim-document.ts'
+import type { BlockToMap, MappedBlock } from '../mapping.ts'
+import { parseJson, type SimValues } from '../sim-values.ts'
+import { scheduleParameters } from './schedule-times.ts'
+
+/** A start block: other services start the workflow by its API. */
+export function mapStart({ values }: BlockToMap): MappedBlock {
+  const inputFormat = inputFormatOf(values)
+  const declared = new Set(inputFormat.map(({ name }) => name))
+  return {
+    type: 'api_trigger',
+    params: inputFormat.length > 0 ? { inputFormat } : {},
+    // Our trigger has everything that was sent in `input`, and beside it the declared fields only.
+    output: (path) => (declared.has(textOf(path[0])) && path[0] !== 'input' ? path : ['input', ...path]),
+    notes: ['It starts runs by the API only. If people chat with the workflow, add a chat trigger.'],
+  }
+}
+
+/** The start block of old files, which says how the workflow starts. */
+export function mapStarter(input: BlockToMap): MappedBlock {
+  const { values } = input
+  const start = textOf(values.peek('startWorkflow'))
+  if (start === 'schedule') {
+    values.drop('startWorkflow')
+    return mapSchedule(input)
+  }
+  if (start === 'webhook') {
+    values.drop('startWorkflow')
+    return mapWebhook(input)
+  }
+  if (start === 'chat') {
+    values.drop('startWorkflow')
+    return { type: 'chat_trigger', params: {} }
+  }
+  values.drop('startWorkflow')
+  const mapped = mapStart(input)
+  const { output } = mapped
+  const first = (path: readonly PathStep[]) => (path[0] === 'input' && path.length > 1 ? path.slice(1) : path)
+  return { ...mapped, ...(output ? { output: (path) => output(first(path)) } : {}), kept: { startWorkflow: start } }
+}
+
+export function mapApiTrigger({ values }: BlockToMap): MappedBlock {
+  return { type: 'api_trigger', params: withFormat(values) }
+}
+
+export function mapManualTrigger({ values }: BlockToMap): MappedBlock {
+  return { type: 'manual_trigger', params: withFormat(values) }
+}
+
+export function mapChatTrigger(): MappedBlock {
+  return { type: 'chat_trigger', params: {} }
+}
+
+export function mapSchedule({ values }: BlockToMap): MappedBlock {
+  const { params, notes } = scheduleParameters(values)
+  return { type: 'schedule', params, notes }
+}
+
+export function mapWebhook({ values }: BlockToMap): MappedBlock {
+  const notes = ['Its address is a new one. Enter it in the service that sends the requests.']
+  const params: Record<string, unknown> = { methods: ['POST', 'GET'] }
+  const token = values.text('token')
+  const header = values.text('secretHeaderName')
+  const requiresToken = values.take('requireAuth')
+  if (token !== undefined || isTrue(requiresToken)) {
+    const secret = token ?? '{{WEBHOOK_TOKEN}}'
+    params['authentication'] =
+      header === undefined ? { type: 'bearer', token: secret } : { type: 'header', name: header, value: secret }
+    if (token === undefined) notes.push('The file has no token. Set the variable WEBHOOK_TOKEN of the workspace.')
+  }
+  const field = values.text('idempotencyField')
+  if (field !== undefined) params['idempotency'] = { field }
+  return {
+    type: 'webhook_trigger',
+    params,
+    notes,
+    output: webhookOutput,
+    kept: {
+      ...(requiresToken === undefined ? {} : { requireAuth: requiresToken }),
+      ...(header !== undefined && params['authentication'] === undefined ? { secretHeaderName: header } : {}),
+    },
+  }
+}
+
+/** Fields of the body are outputs in Sim. Old workflows have the whole request in `webhook.data`. */
+function webhookOutput(path: readonly PathStep[]): readonly PathStep[] {
+  const [first] = path
+  if (first === 'webhook' && path[1] === 'data') {
+    const [part, ...rest] = path.slice(2)
+    return part === 'headers' || part === 'method' ? [part, ...rest] : ['body', ...(part === undefined ? [] : rest)]
+  }
+  if (first === 'body' || first === 'headers' || first === 'query' || first === 'method') return path
+  return ['body', ...path]
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true'
+}
+
+function withFormat(values: SimValues): Record<string, unknown> {
+  const inputFormat = inputFormatOf(values)
+  return inputFormat.length > 0 ? { inputFormat } : {}
+}
+
+export type SimField = { name: string; type: string; value?: unknown; description?: string; required?: boolean }
+
+/** The declared fields of an input. Fields without a name, which the editor of Sim leaves behind, are skipped. */
+export function inputFormatOf(values: SimValues): SimField[] {
+  const list = values.json('inputFormat')
+  if (!Array.isArray(list)) return []
+  const seen = new Set<string>()
+  return list.filter(isObject).flatMap((field): SimField[] => {
+    const name = textOf(field['name']).slice(0, 200)
+    if (name.trim() === '' || seen.has(name)) return []
+    seen.add(name)
+    const type = fieldTypes[textOf(field['type'])] ?? 'string'
+    const value = sampleOf(field['value'], type)
+    const description = textOf(field['description'])
+    return [
+      {
+        ...{ name, type },
+        ...(value === undefined ? {} : { value }),
+        ...(description === '' ? {} : { description }),
+        ...(field['required'] === true ? { required: true } : {}),
+      },
+    ]
+  })
+}
+
+const fieldTypes: Readonly<Record<string, string>> = {
+  ...{ string: 'string', number: 'number', boolean: 'boolean', object: 'object', array: 'array' },
+  ...{ files: 'files', file: 'files', 'file[]': 'files', json: 'object' },
+}
+
+/** The sample for manual runs. Sim keeps every sample as text. */
+function sampleOf(value: unknown, type: string): unknown {
+  if (value === '' || value === null || value === undefined) return undefined
+  if (type === 'string' || typeof value !== 'string') return value
+  return parseJson(value) ?? value
+}

@@ -1,0 +1,92 @@
+import { mapMembers } from '../../domain/edits/deep-map.ts'
+import { mayHoldSegments, normaliseName, type PathStep, segmentsOf } from '../../domain/workflow/reference.ts'
+
+/** A block that references can name. `output`: see `MappedBlock`. */
+export type ReferencedBlock = {
+  name: string
+  output?: ((path: readonly PathStep[]) => readonly PathStep[] | undefined) | undefined
+  /** Whether all outputs were members of `response` in old files. */
+  hadResponse: boolean
+}
+
+/**
+ * Translates the references in the texts of one workflow: names of blocks that have another name here, outputs that are
+ * elsewhere, and run variables, whose names Sim compares without case and spaces.
+ */
+export class Translator {
+  readonly #blocks: ReadonlyMap<string, ReferencedBlock>
+  readonly #variables: ReadonlyMap<string, string>
+  /** The references that could not be translated, with the reason. */
+  readonly problems = new Map<string, string>()
+
+  /** Both by normalised name. */
+  constructor(blocks: ReadonlyMap<string, ReferencedBlock>, variables: ReadonlyMap<string, string>) {
+    this.#blocks = blocks
+    this.#variables = variables
+  }
+
+  /** A value with all its texts translated. Member names stay as they are. */
+  value(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((item) => this.value(item))
+    if (typeof value === 'object' && value !== null) {
+      return mapMembers(value as Record<string, unknown>, (member) => this.value(member))
+    }
+    return value
+  }
+
+  text(text: string): string {
+    if (!mayHoldSegments(text)) return text
+    let translated = ''
+    for (const segment of segmentsOf(text)) {
+      if (segment.kind === 'text') translated += segment.text
+      else if (segment.kind === 'environment') translated += segment.source
+      else translated += this.#reference(segment.source, segment.name, segment.path)
+    }
+    return translated
+  }
+
+  #reference(source: string, name: string, path: readonly PathStep[]): string {
+    if (name === 'variable') return this.#variable(source, path)
+    const block = this.#blocks.get(name)
+    if (!block) {
+      const isName = /^[\p{L}\p{N}_-]+$/u.test(name)
+      if (isName && !known.has(name)) this.problems.set(source, 'the workflow has no block of this name')
+      return source
+    }
+    const current = block.hadResponse && path[0] === 'response' && path.length > 1 ? path.slice(1) : path
+    const moved = block.output ? block.output(current) : current
+    if (moved === undefined || moved.length === 0) {
+      this.problems.set(source, `"${block.name}" has no such output here`)
+      return written(block.name, path)
+    }
+    return isSame(moved, path) && normaliseName(block.name) === name ? source : written(block.name, moved)
+  }
+
+  #variable(source: string, [first, ...rest]: readonly PathStep[]): string {
+    const name = this.#variables.get(normaliseName(String(first)))
+    if (name === undefined) {
+      this.problems.set(source, 'the workflow has no variable of this name')
+      return source
+    }
+    return name === first ? source : `<variable${written('', [name, ...rest]).slice(1)}`
+  }
+}
+
+/** Names that do not belong to blocks, and those that only look like references, as in HTML. */
+const known = new Set(['loop', 'parallel', 'batch', 'args', 'api', 'chat', 'webhook', 'schedule', 'manual'])
+
+function isSame(a: readonly PathStep[], b: readonly PathStep[]): boolean {
+  return a.length === b.length && a.every((step, index) => step === b[index])
+}
+
+/** A reference as an author writes it. */
+export function written(name: string, path: readonly PathStep[]): string {
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`
+    return plainKey.test(step) ? `.${step}` : `["${step.replaceAll(/["\\]/g, String.raw`\$&`)}"]`
+  })
+  return `<${normaliseName(name)}${steps.join('')}>`
+}
+
+const plainKey = /^[^\s.[\]<>"'`(){},;=&|!?:+*/\\%^~]+$/

@@ -1,0 +1,38 @@
+import { normaliseName } from '../../domain/workflow/reference.ts'
+import type { Variable } from '../../domain/workflow/workflow.ts'
+import type { SimDocument, SimVariable } from '../sim-document.ts'
+import { parseJson } from './sim-values.ts'
+
+export type ImportedVariables = { variables: Map<string, Variable>; names: string[]; notes: string[] }
+
+/** `assigned`: variables that blocks set. Sim accepts names there that the workflow does not declare. */
+export function variablesOf({ variables }: SimDocument, assigned: Iterable<string>): ImportedVariables {
+  const found = new Map<string, Variable>()
+  const notes: string[] = []
+  for (const variable of variables) {
+    const name = freeName(variable.name, found)
+    if (name !== variable.name) notes.push(`The variable "${variable.name}" is called "${name}" now.`)
+    found.set(name, { type: variable.type, value: variableValue(variable) })
+  }
+  const known = new Set(Array.from(found.keys(), normaliseName))
+  for (const name of assigned) {
+    if (name === '' || name === '__proto__' || known.has(normaliseName(name))) continue
+    known.add(normaliseName(name))
+    found.set(name, { value: null })
+    notes.push(`The variable "${name}" was set, but not declared. It is declared now.`)
+  }
+  return { variables: found, names: [...found.keys()], notes }
+}
+
+function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  const base = wanted === '' || wanted === '__proto__' ? 'variable' : wanted
+  let name = base
+  for (let copy = 2; taken.has(name); copy += 1) name = `${base}${copy}`
+  return name
+}
+
+/** Sim keeps most values as text. */
+function variableValue({ type, value }: SimVariable): unknown {
+  if (typeof value !== 'string' || type === 'string' || type === 'plain') return value
+  return parseJson(value) ?? value
+}
