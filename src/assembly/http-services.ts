@@ -22,6 +22,7 @@ import { findRunState } from '../http/responses/jobs.ts'
 import type { PauseServices } from '../http/run-services.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import { UnsentResponses } from '../http/streams/unsent-responses.ts'
+import { importSimInSlices } from '../sim/import/import-sim.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
@@ -82,6 +83,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     async readDocument(body, workspaceId) {
       work.assertRoom(workspaceId)
       return await work.run(workspaceId, readDocumentInSlices(body))
+    },
+    async importSim(file, workspaceId) {
+      work.assertRoom(workspaceId)
+      return await work.run(workspaceId, importSimInSlices(file))
     },
     async completeDocument(sent, before, workspaceId) {
       const complete = giveParameters(sent, before, registry, newId)

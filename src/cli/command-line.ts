@@ -48,7 +48,7 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     load: async () => (await import('./commands/credentials.ts')).credentials,
   },
   workflows: {
-    summary: 'push, list, export, deploy, undeploy, versions, activate, status',
+    summary: 'push, import, list, export, deploy, undeploy, versions, activate, status',
     load: async () => (await import('./commands/workflows.ts')).workflows,
   },
   run: {

@@ -31,6 +31,7 @@ import { swaggerRoutes } from './routes/swagger.ts'
 import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
+import { workflowImportRoutes } from './routes/workflow-import.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
@@ -128,6 +129,7 @@ export type Api = { '~Routes': ReturnType<typeof apiRoutes>['~Routes'] & EditorA
 function apiRoutes(services: Services, door: Door) {
   return new Elysia()
     .use(workflowRoutes(services, door))
+    .use(workflowImportRoutes(services, door))
     .use(pinRoutes(services, door))
     .use(deploymentRoutes(services, door))
     .use(executionRoutes(services, door))

@@ -12,7 +12,6 @@ import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
-import type { DocumentReading } from '../domain/workflow/document.ts'
 import type { DocumentLimits } from '../domain/workflow/document-size.ts'
 import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
@@ -39,6 +38,7 @@ import type { TestListeners } from '../triggers/test-listeners.ts'
 import type { DeliveryCommands } from '../webhooks/delivery-commands.ts'
 import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import type { TestDeliveries } from '../webhooks/test-delivery.ts'
+import type { DocumentServices } from './document-services.ts'
 import type { Peers } from './peers/peers.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { TakenRequest } from './requests/taken-request.ts'
@@ -47,15 +47,13 @@ import type { ChatServices, ExecuteServices, FormServices, PauseServices, Webhoo
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
 /** Everything that the HTTP interface uses; `assembly/http-services.ts` puts it together. */
-export type Services = {
+export type Services = DocumentServices & {
   store: Store
   lookUpKey: LookUpKey
   deployments: {
     /** Call after a deployment has changed: the next run loads it again. */
     forget(workflowId: string): void
   }
-  /** Reads a document that a client sent. Rejects with OVERLOADED when many large ones wait. */
-  readDocument(body: unknown, workspaceId: string): Promise<DocumentReading>
   /**
    * Prepares a document from a client for the store: fills in the parameters that the service assigns, and seals the
    * secrets. `before`: the stored document.

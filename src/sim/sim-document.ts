@@ -12,6 +12,8 @@ export type SimDocument = {
   /** By the member's name in the file, which edges refer to. */
   blocks: ReadonlyMap<string, SimBlock>
   edges: readonly SimEdge[]
+  /** The edges by their source. */
+  outgoing: ReadonlyMap<string, readonly SimEdge[]>
   loops: ReadonlyMap<string, SimContainer>
   parallels: ReadonlyMap<string, SimContainer>
   variables: readonly SimVariable[]
@@ -86,12 +88,14 @@ export function readSimDocument(value: unknown): SimReading {
   const workflow = objectOf(outer['workflow'])
   const firstText = (member: string) =>
     [metadata, outerMetadata, workflow, state, outer].map((each) => textOf(each[member])).find((text) => text.trim())
+  const edges = edgesOf(state['edges'])
   return {
     document: {
       name: firstText('name')?.trim(),
       description: firstText('description'),
       blocks: blocksOf(state['blocks']),
-      edges: edgesOf(state['edges']),
+      edges,
+      outgoing: bySource(edges),
       loops: containersOf(state['loops']),
       parallels: containersOf(state['parallels']),
       variables: variablesOf(state['variables'] ?? outer['variables']),
@@ -112,6 +116,11 @@ export function readSimTool(value: unknown): SimTool | undefined {
     params: objectOf(value['params']),
     original: value,
   }
+}
+
+/** The object with `blocks`, which a file may have in several places. Undefined if it is not a workflow of Sim. */
+export function simStateIn(value: unknown): Record<string, unknown> | undefined {
+  return stateOf(value)?.state
 }
 
 /** The object with `blocks`: `state`, `data.workflow.state` and `data.state` of API responses, or the file itself. */
@@ -182,6 +191,16 @@ function containersOf(value: unknown): Map<string, SimContainer> {
       return [id, { id, nodes: nodes.filter((node) => typeof node === 'string'), settings }]
     }),
   )
+}
+
+function bySource(edges: readonly SimEdge[]): Map<string, SimEdge[]> {
+  const outgoing = new Map<string, SimEdge[]>()
+  for (const edge of edges) {
+    const list = outgoing.get(edge.source)
+    if (list) list.push(edge)
+    else outgoing.set(edge.source, [edge])
+  }
+  return outgoing
 }
 
 /** An object by ID, or a list in older files. */

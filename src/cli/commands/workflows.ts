@@ -19,6 +19,7 @@ import {
   workspaceOf,
 } from '../support/service.ts'
 import { readWorkflowFiles } from '../support/workflow-files.ts'
+import { importCommand } from './workflow-import.ts'
 
 const push: Command = {
   summary: 'creates or updates workflows from files: all of them or none',
@@ -213,5 +214,5 @@ const status = onWorkflow({
 
 export const workflows: CommandGroup = {
   summary: 'workflows of a service',
-  commands: { push, list, export: exportCommand, deploy, undeploy, versions, activate, status },
+  commands: { push, import: importCommand, list, export: exportCommand, deploy, undeploy, versions, activate, status },
 }

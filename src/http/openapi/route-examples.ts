@@ -359,6 +359,23 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   createWorkflow: { request: { ...document, workspaceId }, responses: { 201: saved } },
+  importWorkflow: {
+    request: { workspaceId, format: 'sim', document: { version: '1.0', state: { blocks: {}, edges: [] } } },
+    responses: {
+      201: {
+        ...{
+          id: workflowId,
+          name: document.name,
+          mapped: [{ blockId: 'start', from: 'start_trigger', to: 'api_trigger' }],
+        },
+        placeholders: [
+          { blockId: 'search', name: 'Search', from: 'knowledge', needs: 'a knowledge base, which the service lacks' },
+        ],
+        credentials: [{ name: 'slack', kind: 'bearer', for: ['tell'] }],
+        notes: ['"Start": It starts runs by the API only. If people chat with the workflow, add a chat trigger.'],
+      },
+    },
+  },
   getWorkflow: { responses: { 200: workflow } },
   replaceWorkflow: { request: document, responses: { 200: saved } },
   listPins: { responses: { 200: { data: [{ blockId: 'weather', output: pinned, updatedAt: savedAt }] } } },

@@ -67,6 +67,39 @@ export type SavedWorkflow = Static<typeof SavedWorkflow>
 /** The check of a document that is not saved. Its addresses are the requested ones. */
 export const CheckResponse = t.Object({ findings: t.Array(FindingResponse), ...started }, { $id: 'Checked' })
 
+/** The report of an import. */
+export const ImportedWorkflow = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    mapped: t.Array(t.Object({ blockId: t.String(), from: t.String(), to: t.String() }), {
+      description: 'The blocks that have a counterpart, with their types before and now.',
+    }),
+    placeholders: t.Array(t.Object({ blockId: t.String(), name: t.String(), from: t.String(), needs: t.String() }), {
+      description: 'The blocks that must be replaced before the workflow can be deployed.',
+    }),
+    credentials: t.Array(t.Object({ name: t.String(), kind: t.Optional(t.String()), for: t.Array(t.String()) }), {
+      description: 'The credentials of the workspace that blocks name. Those that do not exist must be created.',
+    }),
+    notes: t.Array(t.String(), { description: 'Whole sentences about what differs from before.' }),
+  },
+  { $id: 'ImportedWorkflow' },
+)
+
+export const WorkflowImport = t.Object(
+  {
+    workspaceId: t.Optional(
+      t.String({ description: 'When absent: the only workspace that you can see, or the only one that you own.' }),
+    ),
+    format: t.Optional(t.Literal('sim', { description: 'The product that exported the file.' })),
+    document: t.Unknown({ description: 'The content of the file.', expected: 'the content of a workflow file' }),
+    update: t.Optional(
+      t.Boolean({ description: 'Whether to replace the workflow of this name, if an import created it.' }),
+    ),
+  },
+  { $id: 'WorkflowImport' },
+)
+
 export const WorkflowList = listOf(
   t.Object(
     {

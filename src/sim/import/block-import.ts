@@ -40,6 +40,7 @@ export class BlockImport {
   readonly #referenced = new Map<string, ReferencedBlock>()
   /** The parameters that contain references of the file, by the name of the block in it. */
   readonly #untranslated: { id: string; called: string }[] = []
+  readonly #lostOfNotes = new Map<string, unknown>()
   readonly #overridden = new Map<string, Readonly<Record<string, unknown>>>()
 
   constructor(sim: SimDocument) {
@@ -60,6 +61,7 @@ export class BlockImport {
       else this.#addBlock(block)
       yield
     }
+    if (this.#lostOfNotes.size > 0) this.lost['notes'] = Object.fromEntries(this.#lostOfNotes)
     this.#addContainers()
   }
 
@@ -112,7 +114,7 @@ export class BlockImport {
       this.notesOnCanvas.set(key, { ...note, id: key })
     }
     const rest = [...block.values].filter(([name]) => name !== 'content' && name !== 'color' && name !== 'format')
-    if (rest.length > 0) this.lost['notes'] = { ...objectOf(this.lost['notes']), [id]: Object.fromEntries(rest) }
+    if (rest.length > 0) this.#lostOfNotes.set(id, Object.fromEntries(rest))
     this.report.mapped.push({ blockId: id, from: 'note', to: 'note' })
   }
 

@@ -1,37 +1,29 @@
 import { normaliseName } from '../../domain/workflow/reference.ts'
+import { FreeTexts } from './free-texts.ts'
 
 const charsMax = 200
 
 /** Names and IDs for imported blocks: valid, unique, and the same as before wherever possible. */
 export class Names {
-  readonly #names = new Set<string>()
-  readonly #ids = new Set<string>()
+  /** References ignore case and spaces, so two names must differ in more than that. */
+  readonly #names = new FreeTexts([], normaliseName)
+  readonly #ids = new FreeTexts(['__proto__'])
 
-  /** A block's name. References ignore case and spaces, so two names must differ in more than that. */
   nameFor(wanted: string, otherwise: string): string {
     const base = validName(wanted) || validName(otherwise) || 'Block'
-    let name = base
-    for (let copy = 2; this.#names.has(normaliseName(name)); copy += 1) {
-      const end = ` ${copy}`
-      name = base.slice(0, charsMax - end.length) + end
-    }
-    this.#names.add(normaliseName(name))
-    return name
+    return this.#names.free(base, (number) => `${base.slice(0, charsMax - 10).trim()} ${number}`)
   }
 
   /** Reserves the ID of a block in the file. Undefined if a document cannot have it. */
   keepId(id: string): string | undefined {
-    if (id === '' || id.length > charsMax || id === '__proto__' || this.#ids.has(id)) return undefined
-    this.#ids.add(id)
+    if (id === '' || id.length > charsMax || this.#ids.has(id)) return undefined
+    this.#ids.take(id)
     return id
   }
 
   idFor(base: string): string {
     const short = base.slice(0, charsMax - 10)
-    let id = short
-    for (let copy = 2; this.#ids.has(id); copy += 1) id = `${short}-${copy}`
-    this.#ids.add(id)
-    return id
+    return this.#ids.free(short, (number) => `${short}-${number}`)
   }
 }
 
@@ -41,5 +33,6 @@ function validName(name: string): string {
     .replaceAll(/[.<>]+/g, ' ')
     .trim()
     .slice(0, charsMax)
+    .replace(/[\ud800-\udbff]$/, '')
     .trim()
 }

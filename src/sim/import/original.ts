@@ -12,8 +12,8 @@ export function originalOf({ original }: SimBlock): Record<string, unknown> {
 }
 
 /**
- * The sub-block `millrace`, with which our exports complete a block: parameters that Sim's format does not have, and the
- * type of a block that Sim does not know.
+ * The sub-block `millrace`, with which our exports complete a block: parameters that Sim's format does not have, and
+ * the type of a block that Sim does not know.
  */
 export type Native = {
   type: string | undefined

@@ -46,7 +46,8 @@ export class Report {
     for (const { name, kind } of wanted) {
       const known = this.#credentials.get(name)
       if (!known) this.#credentials.set(name, { name, ...(kind === undefined ? {} : { kind }), for: [blockId] })
-      else if (!known.for.includes(blockId)) known.for.push(blockId)
+      // A block names all its credentials at once.
+      else if (known.for.at(-1) !== blockId) known.for.push(blockId)
     }
   }
 

@@ -1,6 +1,7 @@
 import { normaliseName } from '../../domain/workflow/reference.ts'
 import type { Variable } from '../../domain/workflow/workflow.ts'
 import type { SimDocument, SimVariable } from '../sim-document.ts'
+import { FreeTexts } from './free-texts.ts'
 import { parseJson } from './sim-values.ts'
 
 export type ImportedVariables = { variables: Map<string, Variable>; names: string[]; notes: string[] }
@@ -9,8 +10,9 @@ export type ImportedVariables = { variables: Map<string, Variable>; names: strin
 export function variablesOf({ variables }: SimDocument, assigned: Iterable<string>): ImportedVariables {
   const found = new Map<string, Variable>()
   const notes: string[] = []
+  const names = new FreeTexts(['__proto__'])
   for (const variable of variables) {
-    const name = freeName(variable.name, found)
+    const name = names.free(variable.name || 'variable', (number) => `${plainName(variable.name)}${number}`)
     if (name !== variable.name) notes.push(`The variable "${variable.name}" is called "${name}" now.`)
     found.set(name, { type: variable.type, value: variableValue(variable) })
   }
@@ -24,11 +26,8 @@ export function variablesOf({ variables }: SimDocument, assigned: Iterable<strin
   return { variables: found, names: [...found.keys()], notes }
 }
 
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-  const base = wanted === '' || wanted === '__proto__' ? 'variable' : wanted
-  let name = base
-  for (let copy = 2; taken.has(name); copy += 1) name = `${base}${copy}`
-  return name
+function plainName(name: string): string {
+  return name === '' || name === '__proto__' ? 'variable' : name
 }
 
 /** Sim keeps most values as text. */

@@ -26,7 +26,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     ...['domain', 'language', 'engine', 'telemetry', 'outbound', 'models', 'sandbox', 'files', 'accounts', 'blocks'],
     'credentials',
     'connectors',
-    ...['store', 'events', 'webhooks', 'triggers'],
+    ...['store', 'events', 'webhooks', 'triggers', 'sim'],
   ],
   ui: [
     ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],

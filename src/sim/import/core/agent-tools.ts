@@ -1,8 +1,9 @@
 import { isObject } from '../../../domain/run/input.ts'
 import { mapServiceTool } from '../../services/map-service.ts'
 import { readSimTool, type SimBlock, type SimTool, textOf } from '../../sim-document.ts'
+import { FreeTexts } from '../free-texts.ts'
 import type { PlaceholderBeside, ToolMapping, WantedCredential } from '../mapping.ts'
-import { parseJson, type SimValues, SimValues as Values } from '../sim-values.ts'
+import { parseJson, SimValues } from '../sim-values.ts'
 import { apiRequestOf } from './api.ts'
 
 type MappedTools = {
@@ -17,7 +18,7 @@ type MappedTools = {
 export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
   const mapped: MappedTools = { tools: [], beside: [], credentials: [], notes: [], kept: {} }
   const list = values.json('tools')
-  const names = new Set<string>()
+  const names = new FreeTexts()
   const settings: unknown[] = []
   for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
     const tool = readSimTool(entry)
@@ -77,7 +78,7 @@ function workflowTool(tool: SimTool): ToolMapping {
 
 /** The model gives what the author has left empty. */
 function apiTool(tool: SimTool): ToolMapping {
-  const values = new Values(new Map(Object.entries(tool.params)))
+  const values = new SimValues(new Map(Object.entries(tool.params)))
   const request = apiRequestOf(values)
   const properties: Record<string, unknown> = {}
   for (const [name, description] of [
@@ -108,16 +109,13 @@ function placeholderOf(tool: SimTool, index: number, agent: SimBlock, needs: str
 }
 
 /** A name that models accept, and that no other tool has. */
-function freeName(title: string, names: Set<string>): string {
-  const base =
-    title
-      .trim()
-      .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
-      .slice(0, 60) || 'tool'
-  let name = base
-  for (let copy = 2; names.has(name); copy += 1) name = `${base.slice(0, 56)}_${copy}`
-  names.add(name)
-  return name
+function freeName(title: string, names: FreeTexts): string {
+  const plain = title
+    .trim()
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+    .slice(0, 60)
+  const base = plain || 'tool'
+  return names.free(base, (number) => `${base.slice(0, 54)}_${number}`)
 }
 
 /** A list that may be written as JSON. */

@@ -1,6 +1,7 @@
 import { isObject } from '../../../domain/run/input.ts'
 import type { PathStep } from '../../../domain/workflow/reference.ts'
 import { type SimEdge, textOf } from '../../sim-document.ts'
+import { FreeTexts } from '../free-texts.ts'
 import type { BlockToMap, MappedBlock } from '../mapping.ts'
 import { modelParametersOf } from './models.ts'
 
@@ -44,7 +45,8 @@ function isUsualTitle(title: string, isFirst: boolean): boolean {
 /** The first router of Sim has one route for each edge: the model chooses the next block. */
 export function mapRouter({ block, values, document }: BlockToMap): MappedBlock {
   const { params, notes } = modelParametersOf(values)
-  const targets = [...new Set(document.edges.filter(({ source }) => source === block.id).map(({ target }) => target))]
+  const outgoing = document.outgoing.get(block.id) ?? []
+  const targets = [...new Set(outgoing.map(({ target }) => target))]
   const ids = new Map(targets.map((target, index) => [target, shortId(target, index)]))
   const routes = targets.map((target) => ({
     id: ids.get(target)!,
@@ -98,13 +100,11 @@ function branchesOf(list: unknown): SimBranch[] {
 
 /** An ID for each branch that our blocks accept: its own, if possible. */
 function freshIds(branches: readonly SimBranch[]): Map<SimBranch, string> {
-  const taken = new Set(['else', ''])
+  const ids = new FreeTexts(['else', ''])
   return new Map(
-    branches.map((branch, index) => {
-      let id = branch.id.length <= 100 ? branch.id : ''
-      for (let copy = index + 1; taken.has(id); copy += 1) id = `branch-${copy}`
-      taken.add(id)
-      return [branch, id]
+    branches.map((branch) => {
+      const wanted = branch.id.length <= 100 ? branch.id : ''
+      return [branch, ids.free(wanted, (number) => `branch-${number - 1}`)]
     }),
   )
 }

@@ -6,11 +6,9 @@ import { modelParametersOf } from './models.ts'
 
 export function mapEvaluator({ values }: BlockToMap): MappedBlock {
   const { params, notes } = modelParametersOf(values)
-  const ids: Record<string, unknown> = {}
-  const metrics = objectsOf(values.json('metrics')).flatMap(({ id, name, description, range }) => {
+  const metrics = objectsOf(values.json('metrics')).flatMap(({ name, description, range }) => {
     const called = textOf(name).slice(0, 100)
     if (called === '') return []
-    if (textOf(id) !== '') ids[called] = id
     const { min, max } = isObject(range) ? range : {}
     return [
       {
@@ -20,6 +18,7 @@ export function mapEvaluator({ values }: BlockToMap): MappedBlock {
       },
     ]
   })
+  const byName = new Map(metrics.map(({ name }) => [name.toLowerCase(), name]))
   const content = values.take('content')
   return {
     type: 'evaluator',
@@ -27,9 +26,8 @@ export function mapEvaluator({ values }: BlockToMap): MappedBlock {
     notes,
     // Sim's outputs of metrics are in lower case.
     output: (path) => {
-      const name = String(path[0]).toLowerCase()
-      const metric = metrics.find((each) => each.name.toLowerCase() === name)
-      return metric ? [metric.name, ...path.slice(1)] : path
+      const name = byName.get(String(path[0]).toLowerCase())
+      return name === undefined ? path : [name, ...path.slice(1)]
     },
   }
 }

@@ -28,6 +28,13 @@ const shop = JSON.stringify({
   operations: { list: { label: 'List', method: 'GET', path: '/items' } },
 })
 const document = JSON.stringify({ name: '<name>', blocks: {}, edges: [] })
+const simFile = JSON.stringify({
+  workspaceId: '<workspace>',
+  document: {
+    ...{ version: '1.0', state: { blocks: { s: { type: 'start_trigger', name: 'Start' } }, edges: [] } },
+    metadata: { name: '<name>' },
+  },
+})
 
 export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
@@ -63,6 +70,7 @@ export const accessTable: readonly AccessRow[] = [
     201,
     JSON.stringify({ name: '<name>', blocks: {}, edges: [], workspaceId: '<workspace>' }),
   ),
+  row('POST /api/workflows/import', '/api/workflows/import', 'write', 201, simFile),
   row('GET /api/workflows/:id', workflow, 'read', 200),
   row('PUT /api/workflows/:id', workflow, 'write', 200, document),
   row('DELETE /api/workflows/:id', workflow, 'write', 204),

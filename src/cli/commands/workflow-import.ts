@@ -1,0 +1,85 @@
+import { basename } from 'node:path'
+import type { Static } from '@sinclair/typebox'
+import { isObject } from '../../domain/run/input.ts'
+import type { ImportedWorkflow } from '../../http/responses/workflow-schemas.ts'
+import { simStateIn } from '../../sim/sim-document.ts'
+import { type Command, CommandError } from '../command.ts'
+import { ServiceError } from '../support/client.ts'
+import { clientOf, service, workspaceFlag, workspaceOf } from '../support/service.ts'
+import type { Terminal } from '../support/terminal.ts'
+import { readWorkflowFiles, type WorkflowFile } from '../support/workflow-files.ts'
+
+type Report = Static<typeof ImportedWorkflow>
+
+export const importCommand: Command = {
+  summary: 'imports workflow files that Sim exported',
+  details: [
+    'Each file becomes a workflow. A block without a counterpart becomes a placeholder, which prevents the deployment.',
+    'A workflow without a name gets that of its file. Files after one that cannot be imported are imported all the same.',
+  ].join('\n'),
+  arguments: [{ name: 'FILE|FOLDER', description: 'workflow files, or folders of .json files', many: true }],
+  flags: {
+    update: { description: 'replace workflows of the same names that an import created' },
+    ...workspaceFlag,
+  },
+  settings: service,
+  json: true,
+  examples: ['workflows import support-agent.json', 'workflows import export/ --update --json'],
+  async run(call) {
+    const { terminal, switches, arguments: paths } = call
+    const files = readWorkflowFiles(paths).filter(({ path }) => basename(path) !== '_workspace.json')
+    const client = clientOf(call)
+    const workspaceId = await workspaceOf(client, call.flags['workspace'])
+    const reports: (Report & { file: string })[] = []
+    const problems: string[] = []
+    for (const file of files) {
+      try {
+        const body = { workspaceId, format: 'sim', document: named(file), update: switches.has('update') }
+        const report = await client.post<Report>('/api/workflows/import', body)
+        reports.push({ file: file.path, ...report })
+        if (!call.json) printReport(file.path, report, terminal)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        problems.push(`${file.path}: ${error.message}`)
+      }
+    }
+    if (call.json) terminal.print(JSON.stringify(reports))
+    if (problems.length > 0) throw new CommandError(problems.join('\n'))
+    return 0
+  },
+}
+
+/** Sim names a workflow without a name in its file after the file. */
+function named({ path, value }: WorkflowFile): unknown {
+  const state = simStateIn(value)
+  const metadata = isObject(state?.['metadata']) ? state['metadata'] : {}
+  if (!isObject(value) || !state || hasName(metadata) || hasName(state) || hasName(value)) return value
+  const plain = basename(path)
+    .replace(/\.json$/i, '')
+    .replace(uuidAtEnd, '')
+    .replaceAll(/[-_]+/g, ' ')
+    .trim()
+  const withName = { ...state, metadata: { ...metadata, name: plain || basename(path) } }
+  return state === value ? withName : { ...value, state: withName }
+}
+
+const uuidAtEnd = /-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function hasName({ name }: Record<string, unknown>): boolean {
+  return typeof name === 'string' && name.trim() !== ''
+}
+
+function printReport(path: string, { id, name, mapped, placeholders, credentials, notes }: Report, terminal: Terminal) {
+  const rest = placeholders.length === 0 ? '' : `, ${count(placeholders.length, 'placeholder')}`
+  terminal.print(`${id}  ${name}  ${count(mapped.length, 'block')} converted${rest}`)
+  for (const { name: block, needs } of placeholders)
+    terminal.say(`${path}: "${block}" is a placeholder. It needs ${needs}.`)
+  for (const { name: credential, kind } of credentials) {
+    terminal.say(`${path}: It needs the credential "${credential}"${kind === undefined ? '' : ` (${kind})`}.`)
+  }
+  for (const note of notes) terminal.say(`${path}: ${note}`)
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}
