@@ -1,0 +1,93 @@
+import { otherTypes } from './other-types.ts'
+import { services } from './services/services.ts'
+
+/** The result of an import for a block type of Sim. `to`: our block type; absent for placeholders. */
+export type BlockTypeFate = {
+  type: string
+  name: string
+  fate: 'mapped' | 'partly' | 'placeholder'
+  to?: string
+  /** For a placeholder, completes "This block needs …". For the others, says what differs. */
+  remark?: string
+}
+
+/** The blocks of Sim itself that become blocks of ours. */
+const core: readonly BlockTypeFate[] = [
+  {
+    type: 'agent',
+    name: 'Agent',
+    fate: 'partly',
+    to: 'agent',
+    remark: 'Tools that have no counterpart become placeholders.',
+  },
+  { type: 'api', name: 'API', fate: 'mapped', to: 'api' },
+  { type: 'webhook_request', name: 'Webhook request', fate: 'mapped', to: 'api' },
+  { type: 'api_trigger', name: 'API trigger', fate: 'mapped', to: 'api_trigger' },
+  { type: 'chat_trigger', name: 'Chat trigger', fate: 'mapped', to: 'chat_trigger' },
+  { type: 'manual_trigger', name: 'Manual trigger', fate: 'mapped', to: 'manual_trigger' },
+  { type: 'input_trigger', name: 'Input trigger', fate: 'mapped', to: 'api_trigger' },
+  { type: 'start_trigger', name: 'Start', fate: 'mapped', to: 'api_trigger' },
+  { type: 'starter', name: 'Starter', fate: 'mapped', to: 'api_trigger' },
+  { type: 'schedule', name: 'Schedule', fate: 'mapped', to: 'schedule' },
+  { type: 'generic_webhook', name: 'Webhook', fate: 'mapped', to: 'webhook_trigger' },
+  { type: 'webhook', name: 'Webhook (old)', fate: 'mapped', to: 'webhook_trigger' },
+  { type: 'condition', name: 'Condition', fate: 'mapped', to: 'condition' },
+  { type: 'router', name: 'Router', fate: 'mapped', to: 'router' },
+  { type: 'router_v2', name: 'Router', fate: 'mapped', to: 'router' },
+  { type: 'evaluator', name: 'Evaluator', fate: 'mapped', to: 'evaluator' },
+  {
+    type: 'guardrails',
+    name: 'Guardrails',
+    fate: 'partly',
+    to: 'guardrails',
+    remark: 'A check against a knowledge base becomes a placeholder.',
+  },
+  { type: 'function', name: 'Function', fate: 'partly', to: 'function', remark: 'Python becomes a placeholder.' },
+  { type: 'loop', name: 'Loop', fate: 'mapped', to: 'loop' },
+  { type: 'parallel', name: 'Parallel', fate: 'mapped', to: 'parallel' },
+  { type: 'variables', name: 'Variables', fate: 'mapped', to: 'variables' },
+  { type: 'wait', name: 'Wait', fate: 'mapped', to: 'wait' },
+  { type: 'human_in_the_loop', name: 'Human in the loop', fate: 'mapped', to: 'approval' },
+  { type: 'human_in_the_loop_v2', name: 'Human in the loop', fate: 'mapped', to: 'approval' },
+  { type: 'workflow', name: 'Workflow', fate: 'mapped', to: 'workflow', remark: 'Choose the imported workflow in it.' },
+  {
+    type: 'workflow_input',
+    name: 'Workflow',
+    fate: 'mapped',
+    to: 'workflow',
+    remark: 'Choose the imported workflow in it.',
+  },
+  { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
+  { type: 'note', name: 'Note', fate: 'mapped', to: 'a note on the canvas' },
+]
+
+/** Every block type of Sim, by type. */
+export const blockTypes: ReadonlyMap<string, BlockTypeFate> = new Map(
+  [
+    ...core,
+    ...services.flatMap(({ types, service, operations }) =>
+      types.map((type): BlockTypeFate => {
+        const remark = `${Object.keys(operations).length} operations; others become placeholders.`
+        return { type, name: service, fate: 'partly', to: 'operation', remark }
+      }),
+    ),
+    ...otherTypes.flatMap(({ needs, types }) =>
+      Object.entries(types).map(
+        ([type, name]): BlockTypeFate => ({
+          type,
+          name,
+          fate: 'placeholder',
+          remark: needs.replaceAll('{name}', name),
+        }),
+      ),
+    ),
+  ]
+    .toSorted((one, other) => (one.type < other.type ? -1 : 1))
+    .map((fate) => [fate.type, fate] as const),
+)
+
+/** Completes "This block needs …" for a placeholder of this type; undefined for types that are mapped or not known. */
+export function needsOf(type: string): string | undefined {
+  const known = blockTypes.get(type)
+  return known?.fate === 'placeholder' ? known.remark : undefined
+}

@@ -1,0 +1,79 @@
+import type { Mapping, WantedCredential } from '../import/mapping.ts'
+import type { SimValues } from '../import/sim-values.ts'
+import { textOf } from '../sim-document.ts'
+import { credentialFor } from './credentials.ts'
+import { outputsBy } from './outputs.ts'
+import { readAll } from './read.ts'
+import type { OperationRule, RequestRule, ServiceRules } from './rule.ts'
+
+/** A call of a service: the parameters of an `operation` or `api` block, and what the report says about it. */
+export type Call = {
+  type: 'operation' | 'api'
+  params: Record<string, unknown>
+  rule: OperationRule | RequestRule
+  credentials: WantedCredential[]
+  notes: string[]
+}
+
+/** Sub-blocks that only Sim's editor reads. */
+const editorOnly = ['operation', 'authMethod', 'destinationType', 'messageFormat', 'inputMethod', 'triggerConfig']
+
+/** The call that a block or a tool makes, or why it cannot be made. */
+export function callOf(rules: ServiceRules, values: SimValues, chosen?: string): Call | { needs: string } {
+  const operation = chosen || textOf(values.peek('operation')) || rules.usual
+  const key = rules.choose?.(operation, values) ?? operation
+  const rule = Object.hasOwn(rules.operations, key) ? rules.operations[key] : undefined
+  if (!rule)
+    return { needs: `an operation of ${rules.service} that does the same as Sim's "${operation.slice(0, 100)}"` }
+  const needs = rule.needs?.(values)
+  if (needs !== undefined) return { needs }
+  const wanted = credentialFor(rules, values)
+  const credential = wanted ? { credential: wanted.credential.name } : {}
+  const params =
+    'operation' in rule
+      ? { connector: rules.connector, operation: rule.operation, ...credential, ...operationParams(rule, values) }
+      : { ...requestParams(rule, values), ...credential }
+  values.drop(...editorOnly, ...(rules.drop ?? []))
+  return {
+    type: 'operation' in rule ? 'operation' : 'api',
+    params,
+    rule,
+    credentials: wanted ? [wanted.credential] : [],
+    notes: [...(rule.notes ?? []), ...(wanted?.notes ?? [])],
+  }
+}
+
+/** A block of a service. */
+export function mapByRules(rules: ServiceRules, values: SimValues): Mapping {
+  const call = callOf(rules, values)
+  if ('needs' in call) return call
+  const { type, params, rule, credentials, notes } = call
+  return { type, params, output: outputsBy(rule.outputs ?? {}), credentials, notes }
+}
+
+function operationParams(rule: OperationRule, values: SimValues): Record<string, unknown> {
+  const params = readAll(rule.params ?? {}, values)
+  const most = rule.maxItems?.(values)
+  // A text with references cannot be a limit.
+  const maxItems = Number.isInteger(most) && (most as number) > 0 ? Math.min(most as number, 100_000) : undefined
+  return { params, ...(maxItems === undefined ? {} : { pagination: { maxItems } }) }
+}
+
+function requestParams(rule: RequestRule, values: SimValues): Record<string, unknown> {
+  const { method, url, path = {}, query = {}, headers = {}, body } = rule
+  // A list repeats its parameter.
+  const queryValues = Object.entries(readAll(query, values)).flatMap(([key, value]) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).map((each) => ({ key, value: each })),
+  )
+  const pathValues = readAll(path, values)
+  return {
+    url: typeof url === 'string' ? url : url(values),
+    method,
+    ...(queryValues.length > 0 ? { params: queryValues } : {}),
+    ...(Object.keys(headers).length > 0
+      ? { headers: Object.entries(headers).map(([key, value]) => ({ key, value })) }
+      : {}),
+    ...(Object.keys(pathValues).length > 0 ? { pathParams: pathValues } : {}),
+    ...(body ? { body: readAll(body, values) } : {}),
+  }
+}

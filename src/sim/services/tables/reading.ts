@@ -1,0 +1,71 @@
+import { flag, from, isGiven, json, list, number, text, then } from '../read.ts'
+import type { ServiceRules } from '../rule.ts'
+
+export const firecrawl: ServiceRules = {
+  types: ['firecrawl'],
+  service: 'Firecrawl',
+  connector: 'firecrawl',
+  credential: { kind: 'bearer', secrets: ['apiKey'] },
+  usual: 'scrape',
+  operations: {
+    scrape: {
+      operation: 'scrape',
+      params: {
+        url: text('url'),
+        formats: list('formats'),
+        onlyMainContent: flag('onlyMainContent'),
+        waitFor: number('waitFor'),
+      },
+      outputs: { markdown: 'data.markdown', html: 'data.html', metadata: 'data.metadata' },
+    },
+    search: {
+      operation: 'search',
+      params: { query: text('query'), limit: number('limit') },
+      outputs: { data: 'data.web' },
+    },
+    map: {
+      operation: 'map',
+      params: { url: text('url'), limit: number('limit') },
+      outputs: { links: 'data' },
+    },
+    crawl: {
+      operation: 'crawl',
+      params: { url: text('url'), limit: number('limit') },
+      outputs: { jobId: 'data.id' },
+      notes: ['It starts the crawl and does not wait for its end. Read the pages later with the operation "getCrawl".'],
+    },
+    extract: {
+      method: 'POST',
+      url: 'https://api.firecrawl.dev/v2/extract',
+      body: { urls: list('urls'), prompt: text('prompt'), schema: json('schema') },
+      outputs: { jobId: 'data.id' },
+      notes: ['It starts the extraction and does not wait for its end.'],
+    },
+  },
+}
+
+const pages = then(list('pages'), (value) =>
+  Array.isArray(value) ? value.map((page: unknown) => (typeof page === 'string' ? Number(page) : page)) : value,
+)
+
+export const mistralParse: ServiceRules = {
+  types: ['mistral_parse', 'mistral_parse_v2', 'mistral_parse_v3'],
+  service: 'Mistral OCR',
+  connector: 'mistral-ocr',
+  credential: { kind: 'bearer', secrets: ['apiKey'] },
+  usual: 'read',
+  operations: {
+    read: {
+      operation: 'readDocument',
+      params: { url: text('filePath', 'documentUrl'), pages },
+      outputs: { pages: 'data' },
+      notes: ['It returns the pages. The text of the first page is in "data[0].markdown".'],
+      needs: (values) =>
+        !isGiven(values.peek('filePath')) &&
+        [from('fileUpload', 'fileReference', 'document', 'file')].some((read) => isGiven(read(values)))
+          ? 'two operations of Mistral OCR: "uploadFile", which sends the file, and "readUploaded", which reads it'
+          : undefined,
+    },
+  },
+  drop: ['resultType'],
+}
