@@ -3,6 +3,7 @@ import type { BlockToMap, Mapping, ToolMapping } from '../import/mapping.ts'
 import { SimValues } from '../import/sim-values.ts'
 import type { SimBlock, SimTool } from '../sim-document.ts'
 import { callOf, mapByRules } from './apply-rule.ts'
+import { requestTool } from './request-tool.ts'
 import { servicesByType } from './services.ts'
 import { mapTrigger } from './triggers.ts'
 
@@ -26,10 +27,9 @@ export function mapServiceTool(tool: SimTool, _agent: SimBlock): ToolMapping | u
   const values = new SimValues(new Map(Object.entries(tool.params)))
   const call = callOf(rules, values, tool.operation)
   if ('needs' in call) return call
-  if (call.type === 'api') return { needs: `an API tool that does what the operation of ${rules.service} does in Sim` }
   const rest = values.rest()
   return {
-    tool: { ...call.params, type: 'operation' },
+    tool: call.type === 'operation' ? { ...call.params, type: 'operation' } : requestTool(rules, call, tool),
     credentials: call.credentials,
     notes: call.notes,
     ...(rest.length > 0 ? { kept: Object.fromEntries(rest) } : {}),

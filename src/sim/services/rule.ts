@@ -51,4 +51,6 @@ export type RequestRule = CommonRule & {
   query?: Readonly<Record<string, Read>>
   headers?: Readonly<Record<string, string>>
   body?: Readonly<Record<string, Read>>
+  /** The members that the model fills in when a tool of an agent leaves them empty; by default those of the path. */
+  asks?: readonly string[]
 }

@@ -8,6 +8,8 @@ import { gmail } from './tables/google-mail.ts'
 import { jira, linear } from './tables/issues.ts'
 import { airtable, notion, qdrant, supabase } from './tables/notes-and-tables.ts'
 import { firecrawl, mistralParse } from './tables/reading.ts'
+import { exa, googleSearch, jina, openai, perplexity, serper, tavily } from './tables/search.ts'
+import { redditRules, resend, xRules } from './tables/social.ts'
 
 /** Every service whose blocks have a mapping. */
 export const services: readonly ServiceRules[] = [
@@ -17,6 +19,8 @@ export const services: readonly ServiceRules[] = [
   ...[github, gitlab, linear, jira],
   ...[hubspot, stripe, wordpress],
   ...[firecrawl, mistralParse],
+  ...[serper, tavily, exa, googleSearch, jina, perplexity, openai],
+  ...[redditRules, xRules, resend],
 ]
 
 /** By the block type of Sim. */

@@ -117,6 +117,7 @@ function reading(one: string, several: string): [string, RequestRule][] {
         method: 'GET',
         url: `${stripeApi}/${several}/search`,
         query: { query: text('query'), limit },
+        asks: ['query'],
         outputs: { [several]: 'data.data' },
       },
     ],

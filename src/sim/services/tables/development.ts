@@ -29,6 +29,7 @@ function find(what: string): RequestRule {
     method: 'GET',
     url: `${api}/search/${what}`,
     query: { q: text('q'), sort: from('sort'), order: from('order'), per_page: number('per_page') },
+    asks: ['q'],
     outputs: { metadata: 'data', '*': 'data' },
   }
 }
@@ -153,6 +154,7 @@ export const github: ServiceRules = {
       body: { assignees: list('assignees') },
     }),
     github_create_pr: send('POST', '/pulls', {
+      asks: ['owner', 'repo', 'title', 'head', 'base', 'body'],
       body: {
         title: text('title'),
         head: text('head'),

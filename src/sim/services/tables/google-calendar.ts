@@ -67,6 +67,7 @@ export const googleCalendar: ServiceRules = {
       url: 'https://www.googleapis.com/calendar/v3/calendars/{calendarId}/events/quickAdd',
       path: { calendarId: (values) => calendarId(values) ?? 'primary' },
       query: { text: text('text'), sendUpdates: from('sendUpdates') },
+      asks: ['text'],
       outputs: asEvent,
     },
     move: {

@@ -38,6 +38,7 @@ export const firecrawl: ServiceRules = {
       method: 'POST',
       url: 'https://api.firecrawl.dev/v2/extract',
       body: { urls: list('urls'), prompt: text('prompt'), schema: json('schema') },
+      asks: ['urls', 'prompt'],
       outputs: { jobId: 'data.id' },
       notes: ['It starts the extraction and does not wait for its end.'],
     },

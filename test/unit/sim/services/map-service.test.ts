@@ -189,14 +189,32 @@ describe('a tool of an agent', () => {
     })
   })
 
+  test('becomes a request that asks the model for the empty parts', () => {
+    const tool = readSimTool({ type: 'reddit', operation: 'search', params: { subreddit: 'bun', limit: '5' } })!
+    const { tool: mapped } = mapServiceTool(tool, agent) as MappedTool
+    expect(mapped).toMatchObject({
+      type: 'api',
+      parameters: { properties: { q: { type: 'string' } }, required: ['q'] },
+      params: {
+        method: 'GET',
+        pathParams: { subreddit: 'bun' },
+        params: [
+          { key: 'restrict_sr', value: '1' },
+          { key: 'limit', value: 5 },
+          { key: 'q', value: '<args.q>' },
+        ],
+      },
+    })
+  })
+
   test('keeps what our tool cannot contain', () => {
     const tool = readSimTool({ type: 'slack', operation: 'send', params: { channel: 'C1', files: 'f' } })!
     expect((mapServiceTool(tool, agent) as MappedTool).kept).toEqual({ files: 'f' })
   })
 
   test('says what it needs when the service has no connector', () => {
-    const tool = readSimTool({ type: 'reddit', title: 'Reddit', params: {} })!
-    expect(mapServiceTool(tool, agent)).toEqual({ needs: expect.stringContaining('a connector for Reddit') })
+    const tool = readSimTool({ type: 'linkedin', title: 'LinkedIn', params: {} })!
+    expect(mapServiceTool(tool, agent)).toEqual({ needs: expect.stringContaining('a connector for LinkedIn') })
   })
 })
 
