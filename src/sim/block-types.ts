@@ -25,7 +25,7 @@ const core: readonly BlockTypeFate[] = [
   { type: 'api_trigger', name: 'API trigger', fate: 'mapped', to: 'api_trigger' },
   { type: 'chat_trigger', name: 'Chat trigger', fate: 'mapped', to: 'chat_trigger' },
   { type: 'manual_trigger', name: 'Manual trigger', fate: 'mapped', to: 'manual_trigger' },
-  { type: 'input_trigger', name: 'Input trigger', fate: 'mapped', to: 'api_trigger' },
+  { type: 'input_trigger', name: 'Input trigger', fate: 'mapped', to: 'manual_trigger' },
   { type: 'start_trigger', name: 'Start', fate: 'mapped', to: 'api_trigger' },
   { type: 'starter', name: 'Starter', fate: 'mapped', to: 'api_trigger' },
   { type: 'schedule', name: 'Schedule', fate: 'mapped', to: 'schedule' },
@@ -58,7 +58,7 @@ const core: readonly BlockTypeFate[] = [
     remark: 'Choose the imported workflow in it.',
   },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
-  { type: 'note', name: 'Note', fate: 'mapped', to: 'a note on the canvas' },
+  { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
 ]
 
 /** Every block type of Sim, by type. */
@@ -67,8 +67,12 @@ export const blockTypes: ReadonlyMap<string, BlockTypeFate> = new Map(
     ...core,
     ...services.flatMap(({ types, service, operations }) =>
       types.map((type): BlockTypeFate => {
-        const remark = `${Object.keys(operations).length} operations; others become placeholders.`
-        return { type, name: service, fate: 'partly', to: 'operation', remark }
+        const all = Object.values(operations)
+        const kinds = [...new Set(all.map((rule) => ('operation' in rule ? 'operation' : 'api')))]
+          .toSorted()
+          .toReversed()
+        const remark = `${all.length === 1 ? 'One operation' : `${all.length} operations`}; others become placeholders.`
+        return { type, name: service, fate: 'partly', to: kinds.join(' or '), remark }
       }),
     ),
     ...otherTypes.flatMap(({ needs, types }) =>

@@ -1,7 +1,7 @@
 /** Block types of Sim that become placeholders, by what they need. `{name}` in `needs` stands for the name. */
 export const otherTypes: readonly { needs: string; types: Readonly<Record<string, string>> }[] = [
   {
-    needs: 'a connector for {name}: import the OpenAPI document of its API, or call it in an API block',
+    needs: 'a connector for {name}, or an API block that calls its API',
     types: {
       ...{ a2a: 'A2A', adanos: 'Adanos', affinity: 'Affinity', agent_guild: 'Agent Guild', agentmail: 'AgentMail' },
       ...{ agentphone: 'AgentPhone', agiloft: 'Agiloft', ahrefs: 'Ahrefs', airweave: 'Airweave', algolia: 'Algolia' },
@@ -72,22 +72,19 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     },
   },
   {
-    needs: 'a block that connects to {name}; call a service of yours with an API block until there is one',
+    needs: 'a block that connects to {name}; until there is one, call a service of yours with an API block',
     types: {
       ...{ postgresql: 'PostgreSQL', mysql: 'MySQL', mssql: 'SQL Server', mongodb: 'MongoDB', neo4j: 'Neo4j' },
-      ...{ redis: 'Redis', rabbitmq: 'RabbitMQ', smtp: 'a mail server', sftp: 'an SFTP server', ssh: 'an SSH server' },
+      ...{ redis: 'Redis', rabbitmq: 'RabbitMQ', smtp: 'SMTP', sftp: 'SFTP', ssh: 'SSH' },
     },
   },
+  { needs: 'a knowledge base', types: { knowledge: 'Knowledge', search: 'Search' } },
   {
-    needs: 'a knowledge base',
-    types: { knowledge: 'Knowledge', search: 'Search' },
-  },
-  {
-    needs: 'a table in which workflows keep rows; until there is one, use a connector to Airtable, Baserow or Supabase',
+    needs: 'a table in which workflows keep rows; until there is one, use Airtable, Baserow or Supabase',
     types: { table: 'Table', table_v2: 'Table' },
   },
   {
-    needs: 'a block that reads and writes files; a file that a run has received is in the output of its trigger',
+    needs: 'a block that reads and writes files; the files that a run has received are outputs of its trigger',
     types: { file: 'File', file_v2: 'File', file_v3: 'File', file_v4: 'File', file_v5: 'File' },
   },
   {
@@ -95,45 +92,41 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     types: { memory: 'Memory' },
   },
   {
-    needs: 'an API block that calls the service for {name}',
+    needs: 'an API block that calls a service for this',
     types: {
-      ...{ embeddings: 'embeddings', image_generator: 'images', image_generator_v2: 'images', stt: 'speech to text' },
-      ...{ stt_v2: 'speech to text', tts: 'text to speech', video_generator: 'videos', video_generator_v2: 'videos' },
-      ...{ video_generator_v3: 'videos' },
+      ...{ embeddings: 'Embeddings', image_generator: 'Image generator', image_generator_v2: 'Image generator' },
+      ...{ stt: 'Speech to text', stt_v2: 'Speech to text', tts: 'Text to speech' },
+      ...{ video_generator: 'Video generator', video_generator_v2: 'Video generator' },
+      ...{ video_generator_v3: 'Video generator' },
     },
   },
   {
-    needs: 'an agent block with the same instructions, and with the files of the trigger: {name}',
-    types: { vision: 'reading images', vision_v2: 'reading images', translate: 'translating text' },
+    needs: 'an agent block with the same instructions',
+    types: { vision: 'Vision', vision_v2: 'Vision', translate: 'Translate' },
   },
   {
-    needs: 'a browser that a service controls ({name}); call its API in an API block',
+    needs: 'an API block that calls a service with a browser, such as {name}',
+    types: { browser_use: 'Browser Use', stagehand: 'Stagehand', stagehand_agent: 'Stagehand agent' },
+  },
+  { needs: 'a client for MCP servers', types: { mcp: 'MCP tool' } },
+  {
+    needs: 'a trigger that looks for news in turns: a schedule, and a block that reads',
+    types: { rss: 'RSS', imap: 'IMAP', circleback: 'Circleback' },
+  },
+  {
+    needs: 'a part of Sim itself, which does not exist here',
     types: {
-      ...{ browser_use: 'Browser Use', stagehand: 'Stagehand', stagehand_agent: 'Stagehand agent' },
+      ...{ mothership: 'Mothership', logs: 'Logs', logs_v2: 'Logs', deployments: 'Deployments', pi: 'Pi' },
+      ...{ sim_workspace_event: 'Sim event', managed_agent: 'Managed agent', enrichment: 'Enrichment' },
+      ...{ arena: 'Arena' },
     },
   },
   {
-    needs: 'a client for MCP servers',
-    types: { mcp: 'MCP tool' },
-  },
-  {
-    needs: 'a trigger that looks for what is new in {name}: a schedule, and a block that reads',
-    types: { rss: 'an RSS feed', imap: 'a mailbox', circleback: 'Circleback' },
-  },
-  {
-    needs: 'a part of Sim itself, which does not exist here: {name}',
-    types: {
-      ...{ mothership: 'Sim’s assistant', logs: 'its logs', logs_v2: 'its logs', deployments: 'its deployments' },
-      ...{ sim_workspace_event: 'its events', pi: 'its coding agent', managed_agent: 'its managed agents' },
-      ...{ enrichment: 'its enrichment of tables', arena: 'its task manager' },
-    },
-  },
-  {
-    needs: 'no block: name the credential in the blocks that use it ({name})',
+    needs: 'to be deleted: name the credential in the blocks that use it',
     types: { credential: 'Credential', credential_group: 'Credential group' },
   },
   {
-    needs: 'no block: it only wrote down thoughts. Keep the text as a note, and connect the blocks around it ({name})',
+    needs: 'to be deleted: it only wrote down thoughts. Keep its text as a note, and connect the blocks around it',
     types: { thinking: 'Thinking' },
   },
 ]

@@ -1,7 +1,8 @@
-import type { Mapping, WantedCredential } from '../import/mapping.ts'
+import type { BlockToMap, Mapping, WantedCredential } from '../import/mapping.ts'
 import type { SimValues } from '../import/sim-values.ts'
 import { textOf } from '../sim-document.ts'
 import { credentialFor } from './credentials.ts'
+import { keptOf } from './kept.ts'
 import { outputsBy } from './outputs.ts'
 import { readAll } from './read.ts'
 import type { OperationRule, RequestRule, ServiceRules } from './rule.ts'
@@ -44,11 +45,12 @@ export function callOf(rules: ServiceRules, values: SimValues, chosen?: string):
 }
 
 /** A block of a service. */
-export function mapByRules(rules: ServiceRules, values: SimValues): Mapping {
+export function mapByRules(rules: ServiceRules, { block, values }: BlockToMap): Mapping {
   const call = callOf(rules, values)
   if ('needs' in call) return call
   const { type, params, rule, credentials, notes } = call
-  return { type, params, output: outputsBy(rule.outputs ?? {}), credentials, notes }
+  const kept = keptOf(block.values, values, params, rules.credential?.secrets ?? [])
+  return { type, params, output: outputsBy(rule.outputs ?? {}), credentials, notes, kept }
 }
 
 function operationParams(rule: OperationRule, values: SimValues): Record<string, unknown> {

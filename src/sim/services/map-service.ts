@@ -3,16 +3,19 @@ import type { BlockToMap, Mapping, ToolMapping } from '../import/mapping.ts'
 import { SimValues } from '../import/sim-values.ts'
 import type { SimBlock, SimTool } from '../sim-document.ts'
 import { callOf, mapByRules } from './apply-rule.ts'
+import { keptOf } from './kept.ts'
 import { requestTool } from './request-tool.ts'
 import { servicesByType } from './services.ts'
 import { mapTrigger } from './triggers.ts'
+import { mapWebhookRequest } from './webhook-request.ts'
 
 /** Maps a block of a service, and a trigger of one. Undefined for types that this does not know. */
 export function mapService(input: BlockToMap): Mapping | undefined {
-  const { block, values } = input
+  const { block } = input
   if (block.triggerMode) return mapTrigger(input) ?? { needs: triggerNeeds(block.type) }
+  if (block.type === 'webhook_request') return mapWebhookRequest(input)
   const rules = servicesByType.get(block.type)
-  if (rules) return mapByRules(rules, values)
+  if (rules) return mapByRules(rules, input)
   const needs = needsOf(block.type)
   return needs === undefined ? undefined : { needs }
 }
@@ -24,15 +27,18 @@ export function mapServiceTool(tool: SimTool, _agent: SimBlock): ToolMapping | u
     const needs = needsOf(tool.type)
     return needs === undefined ? undefined : { needs }
   }
-  const values = new SimValues(new Map(Object.entries(tool.params)))
+  const given = new Map(Object.entries(tool.params))
+  const values = new SimValues(given)
   const call = callOf(rules, values, tool.operation)
   if ('needs' in call) return call
+  const mapped = call.type === 'operation' ? { ...call.params, type: 'operation' } : requestTool(rules, call, tool)
+  const taken = keptOf(given, values, mapped, rules.credential?.secrets ?? [])
   const rest = values.rest()
   return {
-    tool: call.type === 'operation' ? { ...call.params, type: 'operation' } : requestTool(rules, call, tool),
+    tool: mapped,
     credentials: call.credentials,
     notes: call.notes,
-    ...(rest.length > 0 ? { kept: Object.fromEntries(rest) } : {}),
+    kept: { ...taken, ...Object.fromEntries(rest) },
   }
 }
 

@@ -1,6 +1,7 @@
 import type { PathStep } from '../../domain/workflow/reference.ts'
 import type { BlockToMap, MappedBlock } from '../import/mapping.ts'
 import { textOf } from '../sim-document.ts'
+import { keptOf } from './kept.ts'
 
 /** How a service proves that it has sent a request, as a webhook trigger checks it. `none`: we cannot check it. */
 type Proof =
@@ -90,7 +91,7 @@ export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefin
   const { service, proof, notes = [] } = rules
   const secret = rules.secrets.map((id) => textOf(values.take(id))).find((text) => text !== '')
   const chosen = textOf(values.peek('selectedTriggerId')) || textOf(values.peek('triggerId'))
-  values.drop(...editorOnly)
+  values.drop(...editorOnly, 'selectedTriggerId', 'operation')
   const { authentication, said } = authenticationBy(proof, service, secret)
   const only = base === 'github' ? githubEvent(chosen) : undefined
   return {
@@ -108,7 +109,7 @@ export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefin
         : []),
     ],
     ...(only === undefined ? {} : onlyFor(only, block.name)),
-    ...(chosen === '' ? {} : { kept: { selectedTriggerId: chosen } }),
+    kept: keptOf(block.values, values, authentication, rules.secrets),
   }
 }
 

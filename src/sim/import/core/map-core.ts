@@ -35,6 +35,7 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['variables', mapVariables],
   ['wait', mapWait],
   ['human_in_the_loop', mapHuman],
+  ['human_in_the_loop_v2', mapHuman],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])

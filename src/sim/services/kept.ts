@@ -1,0 +1,34 @@
+import { isObject } from '../../domain/run/input.ts'
+import { parseJson, type SimValues } from '../import/sim-values.ts'
+
+/**
+ * The values that a mapper has taken, but that our parameters do not contain as they are: converted ones, choices of
+ * Sim's editor, and accounts of Sim. The document keeps them for people and for an export. Secrets are left out.
+ */
+export function keptOf(
+  all: ReadonlyMap<string, unknown>,
+  values: SimValues,
+  params: unknown,
+  secrets: readonly string[],
+): Record<string, unknown> {
+  const contained = new Set(leavesOf(params))
+  const left = new Set(values.rest().map(([id]) => id))
+  return Object.fromEntries(
+    [...all].filter(([id, value]) => {
+      if (left.has(id) || secrets.includes(id) || contained.has(value)) return false
+      // The members of JSON are in the parameters.
+      return !isJson(value)
+    }),
+  )
+}
+
+function isJson(value: unknown): boolean {
+  const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJson(value) : value
+  return isObject(parsed) || Array.isArray(parsed)
+}
+
+function* leavesOf(value: unknown): Generator<unknown, void> {
+  if (Array.isArray(value)) for (const item of value) yield* leavesOf(item)
+  else if (isObject(value)) for (const member of Object.values(value)) yield* leavesOf(member)
+  else yield value
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { registry } from '../../../src/blocks/registry.ts'
+import { blockTypes } from '../../../src/sim/block-types.ts'
+import { importSim } from '../../../src/sim/import/import-sim.ts'
+import { blockTypeTable } from '../../support/sim/block-type-table.ts'
+import { simBlock, simFile } from '../../support/sim/files.ts'
+
+describe('the list of the block types of Sim', () => {
+  test('says what the import does with each of them', () => {
+    expect(blockTypes.size).toBeGreaterThan(340)
+    for (const fate of blockTypes.values()) {
+      const result = importSim(simFile([simBlock('b', fate.type, {}, { name: 'Block' })]))
+      if ('details' in result) throw new Error(`${fate.type}: ${JSON.stringify(result.details)}`)
+      const [placeholder] = result.placeholders
+      const [mapped] = result.mapped
+      // The block is not part of this version yet, so that the import cannot use it.
+      if (fate.to !== undefined && !isKnown(fate.to)) continue
+      if (fate.fate === 'placeholder') expect([fate.type, placeholder?.needs]).toEqual([fate.type, fate.remark])
+      else expect([fate.type, fate.to?.split(' or ')]).toEqual([fate.type, expect.arrayContaining([mapped?.to])])
+    }
+  })
+
+  test('is the table of the documentation', () => {
+    const page = readFileSync(join(import.meta.dir, '../../../docs/coming-from-sim.md'), 'utf8')
+    expect(rowsOf(page)).toEqual(blockTypeTable(blockTypes.values()).map(cellsOf))
+  })
+})
+
+function isKnown(to: string): boolean {
+  return to === 'note' || to.split(' or ').every((type) => registry.has(type))
+}
+
+/** The rows of the last table of the page, without the padding of the formatter. */
+function rowsOf(page: string): string[] {
+  const [, table = ''] = page.split('## Every block type')
+  return table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map(cellsOf)
+}
+
+function cellsOf(row: string): string {
+  return row
+    .split('|')
+    .map((cell) => cell.trim())
+    .join('|')
+}
