@@ -16,15 +16,16 @@ export function keptOf(
   return Object.fromEntries(
     [...all].filter(([id, value]) => {
       if (left.has(id) || secrets.includes(id) || contained.has(value)) return false
-      // The members of JSON are in the parameters.
-      return !isJson(value)
+      const json = jsonIn(value)
+      return json === undefined || [...leavesOf(json)].some((leaf) => !contained.has(leaf))
     }),
   )
 }
 
-function isJson(value: unknown): boolean {
+/** A list or an object, also one that is written as text. */
+function jsonIn(value: unknown): unknown {
   const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJson(value) : value
-  return isObject(parsed) || Array.isArray(parsed)
+  return isObject(parsed) || Array.isArray(parsed) ? parsed : undefined
 }
 
 function* leavesOf(value: unknown): Generator<unknown, void> {

@@ -242,6 +242,7 @@ export const qdrant: ServiceRules = {
       path: { collection },
       body: { ids: json('ids'), with_payload: withPayload('fetch_return_data') },
       outputs: { data: 'data.result' },
+      needs: (values) => (isGiven(values.peek('url')) ? undefined : 'the address of the Qdrant server'),
     },
   },
 }
