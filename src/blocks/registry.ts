@@ -5,6 +5,7 @@ import { apiTrigger } from './api-trigger.ts'
 import { approval } from './approval.ts'
 import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
+import { evaluator } from './evaluator.ts'
 import { formTrigger } from './form-trigger.ts'
 import { functionBlock } from './function.ts'
 import { loop } from './loop.ts'
@@ -25,7 +26,7 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
-    ...[api, operation, agent, router, functionBlock, condition, loop, parallel, variables, wait, workflow, response],
-    ...[approval, waitForCall, placeholder],
+    ...[api, operation, agent, router, evaluator, functionBlock, condition, loop, parallel],
+    ...[variables, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -1,5 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { isObject } from '../domain/run/input.ts'
 import { shorten } from '../domain/text/shorten.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../engine/block.ts'
 import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
 import { askModel } from './model-turn.ts'
+import { objectIn } from './object-response.ts'
 
 const Route = t.Object({
   id: t.String({ minLength: 1, maxLength: 100 }),
@@ -95,11 +95,6 @@ function instructionOf(routes: Parameters['routes']): string {
 function choiceOf(text: string, ids: readonly string[]): string | undefined {
   const bare = text.trim().replace(/^["'`]+|["'`.]+$/g, '')
   if (ids.includes(bare)) return bare
-  try {
-    const value: unknown = JSON.parse(/\{.*\}/s.exec(text)?.[0] ?? '')
-    const route = isObject(value) ? value['route'] : undefined
-    return ids.find((id) => id === route)
-  } catch {
-    return undefined
-  }
+  const route = objectIn(text)?.['route']
+  return ids.find((id) => id === route)
 }

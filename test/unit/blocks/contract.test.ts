@@ -12,7 +12,7 @@ import { ModelServer } from '../../support/models/model-server.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
 import { World } from '../engine/world.ts'
 
-const modelServer = await ModelServer.start([{ text: ['{"route":"a"}'] }])
+const modelServer = await ModelServer.start([{ text: ['{"route":"a","clarity":7}'] }])
 const asked = { provider: 'openai', model: 'gpt-4o-mini', apiKey: '{{MODEL_KEY}}', baseUrl: modelServer.url }
 
 /** Parameters with which each block can be deployed and run. A new block needs only a row here. */
@@ -26,6 +26,7 @@ const examples: Record<string, Record<string, unknown>> = {
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
+  evaluator: { ...asked, content: 'A text', metrics: [{ name: 'clarity', range: { min: 0, max: 10 } }] },
   function: { code: 'return 1' },
   condition: { conditions: [{ id: 'a', expression: 'true' }] },
   loop: {},

@@ -43,6 +43,7 @@ export function summaryOf(
     }
     case 'agent':
     case 'router':
+    case 'evaluator':
       return {
         text: [textOf(params['model']), textOf(params['provider'])].filter(Boolean).join(' · ') || 'No model yet',
       }

@@ -172,6 +172,10 @@ const starts: Readonly<Record<string, Params>> = {
   condition: { conditions: [{ id: 'yes', expression: '' }] },
   router: { provider: 'openai', model: '', prompt: '', routes: [{ id: 'first', description: '' }] },
   agent: { provider: 'openai', model: '', userPrompt: '' },
+  evaluator: {
+    ...{ provider: 'openai', model: '', content: '' },
+    metrics: [{ name: 'quality', description: '', range: { min: 0, max: 10 } }],
+  },
   variables: { assign: [] },
   wait: { ms: 1000 },
   approval: { title: 'Please approve' },

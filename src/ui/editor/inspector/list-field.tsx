@@ -3,6 +3,7 @@ import { Input, Select } from '../../parts/field.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import { choiceLabel } from '../document/parameter-label.ts'
 import { useDraft } from '../editing.tsx'
+import { shownObject, withMember } from './object-members.ts'
 import { freeName, Rows } from './rows.tsx'
 import { usePlacedError } from './sides/run-error.tsx'
 import { TemplateField } from './template-field.tsx'
@@ -13,14 +14,12 @@ type Item = Record<string, unknown>
 export function ListField({
   name,
   schema,
-  mode,
   value,
   onChange,
   readOnly,
 }: {
   name: string
   schema: ParameterSchema
-  mode: string
   value: unknown
   onChange: (value: unknown) => void
   readOnly: boolean
@@ -60,8 +59,8 @@ export function ListField({
               key={key}
               name={key}
               schema={property}
-              mode={mode}
               value={item[key]}
+              isVariable={name === 'assign' && key === 'name'}
               failure={key === 'expression' && placed?.branch === item['id'] ? placed?.message : undefined}
               label={`${property.title ?? key} ${at + 1}`}
               onChange={(next) => change({ [key]: next })}
@@ -79,17 +78,18 @@ export function ListField({
 
 type MemberProps = {
   name: string
+  /** Whether it names a run variable. */
+  isVariable: boolean
   /** The error of the shown pass, if it belongs to this member. */
   failure: string | undefined
   schema: ParameterSchema
-  mode: string
   value: unknown
   label: string
   onChange: (value: unknown) => void
   readOnly: boolean
 }
 
-function Member({ name, failure, schema, mode, value, label, onChange, readOnly }: MemberProps) {
+function Member({ name, isVariable, failure, schema, value, label, onChange, readOnly }: MemberProps) {
   const variables = useDraft(({ document }) => document.variables)
   const tied = { 'aria-label': label }
   if (schema.enum) {
@@ -103,7 +103,7 @@ function Member({ name, failure, schema, mode, value, label, onChange, readOnly 
       />
     )
   }
-  if (name === 'name' && mode === 'template' && variables && Object.keys(variables).length > 0) {
+  if (isVariable && variables && Object.keys(variables).length > 0) {
     const names = Object.keys(variables)
     const own = textOf(value)
     return (
@@ -116,6 +116,8 @@ function Member({ name, failure, schema, mode, value, label, onChange, readOnly 
       />
     )
   }
+  const object = shownObject(schema, value)
+  if (object) return <NumberPair {...{ schema, value: object, label, onChange, readOnly }} />
   if (name === 'id') {
     return (
       <Input
@@ -151,5 +153,31 @@ function Member({ name, failure, schema, mode, value, label, onChange, readOnly 
         {failure}
       </p>
     </div>
+  )
+}
+
+/** An object of short values in one line, such as the lowest and the highest score of a metric. */
+function NumberPair({
+  schema,
+  value,
+  label,
+  onChange,
+  readOnly,
+}: Pick<MemberProps, 'schema' | 'label' | 'onChange' | 'readOnly'> & { value: Readonly<Record<string, unknown>> }) {
+  return (
+    <fieldset aria-label={label} className="flex flex-wrap gap-1.5">
+      {Object.entries(schema.properties ?? {}).map(([name, member]) => (
+        // biome-ignore lint/a11y/noLabelWithoutControl: the field is inside
+        <label key={name} className="flex min-w-24 flex-1 flex-col gap-1 text-xs text-muted">
+          {member.title ?? name}
+          <Input
+            inputMode="decimal"
+            value={textOf(value[name])}
+            readOnly={readOnly}
+            onChange={(event) => onChange(withMember(value, name, event.target.value, member) ?? {})}
+          />
+        </label>
+      ))}
+    </fieldset>
   )
 }

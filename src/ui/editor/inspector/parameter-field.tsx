@@ -96,7 +96,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   if (isPairs(schema)) return <PairTable {...list} label={label} />
   if (schema.type === 'array' && schema.items?.enum) return <Choices {...list} schema={schema} label={label} />
   if (schema.type === 'array' && schema.items?.properties) {
-    return <ListField {...list} name={name} schema={schema} mode={mode} />
+    return <ListField {...list} name={name} schema={schema} />
   }
   if (schema.type === 'integer' || schema.type === 'number') {
     return (

@@ -99,9 +99,13 @@ export function upstreamOf(document: Document, blockId: string): string[] {
 /** The outputs of a block: those of its type plus those named by its parameters. */
 function outputNames({ type: blockType, params = {} }: Block, type: ReturnType<OutputsOf>): string[] {
   const fields = isTrigger({ type: blockType }) ? namesOf(formatOf({ type: blockType, params })) : []
-  const assigned = blockType === 'variables' ? namesOf(params['assign']) : []
-  return [...new Set([...fields, ...(type?.outputs ?? []), ...assigned])]
+  const list = namedOutputs[blockType]
+  const named = list === undefined ? [] : namesOf(params[list])
+  return [...new Set([...fields, ...(type?.outputs ?? []), ...named])]
 }
+
+/** The parameters whose entries name further outputs, by block type. */
+const namedOutputs: Readonly<Record<string, string>> = { variables: 'assign', evaluator: 'metrics' }
 
 /** References to all outputs of a block. */
 export function outputReferences(block: Block, type: ReturnType<OutputsOf>): string[] {
