@@ -8,6 +8,7 @@ import { condition } from './condition.ts'
 import { evaluator } from './evaluator.ts'
 import { formTrigger } from './form-trigger.ts'
 import { functionBlock } from './function.ts'
+import { guardrails } from './guardrails.ts'
 import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
 import { operation } from './operation.ts'
@@ -26,7 +27,7 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
-    ...[api, operation, agent, router, evaluator, functionBlock, condition, loop, parallel],
+    ...[api, operation, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[variables, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -1,6 +1,7 @@
 import agentTools from '../../samples/gallery/agent-tools.json'
 import allPages from '../../samples/gallery/all-pages.json'
 import chatAssistant from '../../samples/gallery/chat-assistant.json'
+import checkAnswer from '../../samples/gallery/check-answer.json'
 import checkInput from '../../samples/gallery/check-input.json'
 import contactForm from '../../samples/gallery/contact-form.json'
 import csvToJson from '../../samples/gallery/csv-to-json.json'
@@ -74,6 +75,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['summarise', 'Language models', summarise],
   ['extract-data', 'Language models', extractData],
   ['sort-messages', 'Language models', sortMessages],
+  ['check-answer', 'Language models', checkAnswer],
   ['translate-list', 'Language models', translateList],
   ['agent-tools', 'Language models', agentTools],
 ]

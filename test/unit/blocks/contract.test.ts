@@ -27,6 +27,7 @@ const examples: Record<string, Record<string, unknown>> = {
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
   evaluator: { ...asked, content: 'A text', metrics: [{ name: 'clarity', range: { min: 0, max: 10 } }] },
+  guardrails: { input: '{}', checks: ['json', 'pii'] },
   function: { code: 'return 1' },
   condition: { conditions: [{ id: 'a', expression: 'true' }] },
   loop: {},

@@ -63,6 +63,8 @@ export type ParameterSchema = {
   enum?: readonly string[]
   /** Shown instead of the values of `enum`. Technical ones, such as `POST`, have no labels. */
   'x-labels'?: Readonly<Record<string, string>>
+  /** The parameter applies only while another one, a list, has one of these values. */
+  when?: { parameter: string; has: readonly string[] }
   items?: ParameterSchema
   properties?: Readonly<Record<string, ParameterSchema>>
   required?: readonly string[]

@@ -47,6 +47,8 @@ export function summaryOf(
       return {
         text: [textOf(params['model']), textOf(params['provider'])].filter(Boolean).join(' · ') || 'No model yet',
       }
+    case 'guardrails':
+      return { text: checksText(params['checks']) }
     case 'function':
       return { text: firstLine(textOf(params['code'])) || 'No code yet', mono: true }
     case 'condition':
@@ -92,6 +94,14 @@ function listText(value: unknown): string {
 function namesText(list: unknown, none: string): string {
   const names = Array.isArray(list) ? list.map((entry: { name?: unknown } | null) => textOf(entry?.name)) : []
   return names.filter(Boolean).join(', ') || none
+}
+
+/** The names of checks in the words of the form. */
+function checksText(checks: unknown): string {
+  const names: Readonly<Record<string, string>> = { json: 'JSON', regex: 'pattern', pii: 'personal data' }
+  const list = Array.isArray(checks) ? checks.map((one) => names[textOf(one)] ?? textOf(one)) : []
+  const text = list.join(', ') || 'No checks yet'
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function fieldsText(format: unknown): string {

@@ -99,6 +99,7 @@ export function portsOf(block: Pick<Block, 'type' | 'params'>): Port[] {
   if (block.type === 'approval' || block.type === 'wait_for_call') {
     return [source, branch('notify', 'notify'), branch('expired', 'expired'), errorPort]
   }
+  if (block.type === 'guardrails') return [source, branch('failed', 'failed'), errorPort]
   return isTrigger(block) ? [source] : [source, errorPort]
 }
 

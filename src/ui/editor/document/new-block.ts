@@ -176,6 +176,7 @@ const starts: Readonly<Record<string, Params>> = {
     ...{ provider: 'openai', model: '', content: '' },
     metrics: [{ name: 'quality', description: '', range: { min: 0, max: 10 } }],
   },
+  guardrails: { input: '', checks: ['pii'] },
   variables: { assign: [] },
   wait: { ms: 1000 },
   approval: { title: 'Please approve' },

@@ -69,7 +69,8 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   const list = { value, onChange, readOnly }
   const text = { value: textOf(value), onChange, readOnly, tied }
   if (mode === 'tools' && Tools) return <Tools {...list} errorOf={errorOf} />
-  if (name === 'responseFormat') return <SchemaField {...list} label={label} tied={tied} add="Add field" />
+  if (name === 'responseFormat' || name === 'jsonSchema')
+    return <SchemaField {...list} label={label} tied={tied} add="Add field" />
   if (name === 'inputFormat') return <InputFormat {...list} />
   if (isFormFields(props)) return <FormFieldList {...list} />
   if (name === 'workflowId') return <WorkflowSelect {...text} />
@@ -117,15 +118,16 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
       />
     )
   }
-  if (schema.type === 'string' || name === 'prompt' || /prompt$/i.test(name)) {
+  const isLong = /prompt$/i.test(name) || (mode === 'template' && longTexts.has(name))
+  if (schema.type === 'string' || isLong) {
     return (
       <TemplateField
         {...text}
         onChange={(next) => onChange(next === '' && schema.type !== 'string' ? undefined : next)}
         {...(onDone ? { onDone } : {})}
         placeholder={textOf(schema.default)}
-        lines={/prompt$/i.test(name) ? 3 : 1}
-        mono={['url', 'baseUrl', 'cron', 'path', 'condition'].includes(name)}
+        lines={isLong ? 3 : 1}
+        mono={['url', 'baseUrl', 'cron', 'path', 'condition', 'regex'].includes(name)}
         preview={name === 'condition' ? 'expression' : 'template'}
       />
     )
@@ -138,6 +140,9 @@ const shortNames = new Set([
   ...['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'],
   'expect',
 ])
+
+/** Parameters of any type that usually hold a text of several lines. */
+const longTexts = new Set(['content', 'input', 'source'])
 
 const placeholders: Readonly<Record<string, string | undefined>> = {
   forEachItems: 'A reference or a JSON list',
@@ -234,7 +239,7 @@ function Choices({
       {schema.items?.enum?.map((one) => (
         <Check
           key={one}
-          label={one}
+          label={choiceLabel(one, schema.items)}
           checked={chosen.has(one)}
           disabled={readOnly}
           onChange={(checked) => {

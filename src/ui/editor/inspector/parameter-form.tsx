@@ -64,7 +64,9 @@ export function ParameterForm({
   below?: (name: string) => ReactNode
   Tools?: ParameterProps['Tools']
 }) {
-  const shown = Object.entries(schema.properties).filter(([name]) => isWanted(name, params))
+  const shown = Object.entries(schema.properties).filter(
+    ([name, property]) => isWanted(name, params) && applies(property, params),
+  )
   const plain = shown.filter(([name]) => !rare.has(name))
   const folded = shown.filter(([name]) => rare.has(name))
   const isChanged = folded.some(([name]) => params[name] !== undefined || errorOf(name) !== undefined)
@@ -124,6 +126,12 @@ function isNeeded(name: string, params: Params): boolean {
     case 'count':
     case 'distribution':
       return true
+    // Shown only while a check needs them.
+    case 'regex':
+    case 'source':
+    case 'provider':
+    case 'model':
+      return true
     case 'condition':
       return 'loopType' in params
     case 'baseUrl':
@@ -143,6 +151,13 @@ function isNeeded(name: string, params: Params): boolean {
     default:
       return false
   }
+}
+
+/** Whether a parameter applies, as its schema says. */
+function applies({ when }: ParameterSchema, params: Params): boolean {
+  if (!when) return true
+  const chosen = params[when.parameter]
+  return Array.isArray(chosen) && when.has.some((one) => chosen.includes(one))
 }
 
 /** Whether a parameter applies, given the values of the others. */
