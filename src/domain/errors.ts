@@ -15,6 +15,7 @@ export const errorCodes = [
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
   'CONFLICT',
+  'RUN_ID_CONFLICT',
   'ALREADY_RESUMED',
   'EXPIRED',
   'CANCELLED',

@@ -19,6 +19,7 @@ const statuses: Record<ErrorCode, number> = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
+  RUN_ID_CONFLICT: 409,
   ALREADY_RESUMED: 409,
   EXPIRED: 409,
   CANCELLED: 409,

@@ -2,6 +2,7 @@ import type { RateWindow } from '../../accounts/rate-limit.ts'
 import { AppError, StartSkipped, startedNothing } from '../../domain/errors.ts'
 import type { KeyRow } from '../../store/account-store.ts'
 import { errorBody, errorHeaders, errorResponse, skippedText, statusOf, toAppError } from '../errors.ts'
+import { errorBodyV2, errorHeadersV2, statusV2Of } from '../errors-v2.ts'
 import { refuseOversized } from '../requests/body.ts'
 import type { Services } from '../services.ts'
 import { authenticate, type Caller, callerOf, roleOf } from './auth.ts'
@@ -158,11 +159,13 @@ export class Door {
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
     const visit = this.#visitOf(request)
-    const status = statusOf(error.code)
-    const text = JSON.stringify(errorBody(error))
+    const inV2 = isV2(pathOf(request))
+    const status = inV2 ? statusV2Of(error.code) : statusOf(error.code)
+    const text = JSON.stringify(inV2 ? errorBodyV2(error) : errorBody(error))
     visit.code = error.code
     set.status = status
-    Object.assign(set.headers, errorHeaders(error), { 'x-request-id': visit.requestId })
+    const headers = inV2 ? errorHeadersV2(error) : errorHeaders(error)
+    Object.assign(set.headers, headers, { 'x-request-id': visit.requestId })
     this.#report(request, visit.requestId, error)
     this.#write(request, visit, { status, bytes: Buffer.byteLength(text), code: error.code })
     return text
@@ -270,7 +273,12 @@ function roundToMicros(durationMs: number): number {
 
 /** Whether a path belongs to the external API, whose responses all show a rate window. */
 export function isExternal(path: string): boolean {
-  return path === '/api/v1' || path.startsWith('/api/v1/')
+  return path === '/api/v1' || path.startsWith('/api/v1/') || isV2(path)
+}
+
+/** Whether a path belongs to the API that has Sim's shapes. */
+export function isV2(path: string): boolean {
+  return path === '/api/v2' || path.startsWith('/api/v2/')
 }
 
 export function pathOf({ url }: Request): string {

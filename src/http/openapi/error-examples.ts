@@ -49,6 +49,7 @@ export const errorExamples = {
     'IDEMPOTENCY_MISMATCH',
     'This Idempotency-Key belongs to a request with another body or another X-Execution-Mode. Use a new key.',
   ),
+  RUN_ID_CONFLICT: of('RUN_ID_CONFLICT', 'A run with this ID was started before. Use a new ID.'),
   CONFLICT: of('CONFLICT', 'The workspace already has a workflow named "Weather". Choose another name.'),
   PAYLOAD_TOO_LARGE: of(
     'PAYLOAD_TOO_LARGE',

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import { isObject } from '../../domain/run/input.ts'
+import { isExternal, isV2 } from '../access/door.ts'
 import { sessionCookie } from '../access/session-cookie.ts'
 import { ErrorResponse, statusOf } from '../errors.ts'
+import { errorResponsesV2 } from './errors-v2.ts'
 import { RunFailureResponse } from './execute-operation.ts'
 import { errorsMember, optionalBodyMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
@@ -33,17 +35,18 @@ export function repairOpenApi(document: OpenApi, examples: Examples): OpenApi {
   const hasWebhooks = exampleOf(webhookOperations.completed) !== undefined
   const repairItem = (item: PathItem, path: string) =>
     mapValues(item, (operation) => repairOperation(operation, { path, named, examples }))
+  const paths = mapValues(document.paths, repairItem)
   return {
     ...document,
     openapi: '3.1.0',
     servers: [{ url: '/' }],
     tags: tagsIn(document),
-    paths: mapValues(document.paths, repairItem),
+    paths,
     ...(hasWebhooks ? { webhooks: describeWebhooks(named, exampleOf) } : {}),
     components: {
       ...document.components,
       schemas: { ...named, Error: plainSchema(ErrorResponse, named) },
-      headers,
+      headers: usedHeaders(paths),
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Begins with mrk_.' },
         session: {
@@ -149,6 +152,7 @@ const addedTypes: ReadonlySet<string> = new Set(['multipart/form-data', 'text/pl
 
 /** The error responses of a route: one per status, naming its codes. */
 function errorResponses(codes: ReadonlySet<ErrorCode>, place: Place): Json {
+  if (isV2(place.path)) return errorResponsesV2(codes, place, (status) => headersOf(place, String(status)))
   const byStatus = Map.groupBy(codes, statusOf)
   const responses: Json = {}
   for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
@@ -183,6 +187,7 @@ function shapesOf(code: ErrorCode): boolean[] {
 const headers = {
   'X-Request-Id': { description: "The request's id: the caller's own, or a new one.", schema: { type: 'string' } },
   'X-Execution-Id': { description: 'The id of the run; present when a run was started.', schema: { type: 'string' } },
+  'X-Run-Id': { description: 'The id of the run; present when a run was started.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before another attempt.', schema: { type: 'integer' } },
   'X-RateLimit-Limit': {
     description: 'Requests allowed in the window. Executions show it once the key was accepted.',
@@ -192,12 +197,19 @@ const headers = {
   'X-RateLimit-Reset': { description: 'When the window ends.', schema: { type: 'string', format: 'date-time' } },
 } as const
 
+/** The document of a single workflow's endpoint does not have all of them. */
+function usedHeaders(paths: Record<string, PathItem>): Json {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => text.includes(`/headers/${name}"`)))
+}
+
 function headersOf(place: Place, status: string): Json {
   const ofRun = isExecution(place)
-  const showsWindow = ofRun || place.path.startsWith('/api/v1/')
+  const showsWindow = ofRun || isExternal(place.path)
   const carries: Record<keyof typeof headers, boolean> = {
     'X-Request-Id': true,
-    'X-Execution-Id': ofRun,
+    'X-Execution-Id': ofRun && !isV2(place.path),
+    'X-Run-Id': ofRun && isV2(place.path),
     'Retry-After': status === '429' || status === '503',
     'X-RateLimit-Limit': showsWindow,
     'X-RateLimit-Remaining': showsWindow,

@@ -22,6 +22,7 @@ export type OperationTexts = {
 export const tags = {
   Executions: 'Run workflows, and get the outcome of runs.',
   Logs: 'The external API: log entries and execution details.',
+  'API v2': "The routes that Sim's command line and newer clients use, in Sim's shapes.",
   Workflows: 'Workflow documents.',
   Deployments: 'Versions of workflows. The active version runs.',
   Webhooks: 'Webhook deliveries: what was sent when runs ended, and sending it again.',

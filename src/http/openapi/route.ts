@@ -3,12 +3,16 @@ import type { DocumentDecoration } from 'elysia'
 import { documented, type OperationTexts, operation } from './operation.ts'
 
 /** Schemas by status. */
-type Responses = Readonly<Record<number, TSchema>>
+export type Responses = Readonly<Record<number, TSchema>>
 
 /** A route's schemas, which are the client's types too, and its texts in the OpenAPI document. */
-type RouteTexts<Sent extends Responses, Body, Query> = OperationTexts & { body?: Body; query?: Query; responses: Sent }
+export type RouteTexts<Sent extends Responses, Body, Query> = OperationTexts & {
+  body?: Body
+  query?: Query
+  responses: Sent
+}
 
-type RouteOptions<Sent extends Responses, Body, Query> = {
+export type RouteOptions<Sent extends Responses, Body, Query> = {
   parse: 'none'
   response: Sent
   detail: DocumentDecoration

@@ -40,9 +40,10 @@ export function swaggerRoutes(door: Door, version: string, api: () => AnyElysia)
  * its document needs repair.
  */
 export async function describeApi(api: AnyElysia, version: string): Promise<OpenApi> {
-  const [{ swagger }, { routeExamples }, { errorExamples }] = await Promise.all([
+  const [{ swagger }, { routeExamples }, { examplesV2 }, { errorExamples }] = await Promise.all([
     import('@elysiajs/swagger'),
     import('../openapi/route-examples.ts'),
+    import('../openapi/examples-v2.ts'),
     import('../openapi/error-examples.ts'),
   ])
   const path = '/inner'
@@ -61,7 +62,7 @@ export async function describeApi(api: AnyElysia, version: string): Promise<Open
   inner.use(api)
   Object.assign(api, { getServer, getGlobalRoutes })
   const response = await inner.handle(new Request(`http://localhost${path}/json`))
-  const examples = { operations: routeExamples, errors: errorExamples }
+  const examples = { operations: { ...routeExamples, ...examplesV2 }, errors: errorExamples }
   return repairOpenApi((await response.json()) as OpenApi, examples)
 }
 
@@ -72,7 +73,7 @@ function infoOf(version: string) {
     description:
       'Execute workflows, manage them, and query their logs. Every response has `X-Request-Id`. Every error is ' +
       '`{ "error", "code", "details"? }`: `error` for people, `code` for programs.\n\n' +
-      'Executions and the external API (`/api/v1/`) are rate-limited per minute: `X-RateLimit-*` shows the remaining ' +
+      'Executions and the external API (`/api/v1/`, `/api/v2/`) are rate-limited per minute: `X-RateLimit-*` shows the remaining ' +
       'requests, and `Retry-After` the time to wait after 429 or 503. Other routes are not limited.',
   }
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import type { ErrorCode } from '../../../src/domain/errors.ts'
+import { isExternal, isV2 } from '../../../src/http/access/door.ts'
 import { statusOf } from '../../../src/http/errors.ts'
+import { codeV2Of, statusV2Of } from '../../../src/http/errors-v2.ts'
 import { findBreaches } from './json-schema.ts'
 import { findOpenApiFaults } from './openapi-linter.ts'
 import { HttpWorld, type Parsed, sampleDocument } from './world.ts'
@@ -99,8 +102,7 @@ describe('the OpenAPI document', () => {
           operation.operationId,
         )
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
-      const isCounted =
-        path.startsWith('/api/v1/') || path.endsWith('/execute') || path.includes('/chat/') || hasOtherCredentials
+      const isCounted = isExternal(path) || path.endsWith('/execute') || path.includes('/chat/') || hasOtherCredentials
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }
@@ -115,11 +117,11 @@ describe('the OpenAPI document', () => {
         if (Number(status) < 400 || status === 'default') continue
         const [{ schema, examples }] = Object.values<Parsed>(response.content)
         expect(JSON.stringify(schema)).toContain('#/components/schemas/')
-        const codes = Object.entries<Parsed>(examples).map(([code, { value }]) => [code, value.code])
-        expect(codes.length, at).toBeGreaterThan(0)
-        for (const [code, shown] of codes) {
-          expect(shown, at).toBe(code)
-          expect(statusOf(code), at).toBe(Number(status))
+        const shown = Object.entries<Parsed>(examples) as [ErrorCode, Parsed][]
+        expect(shown.length, at).toBeGreaterThan(0)
+        for (const [code, { value }] of shown) {
+          expect(isV2(path) ? value.error.code : value.code, at).toBe(isV2(path) ? codeV2Of(code) : code)
+          expect(isV2(path) ? statusV2Of(code) : statusOf(code), at).toBe(Number(status))
         }
       }
       for (const { schema, example, examples } of media) {

@@ -1,0 +1,13 @@
+import type { KeyRow } from '../../store/account-store.ts'
+import { privateNoStore } from '../responses/v2/envelope.ts'
+import type { ServerPort } from './connection.ts'
+import type { Door, ResponseSet } from './door.ts'
+
+/** The first call of every route of `/api/v2`: requires a key, and counts the request. */
+export async function enterV2(
+  door: Door,
+  { request, set, server }: { request: Request; set: ResponseSet; server: Pick<ServerPort, 'requestIP'> | null },
+): Promise<KeyRow> {
+  set.headers['cache-control'] = privateNoStore
+  return await door.requireApiKey(request, set, server)
+}
