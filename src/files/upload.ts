@@ -132,7 +132,7 @@ export class Upload {
       setMember(fields, name, objects)
       setMember(whole, name, objects)
     }
-    return { input: whole, fields, ...(files.length > 0 ? { files } : {}) }
+    return { ...input, input: whole, fields, ...(files.length > 0 ? { files } : {}) }
   }
 
   /**

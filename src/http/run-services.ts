@@ -45,6 +45,8 @@ export type ExecuteServices = {
   /** The same with a claim. */
   acceptOnce(request: JobRequest, claim: RequestClaim): Promise<Acceptance>
   idempotency: IdempotencyServices
+  /** See `RunStore`. */
+  claimRunId(executionId: string, at: number): Promise<boolean>
   /** The limits of the workspace's owner apply, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: RunSettings

@@ -72,7 +72,7 @@ export function createServer(services: Services): HttpServer {
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
-    .use(routesV2())
+    .use(routesV2(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))
     .use(formPageRoutes(services, door))

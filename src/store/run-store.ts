@@ -37,6 +37,11 @@ export interface RunStore {
   findRequestClaim(workflowId: string, key: string, at: number): Promise<string | undefined>
   /** The same with what the request left for its repeats. */
   findHeldRequest(workflowId: string, key: string, at: number): Promise<HeldRequest | undefined>
+  /**
+   * Claims an ID that a caller chose for a run that is to start. False when a run of the installation has or had it, as
+   * far as the store knows, or another start has claimed it. A claim lasts for a day; then the run itself holds the ID.
+   */
+  claimRunId(executionId: string, at: number): Promise<boolean>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
   /** One page of a workspace's entries, or the first part of it. */

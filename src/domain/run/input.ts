@@ -11,6 +11,8 @@ export type TriggerInput = {
   files?: readonly RunFile[]
   /** The earlier messages of a chat. */
   history?: readonly ChatMessage[]
+  /** The time limit that the caller of an asynchronous run asked for. It is kept with the input of the job. */
+  timeoutMs?: number
 }
 
 /** One message of a chat. */

@@ -19,10 +19,12 @@ export function timedOut(request: RunRequest, limits: TimeLimits): RunFailure {
   return { code: 'EXECUTION_TIMEOUT', message, blockId: null, blockName: null }
 }
 
-/** The shorter one of the limits of the installation and the workflow, and the name of its source. */
-function timeLimit({ plan, timeoutMs, history }: RunRequest, { runTimeoutMs }: TimeLimits) {
-  const own = plan.limits.timeoutMs
+/** The shortest of the limits of the installation, the workflow and the caller, and the name of its source. */
+function timeLimit({ plan, timeoutMs, history, input }: RunRequest, { runTimeoutMs }: TimeLimits) {
+  const own = plan.limits.timeoutMs ?? Number.POSITIVE_INFINITY
+  const asked = input.timeoutMs ?? Number.POSITIVE_INFINITY
   const installed = timeoutMs ?? runTimeoutMs
-  if (own !== undefined && own < installed) return { timeoutMs: own, setBy: 'the time limit of the workflow' }
+  if (asked < own && asked < installed) return { timeoutMs: asked, setBy: 'executionTimeoutSeconds of its start' }
+  if (own < installed) return { timeoutMs: own, setBy: 'the time limit of the workflow' }
   return { timeoutMs: installed, setBy: history ? 'MILLRACE_ASYNC_TIMEOUT_MS' : limitSettings.runTimeoutMs }
 }

@@ -4,6 +4,7 @@ import type { KeyRow } from '../../store/account-store.ts'
 import { errorBody, errorHeaders, errorResponse, skippedText, statusOf, toAppError } from '../errors.ts'
 import { errorBodyV2, errorHeadersV2, statusV2Of } from '../errors-v2.ts'
 import { refuseOversized } from '../requests/body.ts'
+import { skippedTextV2 } from '../responses/v2/run-schemas.ts'
 import type { Services } from '../services.ts'
 import { authenticate, type Caller, callerOf, roleOf } from './auth.ts'
 import { addressOf, type ServerPort } from './connection.ts'
@@ -154,7 +155,10 @@ export class Door {
   /** Turns an error into a response: returns the body, and puts status and headers into `set`. */
   onError(request: Request, set: ResponseSet, server: Pick<ServerPort, 'requestIP'> | null, thrown: unknown): string {
     // No run has this ID, because the start was skipped.
-    if (startedNothing(thrown)) Reflect.deleteProperty(set.headers, 'x-execution-id')
+    if (startedNothing(thrown)) {
+      Reflect.deleteProperty(set.headers, 'x-execution-id')
+      Reflect.deleteProperty(set.headers, 'x-run-id')
+    }
     if (thrown instanceof StartSkipped) return this.#skipped(request, set)
     const error = toAppError(thrown)
     this.showAddressWindow(request, set, server)
@@ -175,7 +179,7 @@ export class Door {
   #skipped(request: Request, set: ResponseSet): string {
     set.status = 202
     Object.assign(set.headers, { 'content-type': 'application/json', 'x-request-id': this.#visitOf(request).requestId })
-    return skippedText
+    return isV2(pathOf(request)) ? skippedTextV2 : skippedText
   }
 
   /** The response when the framework itself failed, for example because a handler threw `undefined`. */

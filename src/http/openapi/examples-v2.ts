@@ -1,4 +1,20 @@
 import type { OperationExamples } from './openapi.ts'
 
+const runId = '0197b8f2-4c1a-7d3e-9f60-2b7a5c8d1e90'
+const workflowId = 'weather'
+const startedAt = '2025-06-01T12:00:00.000Z'
+const endedAt = '2025-06-01T12:00:00.212Z'
+const output = { data: { city: 'Porto', celsius: 21.5 }, status: 200, headers: {}, error: null }
+const accepted = { runId, statusUrl: `https://millrace.example.com/api/v2/workflows/${workflowId}/runs/${runId}` }
+const ended = {
+  ...{ runId, workflowId, status: 'completed', output, blockOutputs: null, error: null },
+  ...{ startedAt, endedAt, durationMs: 212 },
+}
+
 /** One example for every route of `/api/v2`. */
-export const examplesV2: Readonly<Record<string, OperationExamples>> = {}
+export const examplesV2: Readonly<Record<string, OperationExamples>> = {
+  executeWorkflowV2: {
+    request: { input: { city: 'Porto' } },
+    responses: { 200: { data: ended }, 202: { data: accepted } },
+  },
+}

@@ -209,7 +209,7 @@ function headersOf(place: Place, status: string): Json {
   const carries: Record<keyof typeof headers, boolean> = {
     'X-Request-Id': true,
     'X-Execution-Id': ofRun && !isV2(place.path),
-    'X-Run-Id': ofRun && isV2(place.path),
+    'X-Run-Id': ofRun && isV2(place.path) && status < '300',
     'Retry-After': status === '429' || status === '503',
     'X-RateLimit-Limit': showsWindow,
     'X-RateLimit-Remaining': showsWindow,

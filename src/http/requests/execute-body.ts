@@ -1,7 +1,7 @@
 import { type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
-import { readSelection, type SelectedOutput } from './selected-outputs.ts'
+import { readSelection, type SelectedOutput, selectedOutputsMax } from './selected-outputs.ts'
 
 /** The content of a request body. */
 export type ExecuteBody = {
@@ -24,8 +24,6 @@ export function readExecuteBody(call: {
   const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
   throw problemsError('INVALID_INPUT', details)
 }
-
-const selectedOutputsMax = 1_000
 
 export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }
 const noControl: Control = { stream: undefined, problems: [] }

@@ -2,6 +2,8 @@ import type { ErrorDetail } from '../../domain/errors.ts'
 import { normaliseName, type PathStep, parsePath } from '../../domain/workflow/reference.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
 
+export const selectedOutputsMax = 1_000
+
 /** One entry of `selectedOutputs`: a value to send as soon as it is available. */
 export type SelectedOutput = {
   /** The caller's spelling. */

@@ -23,11 +23,20 @@ export function runResponse(
   const value = end.response ? end.response.data : end.record.output
   // The content of a response block may be a text, which is sent as it is.
   if (end.response && typeof value === 'string') return written(end, headers, value, writing)
-  if (!isLargeValue(value)) return written(end, headers, JSON.stringify(value) ?? 'null', writing)
-  const { inSlices, unsent } = writing
-  const release = unsent.hold(end.record.workspaceId, estimateSize(value))
+  return withJson(value, end.record.workspaceId, writing, (text) => written(end, headers, text, writing))
+}
+
+/** Responds with the JSON of a value, which is written in slices when it is large. */
+export function withJson(
+  value: unknown,
+  workspaceId: string,
+  { inSlices, unsent }: Writing,
+  respond: (text: string) => Response,
+): Response | Promise<Response> {
+  if (!isLargeValue(value)) return respond(JSON.stringify(value) ?? 'null')
+  const release = unsent.hold(workspaceId, estimateSize(value))
   return inSlices(jsonInSlices(value))
-    .then((text) => written(end, headers, text ?? 'null', writing))
+    .then((text) => respond(text ?? 'null'))
     .finally(release)
 }
 

@@ -11,7 +11,7 @@ import type { SelectedOutput } from '../requests/selected-outputs.ts'
  * as those blocks end. When nothing is selected: the text of every generating block whose output no other block uses.
  */
 export class RunEvents implements RunObserver {
-  readonly #selected: readonly SelectedOutput[]
+  readonly selected: readonly SelectedOutput[]
   readonly #send: (message: string) => void
   readonly #sendLarge: (message: Slices<string>) => void
   /** Blocks whose text is sent while it is generated. */
@@ -28,7 +28,7 @@ export class RunEvents implements RunObserver {
     send: (message: string) => void,
     sendLarge = (message: Slices<string>) => send(finish(message)),
   ) {
-    this.#selected = selected
+    this.selected = selected
     this.#send = send
     this.#sendLarge = sendLarge
     this.#streams = plan.streams
@@ -45,10 +45,10 @@ export class RunEvents implements RunObserver {
 
   ended({ blockId, status, output }: Span, { depth, iterations }: BlockPlace): void {
     if (depth > 0 || status === 'skipped' || status === 'cancelled') return
-    for (const selected of this.#selected) {
+    for (const selected of this.selected) {
       if (selected.blockId !== blockId) continue
       const value = readPath(output, selected.path)
-      this.#remember(selected, iterations, value ?? null)
+      this.#remember(selected, iterations, value)
       if (value === undefined || this.#isStreamed(selected)) continue
       const message = messageOf(blockId, value)
       if (isLargeValue(value)) this.#sendLarge(message)
@@ -58,9 +58,19 @@ export class RunEvents implements RunObserver {
 
   /** The values of the selected outputs, by entry; undefined when nothing was selected. */
   outputs(): Record<string, unknown> | undefined {
-    if (this.#selected.length === 0) return undefined
+    if (this.selected.length === 0) return undefined
     const outputs: Record<string, unknown> = {}
-    for (const selected of this.#selected) setMember(outputs, selected.entry, this.#outputOf(selected))
+    for (const selected of this.selected) setMember(outputs, selected.entry, this.#outputOf(selected))
+    return outputs
+  }
+
+  /** The values that there are, by entry. */
+  found(): Record<string, unknown> {
+    const outputs: Record<string, unknown> = {}
+    for (const selected of this.selected) {
+      const isThere = this.#values?.get(selected)?.some(({ value }) => value !== undefined)
+      if (isThere) setMember(outputs, selected.entry, this.#outputOf(selected))
+    }
     return outputs
   }
 
@@ -68,7 +78,7 @@ export class RunEvents implements RunObserver {
     const values = this.#values?.get(selected)
     if (!values) return null
     if (!selected.isRepeated) return values.at(-1)?.value ?? null
-    return values.toSorted((a, b) => compare(a.iterations, b.iterations)).map(({ value }) => value)
+    return values.toSorted((a, b) => compare(a.iterations, b.iterations)).map(({ value }) => value ?? null)
   }
 
   #remember(selected: SelectedOutput, iterations: readonly number[], value: unknown): void {

@@ -7,10 +7,9 @@ import type { RunEnd } from '../../engine/run/run-end.ts'
 import type { RunRequest } from '../../engine/run/run-request.ts'
 import { toAppError } from '../errors.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
-import { pausedFacts } from '../responses/pauses/paused-response.ts'
-import { failureFacts } from '../responses/run-response.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
 import { RunEvents } from './run-events.ts'
+import { type StreamFormat, streamFormat } from './stream-format.ts'
 
 export type RunStreamOptions = {
   request: RunRequest
@@ -25,6 +24,8 @@ export type RunStreamOptions = {
   /** Closes the connection of a caller that does not read. */
   disconnect(): void
   headers: Record<string, string>
+  /** The last messages; those of the execute endpoint when absent. */
+  format?: StreamFormat
   /** Further members of the `done` message, which waits for them. Must not reject. */
   more?(end: RunEnd): Promise<Record<string, unknown>>
   /** Called when a run could not be recorded after its response had started. */
@@ -52,12 +53,14 @@ class RunStream implements RunObserver {
   #writing: Promise<void> | undefined
   readonly #executionId: string
   readonly #triggerId: string | undefined
+  readonly #format: StreamFormat
   readonly #more: RunStreamOptions['more']
   readonly #lost: RunStreamOptions['lost']
   /** Undefined once the response has started. From then on a failure is reported inside the stream. */
   #begun: PromiseWithResolvers<void> | undefined
 
-  constructor({ request, selected, inSlices, clock, bytesWaitingMax, disconnect, more, lost }: RunStreamOptions) {
+  constructor(options: RunStreamOptions) {
+    const { request, selected, inSlices, clock, bytesWaitingMax, disconnect, format, more, lost } = options
     const { plan, trigger, executionId } = request
     this.#stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
     const send = (message: string | Slices<string>) => this.#send(message)
@@ -65,6 +68,7 @@ class RunStream implements RunObserver {
     this.#inSlices = inSlices
     this.#executionId = executionId ?? ''
     this.#triggerId = plan.triggers.get(trigger)?.node.id
+    this.#format = format ?? streamFormat
     this.#more = more
     this.#lost = lost
   }
@@ -115,8 +119,8 @@ class RunStream implements RunObserver {
   async #finish(end: RunEnd): Promise<void> {
     await this.#writing
     const done = end.suspension
-      ? { event: 'paused', ...pausedFacts(end) }
-      : doneOf(end, this.#events, await this.#more?.(end))
+      ? this.#format.paused(end, this.#events)
+      : this.#format.ended(end, this.#events, await this.#more?.(end))
     this.#close(isLargeValue(done) ? await this.#inSlices(textOf(done)) : JSON.stringify(done))
   }
 
@@ -128,40 +132,15 @@ class RunStream implements RunObserver {
     }
     const error = toAppError(thrown)
     this.#lost(error, this.#executionId)
-    this.#close(lostOf(error))
+    this.#close(JSON.stringify(this.#format.lost(error)))
   }
 
   #close(done: string): void {
-    this.#stream.end(done, '[DONE]')
+    this.#stream.end(done, this.#format.terminator)
     this.#respond()
-  }
-}
-
-function doneOf({ record }: RunEnd, events: RunEvents, more: Record<string, unknown> | undefined): object {
-  const { failure, output, durationMs } = record
-  const facts = failure && failureFacts(failure, record)
-  return {
-    event: 'done',
-    success: failure === null,
-    output: events.outputs() ?? output ?? null,
-    metadata: { duration: durationMs },
-    ...(facts && { error: facts.error, code: facts.code }),
-    ...more,
   }
 }
 
 function* textOf(message: object): Slices<string> {
   return (yield* jsonInSlices(message)) as string
-}
-
-/** The `done` message of a run that could not be recorded. */
-function lostOf({ message, code }: AppError): string {
-  return JSON.stringify({
-    event: 'done',
-    success: false,
-    output: null,
-    metadata: { duration: 0 },
-    error: message,
-    code,
-  })
 }

@@ -36,7 +36,12 @@ export class DeclaredResponses {
     if (!declared) return [`declared are only ${Object.keys(operation.responses).join(', ')}`]
     const isExecution = operation.responses.default !== undefined
     const missing = Object.keys(declared.headers).filter((name) => {
-      return !headers.has(name) && name !== 'X-Execution-Id' && !(isExecution && name.startsWith('X-RateLimit'))
+      return (
+        !headers.has(name) &&
+        name !== 'X-Execution-Id' &&
+        name !== 'X-Run-Id' &&
+        !(isExecution && name.startsWith('X-RateLimit'))
+      )
     })
     const type = headers.get('content-type')?.split(';')[0] ?? ''
     if (hasBody && declared.content && !Object.hasOwn(declared.content, type))

@@ -97,6 +97,20 @@ const deleteExpired = `
     SELECT workflow, key FROM millrace.request_claims WHERE claimed_at <= $1::bigint
     ORDER BY claimed_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`
 
+/** The claims of run IDs belong to no workflow: they have the workflow 0, so that an ID is claimed only once. */
+export async function claimRunId(sql: Sql, executionId: string, at: number): Promise<boolean> {
+  await sql.run(deleteExpired, at - requestClaimMs, 2)
+  const claimed = await sql.all(
+    `INSERT INTO millrace.request_claims (workflow, key, execution_id, claimed_at) SELECT 0, $1, $1, $2::bigint
+     WHERE NOT EXISTS (SELECT 1 FROM millrace.jobs WHERE execution_id = $1)
+       AND NOT EXISTS (SELECT 1 FROM millrace.logs WHERE execution_id = $1)
+     ON CONFLICT (workflow, key) DO NOTHING RETURNING key`,
+    storable(executionId),
+    at,
+  )
+  return claimed.length > 0
+}
+
 export async function findRequestClaim(
   sql: Sql,
   workflowId: string,

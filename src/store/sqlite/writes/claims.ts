@@ -37,13 +37,31 @@ export function claimRequest(
     response ?? null,
     workflowId,
   )
-  // Each new claim deletes up to two expired ones, so that no other cleanup is needed.
+  deleteExpired(sql, at)
+  return undefined
+}
+
+/** Each new claim deletes up to two expired ones, so that no other cleanup is needed. */
+function deleteExpired(sql: Sql, at: number): void {
   const over = sql.all<{ workflow: number; key: string }>(
     'SELECT workflow, key FROM request_claims WHERE claimed_at <= ? ORDER BY claimed_at LIMIT 2',
     at - requestClaimMs,
   )
   for (const old of over) sql.run('DELETE FROM request_claims WHERE workflow = ? AND key = ?', old.workflow, old.key)
-  return undefined
+}
+
+/** The claims of run IDs belong to no workflow: they have the workflow 0, so that an ID is claimed only once. */
+export function claimRunId(sql: Sql, executionId: string, at: number): boolean {
+  deleteExpired(sql, at)
+  const key = executionKey(executionId)
+  const taken = sql.run(
+    `INSERT INTO request_claims (workflow, key, execution_id, claimed_at) SELECT 0, ?, ?, ?
+     WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE execution_id = ?)
+       AND NOT EXISTS (SELECT 1 FROM logs WHERE execution_id = ?)
+     ON CONFLICT (workflow, key) DO NOTHING`,
+    ...[executionId, key, at, key, key],
+  )
+  return taken > 0
 }
 
 export function findRequestClaim(sql: Sql, workflowId: string, key: string, at: number): string | undefined {

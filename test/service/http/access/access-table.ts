@@ -1,5 +1,7 @@
 // Long because it lists every route.
 
+import { isExternal } from '../../../../src/http/access/door.ts'
+
 /**
  * Who may call what: at least one row for each route of the service. `needs`: `nothing` allows everyone, `page`
  * everyone on a page of the service, `key` every valid key or session, `operator` the installation's owner. The other
@@ -18,6 +20,7 @@ export type AccessRow = {
 }
 
 const workflow = '/api/workflows/<workflow>'
+const workflowV2 = '/api/v2/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
 const credentials = '/api/workspaces/<workspace>/credentials'
@@ -38,6 +41,7 @@ const simFile = JSON.stringify({
 
 export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
+  row('POST /api/v2/workflows/:id/execute', `${workflowV2}/execute`, 'execute', 200, '{"input":{"city":"Faro"}}'),
 
   // 404: the address is the credential, and this one does not exist.
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
@@ -338,12 +342,13 @@ export const accessTable: readonly AccessRow[] = [
   row('ALL /api/editor/*', '/api/editor/nothing', 'nothing', 404),
   row('ALL /*', '/nothing/here', 'nothing', 404),
   row('ALL /*', '/api/v1/nothing', 'key', 404),
+  row('ALL /*', '/api/v2/nothing', 'key', 404),
 ]
 
 /** The credentials that a route accepts. */
 export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   if (at.startsWith('/api/editor/')) return 'session'
-  return at.startsWith('/api/v1/') || route.endsWith('/execute') ? 'key' : 'both'
+  return isExternal(at) || route.endsWith('/execute') ? 'key' : 'both'
 }
 
 /** Requests that combine the caller's own workflow with a foreign object. */

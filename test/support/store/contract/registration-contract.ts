@@ -10,6 +10,8 @@ import { document } from '../../make.ts'
 import { type Installed, logRow } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 
+const day = 86_400_000
+
 const everyMinute: ScheduleRule = {
   cron: '* * * * *',
   intervalMs: null,
@@ -174,7 +176,6 @@ export function registrationContract(here: () => { store: Store; home: Installed
   })
 
   describe('a request with an idempotency key', () => {
-    const day = 86_400_000
     const claimAt = (at: number, key = 'k') => ({ kind: 'request' as const, key, at })
 
     test('starts one run in 24 hours, in one group and later', async () => {
@@ -258,6 +259,32 @@ export function registrationContract(here: () => { store: Store; home: Installed
         store.findRequestClaim(home.workflowId, `old ${index}`, 20),
       )
       expect((await Promise.all(found)).filter((one) => one !== undefined)).toEqual([])
+    })
+  })
+
+  describe('a run ID that a caller chose', () => {
+    test('is claimed once, by the start that comes first', async () => {
+      const { store, home } = here()
+      const ids = ['run_1', 'a.b:c-D', newExecutionId()]
+      for (const id of ids) {
+        const claims = await Promise.all([1, 2, 3].map(() => store.claimRunId(id, 1_000)))
+        expect(claims.filter((claimed) => claimed)).toHaveLength(1)
+      }
+      const [job, row] = [jobOf(home), logRow(home, 1)]
+      await store.append([{ kind: 'job', row: job }, logWrite(row, null)])
+      for (const id of [job.executionId, row.executionId]) expect(await store.claimRunId(id, 1_000)).toBe(false)
+    })
+
+    test('stays claimed when its run fails, and for a day when nothing was recorded', async () => {
+      const { store, home } = here()
+      await store.claimRunId('failed', 1_000)
+      await store.claimRunId('never ran', 1_000)
+      const row = { ...logRow(home, 1), executionId: 'failed', level: 'error' as const }
+      await store.append([logWrite(row, null)])
+      for (const id of ['failed', 'never ran']) expect(await store.claimRunId(id, 2_000)).toBe(false)
+      await store.claimRunId('later', 2 * day)
+      expect(await store.claimRunId('failed', 2 * day)).toBe(false)
+      expect(await store.claimRunId('never ran', 2 * day)).toBe(true)
     })
   })
 }
