@@ -11,10 +11,35 @@ const ended = {
   ...{ startedAt, endedAt, durationMs: 212 },
 }
 
+const listedRun = {
+  ...{ runId, workflowId, status: 'completed', trigger: 'api', startedAt, endedAt, durationMs: 212 },
+  cost: { total: 0 },
+}
+
 /** One example for every route of `/api/v2`. */
 export const examplesV2: Readonly<Record<string, OperationExamples>> = {
   executeWorkflowV2: {
     request: { input: { city: 'Porto' } },
     responses: { 200: { data: ended }, 202: { data: accepted } },
+  },
+  listRunsV2: { responses: { 200: { data: [listedRun], nextCursor: null } } },
+  getRunV2: {
+    responses: {
+      200: { data: { ...listedRun, paused: null, error: null, output: null, blockOutputs: null, files: null } },
+    },
+  },
+  cancelRunV2: {
+    responses: {
+      200: {
+        data: {
+          ...{ success: true, runId, redisAvailable: true, durablyRecorded: true },
+          ...{ locallyAborted: false, pausedCancelled: true },
+        },
+      },
+    },
+  },
+  resumeRunV2: {
+    request: { contextId: '0b0f3f0e-6f7c-4a3e-9a59-2f1d5d2a8c11', input: { approved: true } },
+    responses: { 202: { data: accepted } },
   },
 }

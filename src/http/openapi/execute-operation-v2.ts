@@ -59,7 +59,7 @@ export const executeDetailV2 = {
       in: 'header' as const,
       required: false,
       description: 'An ID for the run, which no run has had.',
-      schema: { type: 'string' as const, minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]*$' },
+      schema: { type: 'string' as const, minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
     },
     {
       name: 'X-Sim-Stream-Protocol',

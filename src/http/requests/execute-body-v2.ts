@@ -26,14 +26,14 @@ export function readExecuteBodyV2(content: {
   const problems: ErrorDetail[] = isObject(content.body) ? [] : [{ path: '', message: 'The body must be an object.' }]
   if (runId !== undefined && !runIdPattern.test(runId)) problems.push({ path: 'x-run-id', message: runIdText })
   problems.push(...mistakesIn(body), ...combinationsIn(body, request.headers))
-  const members = body as Members
-  const selection = problems.length === 0 ? readSelection(members.selectedOutputs ?? [], plan) : nothingSelected
+  const asked = body as Members
+  const selection = problems.length === 0 ? readSelection(asked.selectedOutputs ?? [], plan) : nothingSelected
   problems.push(...selection.problems)
   const input = isObject(body['input']) ? body['input'] : {}
   const reading = readInput(input, trigger.format)
   if (!reading.ok) problems.push(...reading.details.map((each) => ({ ...each, path: `input.${each.path}` })))
   if (!reading.ok || problems.length > 0) throw problemsError('INVALID_INPUT', problems)
-  const { stream, executionTimeoutSeconds: seconds, includeThinking = false, includeToolCalls = false } = members
+  const { stream, executionTimeoutSeconds: seconds, includeThinking = false, includeToolCalls = false } = asked
   return {
     input: seconds === undefined ? reading.value : { ...reading.value, timeoutMs: seconds * 1_000 },
     stream: stream === true ? selection.selected : undefined,
@@ -46,9 +46,9 @@ export function readExecuteBodyV2(content: {
 }
 
 /** The text becomes a part of the names of folders and objects. */
-const runIdPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/
+const runIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const runIdText =
-  'X-Run-Id must begin with a letter or digit and have at most 128 letters, digits, dots, underscores, colons and hyphens.'
+  'X-Run-Id must begin with a letter or digit and have at most 128 letters, digits, dots, underscores and hyphens.'
 
 const timeoutMaxS = 604_800
 const base64Max = 16_777_216

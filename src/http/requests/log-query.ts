@@ -118,3 +118,11 @@ function readEntries(parameters: Parameters): Pick<LogRequest, 'workspaceId' | '
 export function scopeOf({ workspaceId, order, filter }: LogRequest): CursorScope {
   return { of: workspaceId, order, filters: JSON.stringify(filter) }
 }
+
+/** The filter that admits all entries. */
+export const everything: LogFilter = {
+  ...{ workflowIds: undefined, folderIds: undefined, triggers: undefined, level: undefined, statuses: undefined },
+  ...{ startDate: undefined, endDate: undefined, executionId: undefined, minDurationMs: undefined },
+  ...{ maxDurationMs: undefined, minCost: undefined, maxCost: undefined, model: undefined },
+  ...{ search: undefined, labels: undefined },
+}

@@ -1,17 +1,18 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../domain/errors.ts'
-import { assertMay, type Caller, type Need } from '../access/auth.ts'
+import type { Caller, Need } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
 import type { PeerCall } from '../peers/peers.ts'
-import { findJob, type Job } from '../responses/jobs.ts'
+import { findJob } from '../responses/jobs.ts'
 import { respondWithBody } from '../responses/json-text.ts'
 import { CancelResponse, JobResponse } from '../responses/run-schemas.ts'
 import type { Services } from '../services.ts'
+import { cancelRun, findRun } from './execution/find-run.ts'
 
 /** The outcome of runs, and cancelling them. */
 export function executionRoutes(services: Services, door: Door) {
-  const { peers, unsent } = services
+  const { unsent } = services
   return new Elysia()
     .get(
       '/api/workflows/:id/executions/:executionId',
@@ -41,15 +42,8 @@ export function executionRoutes(services: Services, door: Door) {
         const call = { request, server, set }
         const found = await find(call, key, executionId, 'write', id)
         if (found instanceof Response) return found as never
-        // The run may have ended since it was found.
-        const cancelled =
-          !found.ended &&
-          ((await services.jobs.cancel(executionId)) || services.runner.cancel(executionId, 'CANCELLED'))
-        if (cancelled === 'elsewhere') {
-          const elsewhere = await peers.forward(call, { kind: 'run', id: executionId })
-          if (elsewhere) return elsewhere as never
-          throw new AppError('OVERLOADED', 'Another process is about to take over this run. Try again in a moment.')
-        }
+        const cancelled = !found.ended && (await cancelRun(services, call, executionId))
+        if (cancelled instanceof Response) return cancelled as never
         if (!cancelled) {
           throw new AppError('CONFLICT', 'This run has ended; there is nothing left to cancel.')
         }
@@ -83,21 +77,8 @@ export function executionRoutes(services: Services, door: Door) {
       }),
     )
 
-  /** A run in flight in another process: what that one responds. */
-  async function find(
-    call: PeerCall,
-    key: Caller,
-    executionId: string,
-    need: Need,
-    workflowId?: string,
-  ): Promise<Job | Response> {
-    const first = await findJob(services, executionId)
-    const elsewhere = first ? undefined : await peers.forward(call, { kind: 'run', id: executionId })
-    if (elsewhere) return elsewhere
-    // It may have ended while the others were asked.
-    const job = first ?? (peers.exist ? await findJob(services, executionId) : undefined)
-    const isOther = workflowId !== undefined && job?.workflowId !== workflowId
-    assertMay(key, isOther ? undefined : job?.workspaceId, need, 'run')
-    return job as Job
+  function find(call: PeerCall, caller: Caller, executionId: string, need: Need, workflowId?: string) {
+    const wanted = { caller, executionId, need, ...(workflowId !== undefined && { workflowId }) }
+    return findRun(services, call, () => findJob(services, executionId), wanted)
   }
 }

@@ -4,11 +4,11 @@ import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { JobState } from '../../../domain/run/job.ts'
 import type { RunStatus } from '../../../domain/run/log.ts'
-import type { LogFilter } from '../../../store/log-query.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { route } from '../../openapi/route.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
+import { everything } from '../../requests/log-query.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { type ListedRun, RunDetail, RunList, runStatuses } from '../../responses/run-schemas.ts'
 import { openRun, runDetail, shownStatuses } from '../../responses/runs/run-detail.ts'
@@ -169,13 +169,6 @@ type LoggedRun = {
 function endedRun({ executionId, workflowId, status, trigger, startedAt, endedAt, workflow }: LoggedRun): ListedRun {
   const facts = { executionId, workflowId, workflowName: workflow?.name ?? null, trigger }
   return { ...facts, status: shownStatuses[status], startedAt, endedAt }
-}
-
-const everything: LogFilter = {
-  ...{ workflowIds: undefined, folderIds: undefined, triggers: undefined, level: undefined, statuses: undefined },
-  ...{ startDate: undefined, endDate: undefined, executionId: undefined, minDurationMs: undefined },
-  ...{ maxDurationMs: undefined, minCost: undefined, maxCost: undefined, model: undefined },
-  ...{ search: undefined, labels: undefined },
 }
 
 function readQuery(url: string): Query {

@@ -43,6 +43,18 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/execute', `${workflow}/execute`, 'execute', 200, '{"city":"Faro"}'),
   row('POST /api/v2/workflows/:id/execute', `${workflowV2}/execute`, 'execute', 200, '{"input":{"city":"Faro"}}'),
 
+  row('GET /api/v2/workflows/:id/runs', `${workflowV2}/runs`, 'read', 200),
+  row('GET /api/v2/workflows/:id/runs/:runId', `${workflowV2}/runs/<execution>`, 'read', 200),
+  row('POST /api/v2/workflows/:id/runs/:runId/cancel', `${workflowV2}/runs/<execution>/cancel`, 'write', 200),
+  // 404: the run is not paused.
+  row(
+    'POST /api/v2/workflows/:id/runs/:runId/resume',
+    `${workflowV2}/runs/<execution>/resume`,
+    'execute',
+    404,
+    '{"contextId":"nothing"}',
+  ),
+
   // 404: the address is the credential, and this one does not exist.
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     row(`${method} /api/webhooks/trigger/:path`, '/api/webhooks/trigger/nothing', 'nothing', 404, '{}'),
@@ -353,6 +365,7 @@ export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
 
 /** Requests that combine the caller's own workflow with a foreign object. */
 export const crossings: readonly AccessRow[] = [
+  row('GET /api/v2/workflows/:id/runs/:runId', '/api/v2/workflows/<own>/runs/<execution>', 'read', 200),
   row('GET /api/workflows/:id/executions/:executionId', '/api/workflows/<own>/executions/<execution>', 'read', 200),
   row(
     'POST /api/workflows/:id/executions/:executionId/cancel',
