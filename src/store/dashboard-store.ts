@@ -3,8 +3,16 @@ import type { WorkflowDocument } from '../domain/workflow/workflow.ts'
 
 /** The part of the port that only the dashboard uses. */
 export interface DashboardStore {
-  /** The workflows of a workspace by name, with their runs of the last `hours` hours, including the hour of `now`. */
-  listWorkflowOverviews(workspaceId: string, now: number, hours: number): Promise<WorkflowOverview[]>
+  /**
+   * The workflows of a workspace by name, with their runs of the last `hours` hours, including the hour of `now`.
+   * `only`: the IDs of a few; absent: all.
+   */
+  listWorkflowOverviews(
+    workspaceId: string,
+    now: number,
+    hours: number,
+    only?: readonly string[],
+  ): Promise<WorkflowOverview[]>
   /** Moves the workflows of a folder and its subfolders to `to`; null: to no folder. Returns how many were moved. */
   moveFolder(workspaceId: string, from: string, to: string | null, at: number, by: string): Promise<number>
   /** The deleted workflows of a workspace, newest first, at most `limit`. */

@@ -21,6 +21,8 @@ export interface WorkflowStore {
   ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
+  /** A page of a workspace's workflows. */
+  pageWorkflows(query: WorkflowQuery): Promise<WorkflowPlace[]>
   /** Keeps the row for its log entries, frees the name and deletes its pins. False when there is no such workflow. */
   deleteWorkflow(id: string, at: number): Promise<boolean>
 
@@ -57,7 +59,8 @@ export interface WorkflowStore {
   activate(workflowId: string, version: number, at: number, registrations?: Registrations): Promise<boolean>
   /** Sets the name and description of a version. False when there is no such version. */
   describeDeployment(workflowId: string, version: number, texts: DeploymentTexts): Promise<boolean>
-  listDeployments(workflowId: string): Promise<DeploymentRow[]>
+  /** Newest first; with a page, at most `limit` versions below `before`. */
+  listDeployments(workflowId: string, page?: { before?: number | undefined; limit: number }): Promise<DeploymentRow[]>
   getDeployment(workflowId: string, version: number): Promise<DeploymentRow | undefined>
   /** The data of a workflow that the execute endpoint needs; undefined when the workflow does not exist. */
   getActive(workflowId: string): Promise<ActiveRow | undefined>
@@ -116,6 +119,25 @@ export type NewWorkflow = {
   /** The workflow whose pins it gets, too. */
   pinsOf?: string
 }
+
+export type WorkflowQuery = {
+  workspaceId: string
+  /** Those directly in this folder; null: in no folder; absent: all. */
+  folder?: string | null | undefined
+  deployedOnly?: boolean
+  /** Part of the name. Upper and lower case of A to Z are the same. */
+  search?: string | undefined
+  sort: WorkflowSort
+  order: 'asc' | 'desc'
+  /** The last workflow of the previous page. */
+  after?: Omit<WorkflowPlace, 'id'> | undefined
+  limit: number
+}
+export const workflowSorts = ['created', 'name', 'updated'] as const
+export type WorkflowSort = (typeof workflowSorts)[number]
+
+/** The place of a workflow in a list. `key`: what the list is sorted by. `number`: rises with each new workflow. */
+export type WorkflowPlace = { id: string; key: string | number; number: number }
 
 /** A row with a document, for work on all of them. Valid while the store is open. */
 export type StoredDocument = {

@@ -9,12 +9,14 @@ import { openConnection } from '../../../src/store/sqlite/open.ts'
 import { createInstallation } from '../../../src/store/sqlite/tables/installation.ts'
 import { listSealedDocuments, sampleSealedDocuments } from '../../../src/store/sqlite/tables/sealed-documents.ts'
 import { listSealed } from '../../../src/store/sqlite/tables/sealed-values.ts'
+import { pageWorkflows } from '../../../src/store/sqlite/tables/workflow-pages.ts'
 import { createWorkflow } from '../../../src/store/sqlite/tables/workflows.ts'
 import { claimInterruptedJobs, parkJobs } from '../../../src/store/sqlite/writes/jobs.ts'
 import { appendLogs, getExecution, getLog, lastSequence } from '../../../src/store/sqlite/writes/logs.ts'
 import { listOpenRuns } from '../../../src/store/sqlite/writes/open-runs.ts'
 import { countPausesByBlock } from '../../../src/store/sqlite/writes/pause-counts.ts'
 import { endDuePauses, listPauses } from '../../../src/store/sqlite/writes/pauses.ts'
+import { workflowSorts } from '../../../src/store/workflow-store.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { type Installed, logRow, newKey } from '../../support/store/installed.ts'
 import { logFilter, logQuery } from '../../support/store/log-model.ts'
@@ -186,4 +188,24 @@ test('pauses are counted with the indexes of their lists', () => {
   )
   // Only the pauses that were found are sorted by block.
   expect(sql.plans.filter((detail) => /^SCAN (?!\(subquery)|AUTOMATIC|FOR ORDER BY/.test(detail))).toEqual([])
+})
+
+test('a page of workflows is read from the index of its order, without a sort', () => {
+  using folder = temporaryFolder()
+  const connection = openConnection({ path: `${folder.path}/millrace.db`, sync: 'normal' })
+  const first = { userId: 'user', email: 'a@example.org', workspaceId: 'workspace', workspaceName: 'Main' }
+  createInstallation(connection, { ...first, key: newKey({ userId: 'user' }), signInTokenHash: null, at: 1 })
+  const sql = new ExplainingSql(connection)
+  for (const sort of workflowSorts) {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const after of [undefined, { key: sort === 'name' ? 'a' : 1, number: 1 }]) {
+        pageWorkflows(sql, { workspaceId: 'workspace', sort, order, after, search: 'a', deployedOnly: true, limit: 10 })
+      }
+    }
+  }
+  const pages = sql.plans.filter((step) => step.includes(' f '))
+  expect(pages).toHaveLength(12)
+  expect(pages.filter((step) => !/^SEARCH f USING INDEX workflows_by_/.test(step))).toEqual([])
+  expect(sql.plans.filter((step) => step.includes('TEMP B-TREE'))).toEqual([])
+  connection.close()
 })

@@ -1,7 +1,7 @@
 import { sequenceAt } from '../../../domain/ids.ts'
 import { runStatuses } from '../../../domain/run/log.ts'
 import type { WorkflowOverview } from '../../dashboard-store.ts'
-import type { Sql } from '../connection.ts'
+import { type Sql, storable } from '../connection.ts'
 import { factColumns, factsOf, type SqlFacts } from './entry-rows.ts'
 
 const hourMs = 3_600_000
@@ -12,9 +12,14 @@ export async function listWorkflowOverviews(
   workspaceId: string,
   now: number,
   hours: number,
+  only?: readonly string[],
 ): Promise<WorkflowOverview[]> {
   const from = (Math.floor(now / hourMs) - hours + 1) * hourMs
-  const rows = await sql.all<SqlOverview>(selectOverviews, workspaceId, from, from + hours * hourMs, sequenceAt(from))
+  const span = [from, from + hours * hourMs, sequenceAt(from)] as const
+  const rows =
+    only === undefined
+      ? await sql.all<SqlOverview>(`${selectOverviews} ORDER BY f.name`, workspaceId, ...span)
+      : await sql.all<SqlOverview>(selectFew, workspaceId, ...span, JSON.stringify(only.map(storable)))
   return rows.map((row) => overviewOf(row, hours))
 }
 
@@ -41,7 +46,9 @@ const selectOverviews = `
   LEFT JOIN LATERAL (
     SELECT ${factColumns} FROM millrace.logs l WHERE l.workflow = f.number ORDER BY l.sequence DESC LIMIT 1
   ) l ON true
-  WHERE w.id = $1 AND f.deleted_at IS NULL ORDER BY f.name`
+  WHERE w.id = $1 AND f.deleted_at IS NULL`
+const selectFew = `
+  ${selectOverviews} AND f.id IN (SELECT json_array_elements_text($5::text::json)) ORDER BY f.name`
 
 /** `counts`: JSON of [hour, runs, failed runs]; null when there were no runs. */
 type SqlOverview = Omit<WorkflowOverview, 'lastRun' | 'runs' | 'errors'> &

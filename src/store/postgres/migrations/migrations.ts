@@ -9,6 +9,7 @@ import pauseIndexes from './006-pause-indexes.sql' with { type: 'text' }
 import startLimits from './007-start-limits.sql' with { type: 'text' }
 import pauseEvents from './008-pause-events.sql' with { type: 'text' }
 import reminders from './009-reminders.sql' with { type: 'text' }
+import workflowLists from './010-workflow-lists.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
@@ -25,6 +26,7 @@ export const migrations: readonly string[] = [
   startLimits,
   pauseEvents,
   reminders,
+  workflowLists,
 ]
 
 /**

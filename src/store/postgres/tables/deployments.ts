@@ -94,8 +94,17 @@ export async function describeDeployment(
 }
 
 /** Newest first. */
-export async function listDeployments(sql: Sql, workflowId: string): Promise<DeploymentRow[]> {
-  const rows = await sql.all<SqlDeployment>(`${selectDeployments} ORDER BY d.version DESC`, workflowId)
+export async function listDeployments(
+  sql: Sql,
+  workflowId: string,
+  page?: { before?: number | undefined; limit: number },
+): Promise<DeploymentRow[]> {
+  const rows = await sql.all<SqlDeployment>(
+    `${selectDeployments} AND d.version < $2::bigint ORDER BY d.version DESC LIMIT $3::bigint`,
+    workflowId,
+    page?.before ?? Number.MAX_SAFE_INTEGER,
+    page?.limit ?? null,
+  )
   return rows.map(deploymentOf)
 }
 

@@ -45,14 +45,27 @@ const addHour = `
   ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, errors = errors + excluded.errors`
 
 /** Sorted by name. */
-export function listWorkflowOverviews(sql: Sql, workspaceId: string, now: number, hours: number): WorkflowOverview[] {
+export function listWorkflowOverviews(
+  sql: Sql,
+  workspaceId: string,
+  now: number,
+  hours: number,
+  only?: readonly string[],
+): WorkflowOverview[] {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)?.number
   if (workspace === undefined) return []
   const first = Math.floor(now / hourMs) - hours + 1
   const tail = tailOf(sql, workspace)
-  const counted = sql.all<Hour>(selectCounted, workspace, first)
+  const rows =
+    only === undefined
+      ? sql.all<SqlOverview>(selectOverviews, workspace)
+      : sql.all<SqlOverview>(selectFew, JSON.stringify(only), workspace)
+  const counted =
+    only === undefined
+      ? sql.all<Hour>(selectCounted, workspace, first)
+      : sql.all<Hour>(selectFewCounted, workspace, first, hours, JSON.stringify(rows.map(({ number }) => number)))
   const overviews = new Map<number, WorkflowOverview>()
-  for (const row of sql.all<SqlOverview>(selectOverviews, workspace)) {
+  for (const row of rows) {
     const last = Math.max(row.lastRun ?? 0, tail.lastRuns.get(row.number) ?? 0)
     const run = last === 0 ? undefined : sql.get<SqlFacts>(selectRun, workspace, last)
     overviews.set(row.number, overviewOf(row, run, hours))
@@ -70,12 +83,23 @@ export function listWorkflowOverviews(sql: Sql, workspaceId: string, now: number
 type Hour = { workflow: number; hour: number; runs: number; errors: number }
 
 const selectCounted = 'SELECT workflow, hour, runs, errors FROM run_hours WHERE workspace = ? AND hour >= ?'
+/** Seeks each hour of each workflow, so that a page of a long list does not read the hours of all others. */
+const selectFewCounted = `
+  WITH RECURSIVE hours (hour) AS (SELECT ?2 UNION ALL SELECT hour + 1 FROM hours WHERE hour + 1 < ?2 + ?3)
+  SELECT h.workflow, h.hour, h.runs, h.errors
+  FROM hours CROSS JOIN json_each(?4) few CROSS JOIN run_hours h
+  WHERE h.workspace = ?1 AND h.hour = hours.hour AND h.workflow = few.value`
 const selectRun = `SELECT ${factColumns} FROM logs WHERE workspace = ? AND sequence = ?`
-const selectOverviews = `
+const overviewColumns = `
   SELECT f.number, f.id, f.name, f.description, f.folder, f.created_at AS createdAt,
     f.updated_at AS updatedAt, u.email AS updatedBy, f.revision, f.active_version AS activeVersion,
-    f.deployed_at AS deployedAt, f.has_changes AS hasChanges, l.sequence AS lastRun
-  FROM workflows f LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number
+    f.deployed_at AS deployedAt, f.has_changes AS hasChanges, l.sequence AS lastRun`
+const otherTables = 'LEFT JOIN users u ON u.id = f.updated_by LEFT JOIN last_runs l ON l.workflow = f.number'
+const selectOverviews = `
+  ${overviewColumns} FROM workflows f ${otherTables}
+  WHERE f.workspace = ? AND f.deleted_at IS NULL ORDER BY f.name`
+const selectFew = `
+  ${overviewColumns} FROM json_each(?) few CROSS JOIN workflows f ON f.id = few.value ${otherTables}
   WHERE f.workspace = ? AND f.deleted_at IS NULL ORDER BY f.name`
 
 /** The rows that belong to no zone yet. */

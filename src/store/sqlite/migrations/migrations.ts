@@ -12,6 +12,7 @@ import idempotentResponses from './010-idempotent-responses.sql' with { type: 't
 import pauseIndexes from './011-pause-indexes.sql' with { type: 'text' }
 import pauseEvents from './012-pause-events.sql' with { type: 'text' }
 import reminders from './013-reminders.sql' with { type: 'text' }
+import workflowLists from './014-workflow-lists.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -29,6 +30,7 @@ export const migrations: readonly string[] = [
   pauseIndexes,
   pauseEvents,
   reminders,
+  workflowLists,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

@@ -88,8 +88,18 @@ export function describeDeployment(sql: Sql, workflowId: string, version: number
 }
 
 /** Newest first. */
-export function listDeployments(sql: Sql, workflowId: string): DeploymentRow[] {
-  return sql.all<SqlDeployment>(`${selectDeployments} ORDER BY d.version DESC`, workflowId).map(deploymentOf)
+export function listDeployments(
+  sql: Sql,
+  workflowId: string,
+  page?: { before?: number | undefined; limit: number },
+): DeploymentRow[] {
+  const rows = sql.all<SqlDeployment>(
+    `${selectDeployments} AND d.version < ? ORDER BY d.version DESC LIMIT ?`,
+    workflowId,
+    page?.before ?? Number.MAX_SAFE_INTEGER,
+    page?.limit ?? -1,
+  )
+  return rows.map(deploymentOf)
 }
 
 /** Also finds versions of deleted workflows: the details of an execution show the version that ran. */

@@ -28,6 +28,7 @@ import { sealedDocumentContract } from './sealed-document-contract.ts'
 import { sealedValueContract } from './sealed-value-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
+import { workflowPageContract } from './workflow-page-contract.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
 
@@ -376,6 +377,7 @@ export function storeContract(name: string, open: OpenStore): void {
     deliveryContract(() => ({ store, home }))
     fanOutContract(() => ({ store, home }))
     subscriptionContract(() => ({ store, home }))
+    workflowPageContract(() => ({ store, home }))
 
     test('a healthy store reports that commits work', async () => {
       expect(await store.probe()).toBe(true)
