@@ -1,4 +1,5 @@
 import type { OperationExamples } from './openapi.ts'
+import { resourceExamples } from './resource-examples-v2.ts'
 
 const runId = '0197b8f2-4c1a-7d3e-9f60-2b7a5c8d1e90'
 const workflowId = 'weather'
@@ -18,6 +19,7 @@ const listedRun = {
 
 /** One example for every route of `/api/v2`. */
 export const examplesV2: Readonly<Record<string, OperationExamples>> = {
+  ...resourceExamples,
   executeWorkflowV2: {
     request: { input: { city: 'Porto' } },
     responses: { 200: { data: ended }, 202: { data: accepted } },

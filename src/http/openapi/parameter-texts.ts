@@ -14,7 +14,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/webhooks\/trigger/, 'path', 'The path of a webhook trigger.'],
   [/^\/api\/forms/, 'path', 'The path of a form trigger.'],
   [/^\/api\/chat/, 'identifier', 'The identifier of a chat trigger.'],
-  [/^\/api\/workspaces\/\{id\}/, 'id', "The workspace's id."],
+  [/^\/api\/(v2\/)?workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/credentials/, 'name', 'The name of the credential.'],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],

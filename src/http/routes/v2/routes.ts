@@ -4,10 +4,12 @@ import type { Services } from '../../services.ts'
 import { executeRoutes } from '../execute.ts'
 import { versionTwo } from './execute.ts'
 import { runRoutesV2 } from './runs.ts'
+import { resourceRoutesV2 } from './resources.ts'
 
 /** The API that Sim's command line and its newer clients use: `/api/v2`. A thin layer over the rest of the service. */
 export function routesV2(services: Services, door: Door) {
   return new Elysia()
     .use(executeRoutes(services.runs.execute, door, versionTwo(services.settings.baseUrl)))
     .use(runRoutesV2(services, door))
+    .use(resourceRoutesV2(services, door))
 }

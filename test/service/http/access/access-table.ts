@@ -149,6 +149,16 @@ export const accessTable: readonly AccessRow[] = [
   ),
   row('GET /api/v1/logs/executions/:executionId', '/api/v1/logs/executions/<execution>', 'read', 200),
 
+  row('GET /api/v2/meta', '/api/v2/meta', 'key', 200),
+  row('GET /api/v2/workspaces', '/api/v2/workspaces', 'key', 200),
+  row('GET /api/v2/workspaces/:id', '/api/v2/workspaces/<workspace>', 'read', 200),
+  row('GET /api/v2/workspaces/:id/members', '/api/v2/workspaces/<workspace>/members', 'read', 200),
+  row('GET /api/v2/workflows', '/api/v2/workflows?workspaceId=<workspace>', 'read', 200),
+  row('POST /api/v2/workflows', '/api/v2/workflows', 'write', 201, '{"workspaceId":"<workspace>","name":"<name>"}'),
+  row('GET /api/v2/workflows/:id', workflowV2, 'read', 200),
+  row('PATCH /api/v2/workflows/:id', workflowV2, 'write', 200, '{"name":"<name>"}'),
+  row('DELETE /api/v2/workflows/:id', workflowV2, 'write', 200),
+
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),
   row('GET /api/workflows/:id/paused', `${workflow}/paused`, 'read', 200),

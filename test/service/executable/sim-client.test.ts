@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import '../../support/built.ts'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
+import { SimClient } from '../../support/sim-client.ts'
+
+// Tests the executable with Sim's published command line, unmodified.
+
+let folder: ReturnType<typeof temporaryFolder>
+let installation: Installation
+let service: Serving
+let sim: SimClient
+let workflowId: string
+
+const greets = document({
+  name: 'Greets',
+  folder: 'samples/eu west',
+  blocks: [
+    block('start', 'api_trigger', { inputFormat: [{ name: 'name', type: 'string', required: true }] }),
+    block('greet', 'function', { code: 'return `Hello, ${<start.name>}.`' }),
+  ],
+  edges: ['start > greet'],
+})
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  installation = await init(folder.path)
+  service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
+  const { apiKey, workspaceId } = installation
+  sim = new SimClient({ url: service.url, apiKey, workspaceId, folder: folder.path })
+  workflowId = (await deploy(service.url, apiKey, greets)).split('/').at(-2)!
+}, 120_000)
+afterAll(async () => {
+  await service?.kill('SIGTERM')
+  folder?.[Symbol.dispose]()
+})
+
+/** A response of the service in its own shapes. */
+async function own<Body>(path: string): Promise<Body> {
+  const { status, body } = await call(`${service.url}${path}`, installation.apiKey)
+  if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
+describe("Sim's command line", () => {
+  test('knows its key and its workspace', async () => {
+    const who = await sim.json<{ authenticated: boolean; verification: unknown }>('whoami')
+    expect(who).toMatchObject({
+      authenticated: true,
+      workspaceId: installation.workspaceId,
+      verification: {
+        ...{ status: 'verified', keyType: 'personal', detail: null },
+        workspace: { id: installation.workspaceId, memberCount: 1 },
+      },
+    })
+    const stranger = new SimClient({ url: service.url, apiKey: 'mrk_wrong', workspaceId: 'x', folder: folder.path })
+    const { code, out } = await stranger.run('whoami')
+    expect([code, out]).toEqual([1, expect.stringContaining('misspelt')])
+  })
+
+  test('lists and shows workflows as the service holds them', async () => {
+    const listed = await sim.json<{ data: { id: string }[] }>('workflows', 'list')
+    const { data } = await own<{ data: { id: string; name: string; deployedAt: string | null }[] }>('/api/workflows')
+    expect(listed.data.map(({ id }) => id).sort()).toEqual(data.map(({ id }) => id).sort())
+    const shown = await sim.json('workflows', 'get', workflowId)
+    expect(shown).toMatchObject({
+      ...{ id: workflowId, name: 'Greets', folderPath: '/samples/eu%20west', isDeployed: true },
+      deployedAt: data.find(({ id }) => id === workflowId)?.deployedAt,
+      inputs: [{ name: 'name', type: 'string' }],
+    })
+    const inFolder = await sim.json<{ data: unknown[] }>('workflows', 'list', '--folder', 'samples/eu west')
+    expect(inFolder.data).toMatchObject([{ id: workflowId }])
+    expect((await sim.run('workflows', 'list')).out).toContain('samples/eu west')
+    const missing = await sim.run('workflows', 'get', 'nothing')
+    expect([missing.code, missing.words]).toEqual([1, expect.stringContaining('no workflow')])
+  })
+
+  test('creates, renames, moves and deletes a workflow', async () => {
+    const { id } = await sim.json<{ id: string }>('workflows', 'create', '--name', 'Made', '--folder', 'made here')
+    expect(await own(`/api/workflows/${id}`)).toMatchObject({ name: 'Made', folder: 'made here' })
+    await sim.json('workflows', 'update', id, '--name', 'Made again')
+    await sim.json('workflows', 'mv', id, '/')
+    const changed = await own<object>(`/api/workflows/${id}`)
+    expect(changed).toMatchObject({ name: 'Made again' })
+    expect('folder' in changed).toBe(false)
+    await sim.json('workflows', 'delete', id, '--yes')
+    expect((await call(`${service.url}/api/workflows/${id}`, installation.apiKey)).status).toBe(404)
+  })
+})
