@@ -32,6 +32,7 @@ import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
 import { workflowImportRoutes } from './routes/workflow-import.ts'
+import { workflowRoutesV1 } from './routes/v1/workflows.ts'
 import { routesV2 } from './routes/v2/routes.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
@@ -72,6 +73,7 @@ export function createServer(services: Services): HttpServer {
     .use(fileRoutes(services, door))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
+    .use(workflowRoutesV1(services, door))
     .use(routesV2(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))

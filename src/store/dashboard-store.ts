@@ -13,6 +13,8 @@ export interface DashboardStore {
     hours: number,
     only?: readonly string[],
   ): Promise<WorkflowOverview[]>
+  /** The folders that contain workflows themselves, sorted by path. */
+  listFolders(workspaceId: string): Promise<FolderRow[]>
   /** Moves the workflows of a folder and its subfolders to `to`; null: to no folder. Returns how many were moved. */
   moveFolder(workspaceId: string, from: string, to: string | null, at: number, by: string): Promise<number>
   /** The deleted workflows of a workspace, newest first, at most `limit`. */
@@ -46,6 +48,9 @@ export type WorkflowOverview = {
   /** The number of failed runs by start hour. */
   errors: number[]
 }
+
+/** A folder, when its first workflow was created, when one of them was saved last, and how many it has. */
+export type FolderRow = { path: string; createdAt: number; updatedAt: number; workflows: number }
 
 /** `version`: the one that was active. */
 export type DeletedWorkflow = {

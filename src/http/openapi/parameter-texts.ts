@@ -6,7 +6,7 @@ export function parameterText(path: string, name: string): string | undefined {
 /** The first match applies. */
 const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = [
   [/^\/api\/workflows\/\{id\}/, 'id', "The workflow's id."],
-  [/^\/api\/v2\/workflows\/\{id\}/, 'id', "The workflow's id."],
+  [/^\/api\/v[12]\/workflows\/\{id\}/, 'id', "The workflow's id."],
   [/./, 'runId', "The run's id: `runId` of the response that started it."],
   [/./, 'deliveryId', "The delivery's id: the header `svc-delivery-id`."],
   [/^\/api\/v1\/logs\/\{id\}/, 'id', "The entry's id, as the list gives it."],

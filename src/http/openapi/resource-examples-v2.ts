@@ -1,3 +1,4 @@
+import { folderIdOf } from '../../domain/workflow/folders.ts'
 import type { OperationExamples } from './openapi.ts'
 
 const workspaceId = '5a3b1d2c-7e6f-4a8b-9c0d-1e2f3a4b5c6d'
@@ -21,6 +22,30 @@ const workflow = {
 const facts = { name: 'Weather', description: 'Says how warm it is.', folderPath: '/samples/http' }
 const notDeployed = { ...workflow, isDeployed: false, deployedAt: null, runCount: 0, lastRunAt: null }
 
+const deployed = {
+  ...{ id, isDeployed: true, deployedAt, warnings: [] },
+  activeDeployment: { deploymentVersionId: `${id}:2`, version: 2, deployedAt },
+  latestDeploymentAttempt: null,
+}
+const undeployed = { ...deployed, isDeployed: false, deployedAt: null, activeDeployment: null }
+const texts = { name: 'With a token', description: null }
+const version = { id: `${id}:2`, version: 2, ...texts, isActive: true, createdAt: deployedAt }
+const rate = { limit: 600, remaining: 588, resetAt: '2025-06-01T12:01:00.000Z' }
+const limits = {
+  workflowExecutionRateLimit: { sync: rate, async: rate },
+  usage: { currentPeriodCost: 0, limit: 100, plan: 'enterprise', isExceeded: false },
+}
+const {
+  webUrl: _webUrl,
+  folderPath: _folderPath,
+  ...factsV1
+} = {
+  ...workflow,
+  ...{ color: '#6b7280', folderId: folderIdOf('samples/http') },
+}
+const inputs = [{ name: 'city', type: 'string', description: 'Where?' }]
+const deployedV1 = { data: { id, isDeployed: true, deployedAt, version: 2, warnings: [] }, limits }
+
 /** The resources of `/api/v2`: workspaces, workflows and what belongs to them. */
 export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   getMetaV2: { responses: { 200: { data: { v2Enabled: true, keyType: 'personal', expiresAt: null } } } },
@@ -36,9 +61,34 @@ export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   },
   getWorkflowV2: {
     responses: {
-      200: { data: { ...workflow, variables: {}, inputs: [{ name: 'city', type: 'string', description: 'Where?' }] } },
+      200: { data: { ...workflow, variables: {}, inputs } },
     },
   },
   changeWorkflowV2: { request: { name: 'Weather' }, responses: { 200: { data: workflow } } },
   deleteWorkflowV2: { responses: { 200: { data: { id, deleted: true, archived: true } } } },
+  getDeploymentV2: {
+    responses: { 200: { data: { ...deployed, needsRedeployment: false, isPublicApi: false, webhooks: [] } } },
+  },
+  deployWorkflowV2: { request: { name: 'With a token' }, responses: { 200: { data: { ...deployed, version: 2 } } } },
+  undeployWorkflowV2: { responses: { 200: { data: { ...undeployed, archivedMcpTools: [] } } } },
+  rollBackWorkflowV2: { request: { version: 2 }, responses: { 200: { data: { ...deployed, version: 2 } } } },
+  listVersionsV2: {
+    responses: {
+      200: { data: [{ ...version, deployedBy: 'ada@example.com', latestOperationStatus: null }], nextCursor: null },
+    },
+  },
+  getVersionV2: {
+    responses: { 200: { data: { ...version, state: { name: 'Weather', blocks: {}, edges: [] } } } },
+  },
+  describeVersionV2: { request: texts, responses: { 200: { data: { version: 2, ...texts } } } },
+  activateVersionV2: { responses: { 200: { data: { ...deployed, version: 2 } } } },
+  revertToVersionV2: { responses: { 200: { data: { id, version: 2, lastSaved: 1_748_770_200_000 } } } },
+
+  listWorkflowsV1: { responses: { 200: { data: [factsV1], nextCursor: null, limits } } },
+  getWorkflowV1: { responses: { 200: { data: { ...factsV1, variables: {}, inputs }, limits } } },
+  deployWorkflowV1: { request: { name: 'With a token' }, responses: { 200: deployedV1 } },
+  undeployWorkflowV1: {
+    responses: { 200: { data: { id, isDeployed: false, deployedAt: null, warnings: [] }, limits } },
+  },
+  rollBackWorkflowV1: { request: { version: 2 }, responses: { 200: deployedV1 } },
 }

@@ -1,8 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { AppError } from '../../domain/errors.ts'
-import { runAlike } from '../../domain/workflow/redeployment.ts'
-import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { DeploymentRow } from '../../store/workflow-store.ts'
 import { findWorkflow, mayEdit } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
@@ -10,7 +7,6 @@ import { route } from '../openapi/route.ts'
 import { readOptionalShape, readShape } from '../requests/body.ts'
 import { assertRevision, etagOf, revisionIn } from '../requests/revision.ts'
 import { boundedFindings } from '../responses/findings.ts'
-import { findingsError } from '../responses/findings-error.ts'
 import { isoTime } from '../responses/schema-parts.ts'
 import { triggerFacts } from '../responses/trigger-facts.ts'
 import { savedResponse } from '../responses/workflow-response.ts'
@@ -22,6 +18,15 @@ import {
   StatusResponse,
 } from '../responses/workflow-schemas.ts'
 import type { Services } from '../services.ts'
+import {
+  activateVersion,
+  type Deployed,
+  deployDraft,
+  findVersion,
+  loadVersion,
+  needsRedeployment,
+  undeployWorkflow,
+} from './deploy-workflow.ts'
 
 const Texts = t.Object({
   name: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Null()])),
@@ -30,35 +35,17 @@ const Texts = t.Object({
 
 /** Versions of workflows, and which one is active. */
 export function deploymentRoutes(services: Services, door: Door) {
-  const { store, clock, settings, secrets } = services
-  const inClear = (document: WorkflowDocument, workspaceId: string) => secrets.shown(document, workspaceId, true)
+  const { store, settings, secrets } = services
   return new Elysia({ prefix: '/api/workflows/:id' })
     .post(
       '/deploy',
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        const { document, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
-        assertRevision(request.headers, revision)
+        const row = await findWorkflow(services, key, id, 'write')
+        assertRevision(request.headers, row.revision)
         const texts = await readOptionalShape(request, Texts, settings.body)
-        const check = await services.checkWorkflow(document, workspaceId)
-        const { findings, registrations } = check
-        if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
-        const row = await store.deploy(
-          id,
-          await secrets.sealed(document, workspaceId),
-          clock.now(),
-          key.userId,
-          registrations,
-          texts,
-        )
-        services.deployments.forget(id)
-        return {
-          version: row.version,
-          deployedAt: isoTime(row.createdAt),
-          warnings: boundedFindings(findings),
-          ...triggerFacts(check, settings),
-        }
+        return deployedResponse(await deployDraft(services, row, key.userId, texts))
       },
       route({
         name: 'deployWorkflow',
@@ -83,8 +70,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         await findWorkflow(services, key, id, 'write')
-        await store.undeploy(id)
-        services.deployments.forget(id)
+        await undeployWorkflow(services, id)
         set.status = 204
       },
       route({
@@ -100,15 +86,14 @@ export function deploymentRoutes(services: Services, door: Door) {
       '/status',
       async ({ request, set, params: { id } }) => {
         const key = await door.requireKeyOrSession(request, set)
-        const { document, activeVersion, deployedAt, workspaceId } = await findWorkflow(services, key, id, 'read')
+        const row = await findWorkflow(services, key, id, 'read')
+        const { activeVersion, deployedAt, workspaceId } = row
         const active = activeVersion === null ? undefined : await store.getDeployment(id, activeVersion)
         const check = active && (await services.checkWorkflow(active.document, workspaceId))
         return {
           isDeployed: active !== undefined,
           deployedAt: active === undefined || deployedAt === null ? null : isoTime(deployedAt),
-          needsRedeployment:
-            active !== undefined &&
-            !runAlike(await inClear(document, workspaceId), await inClear(active.document, workspaceId)),
+          needsRedeployment: await needsRedeployment(services, row, active),
           version: active?.version ?? null,
           ...(active?.document.limits && { starts: services.startsOf(id) }),
           ...(check && triggerFacts(check, settings)),
@@ -146,7 +131,11 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params }) => {
         const key = await door.requireKeyOrSession(request, set)
         const { workspaceId } = await findWorkflow(services, key, params.id, 'read')
-        return responseOf(await findVersion(params.id, params.version), workspaceId, mayEdit(key, workspaceId))
+        return responseOf(
+          await findVersion(services, params.id, params.version),
+          workspaceId,
+          mayEdit(key, workspaceId),
+        )
       },
       route({
         name: 'getVersion',
@@ -162,9 +151,9 @@ export function deploymentRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         const { workspaceId } = await findWorkflow(services, key, params.id, 'write')
         const texts = await readShape(request, Texts, settings.body)
-        const { version } = await findVersion(params.id, params.version)
+        const { version } = await findVersion(services, params.id, params.version)
         await store.describeDeployment(params.id, version, texts)
-        return responseOf(await findVersion(params.id, params.version), workspaceId, true)
+        return responseOf(await findVersion(services, params.id, params.version), workspaceId, true)
       },
       route({
         name: 'describeVersion',
@@ -182,20 +171,7 @@ export function deploymentRoutes(services: Services, door: Door) {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
         const { workspaceId } = await findWorkflow(services, key, id, 'write')
-        const { version, document } = await findVersion(id, text)
-        // An old version may no longer be valid: a block type was removed, or a limit was lowered.
-        const check = await services.checkWorkflow(document, workspaceId)
-        const { findings, registrations } = check
-        if (findings.some(({ level }) => level === 'error')) throw findingsError(findings, 'deployed')
-        const at = clock.now()
-        await store.activate(id, version, at, registrations)
-        services.deployments.forget(id)
-        return {
-          version,
-          deployedAt: isoTime(at),
-          warnings: boundedFindings(findings),
-          ...triggerFacts(check, settings),
-        }
+        return deployedResponse(await activateVersion(services, workspaceId, await findVersion(services, id, text)))
       },
       route({
         name: 'activateVersion',
@@ -210,16 +186,10 @@ export function deploymentRoutes(services: Services, door: Door) {
       async ({ request, set, params: { id, version: text } }) => {
         const key = await door.requireKeyOrSession(request, set)
         door.note(request, { workflowId: id })
-        const { document: draft, workspaceId, revision } = await findWorkflow(services, key, id, 'write')
+        const workflow = await findWorkflow(services, key, id, 'write')
         // Without the header, only a save during this request is not overwritten.
-        const save = { by: key.userId, ifRevision: revisionIn(request.headers) ?? revision }
-        const { document } = await findVersion(id, text)
-        // Members that belong to the workflow and not to a version stay as they are.
-        const { name, folder } = draft
-        const kept = { name, ...(folder === undefined ? {} : { folder }) }
-        const restored = { ...(await secrets.sealed(document, workspaceId)), ...kept, id }
-        const row = await store.updateWorkflow(id, restored, clock.now(), undefined, save)
-        await services.editors.saved(row)
+        const save = { by: key.userId, ifRevision: revisionIn(request.headers) ?? workflow.revision }
+        const row = await loadVersion(services, workflow, await findVersion(services, id, text), save)
         set.headers['etag'] = etagOf(row)
         return savedResponse(services, row)
       },
@@ -239,10 +209,13 @@ export function deploymentRoutes(services: Services, door: Door) {
     return { ...factsOf(row), document: await secrets.shown(row.document, workspaceId, seesSecrets) }
   }
 
-  async function findVersion(id: string, text: string): Promise<DeploymentRow> {
-    const row = /^[1-9]\d{0,8}$/.test(text) ? await store.getDeployment(id, Number(text)) : undefined
-    if (row) return row
-    throw new AppError('NOT_FOUND', 'This workflow has no such version. GET …/deployments lists its versions.')
+  function deployedResponse({ version, at, check }: Deployed) {
+    return {
+      version,
+      deployedAt: isoTime(at),
+      warnings: boundedFindings(check.findings),
+      ...triggerFacts(check, settings),
+    }
   }
 }
 

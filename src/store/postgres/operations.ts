@@ -29,7 +29,7 @@ import * as sealedValues from './tables/sealed-values.ts'
 import * as sessions from './tables/sessions.ts'
 import * as subscriptions from './tables/subscriptions.ts'
 import * as users from './tables/users.ts'
-import { pageWorkflows } from './tables/workflow-pages.ts'
+import { listFolders, pageWorkflows } from './tables/workflow-pages.ts'
 import * as workflows from './tables/workflows.ts'
 import * as workspaces from './tables/workspaces.ts'
 import { measure } from './upkeep/measure.ts'
@@ -135,6 +135,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   createWorkflow: { kind: 'change', run: workflows.createWorkflow },
   updateWorkflow: { kind: 'change', run: workflows.updateWorkflow },
   getWorkflow: { kind: 'read', run: workflows.getWorkflow },
+  listFolders: { kind: 'read', run: listFolders },
   pageWorkflows: { kind: 'read', run: pageWorkflows },
   listWorkflows: { kind: 'read', run: workflows.listWorkflows },
   deleteWorkflow: ofWorkflow(workflows.deleteWorkflow),

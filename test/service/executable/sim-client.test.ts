@@ -87,4 +87,26 @@ describe("Sim's command line", () => {
     await sim.json('workflows', 'delete', id, '--yes')
     expect((await call(`${service.url}/api/workflows/${id}`, installation.apiKey)).status).toBe(404)
   })
+
+  test('deploys, rolls back and undeploys a workflow, and lists its versions', async () => {
+    const { id } = await sim.json<{ id: string }>('workflows', 'create', '--name', 'Versions')
+    const active = async () => (await own<{ version: number | null }>(`/api/workflows/${id}/status`)).version
+    const first = await sim.json<object>('workflows', 'deploy', id, '--name', 'First')
+    expect(first).toMatchObject({ isDeployed: true, version: 1 })
+    await sim.json('workflows', 'deploy', id)
+    expect(await active()).toBe(2)
+    const versions = await sim.json<{ data: object[] }>('workflows', 'versions', 'list', id)
+    expect(versions.data).toMatchObject([
+      { version: 2, isActive: true, name: null },
+      { version: 1, isActive: false, name: 'First' },
+    ])
+    expect((await sim.run('workflows', 'rollback', id)).words).toContain('--yes')
+    await sim.json('workflows', 'rollback', id, '--yes')
+    expect(await active()).toBe(1)
+    expect(await sim.json('workflows', 'deployment', 'status', id)).toMatchObject({ activeDeployment: { version: 1 } })
+    await sim.json('workflows', 'activate', 'create', id, '2', '--yes')
+    expect(await active()).toBe(2)
+    await sim.json('workflows', 'undeploy', id, '--yes')
+    expect(await active()).toBeNull()
+  })
 })

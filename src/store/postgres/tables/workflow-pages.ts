@@ -1,3 +1,4 @@
+import type { FolderRow } from '../../dashboard-store.ts'
 import type { WorkflowPlace, WorkflowQuery, WorkflowSort } from '../../workflow-store.ts'
 import { type Sql, storable, type Value } from '../connection.ts'
 
@@ -20,7 +21,7 @@ export async function pageWorkflows(sql: Sql, query: WorkflowQuery): Promise<Wor
     else
       conditions.push(`(f.updated_at, f.number) ${beyond} (${sent(after.key)}::bigint, ${sent(after.number)}::bigint)`)
   }
-  if (folder !== undefined) conditions.push(folder === null ? 'f.folder IS NULL' : `f.folder = ${sent(folder)}`)
+  if (folder !== undefined) conditions.push(`coalesce(f.folder, '') = ${sent(folder ?? '')}`)
   if (deployedOnly) conditions.push('f.active_version IS NOT NULL')
   // The collation of the column changes only the letters A to Z.
   if (search !== undefined) conditions.push(`strpos(lower(f.name), lower(${sent(search)} COLLATE "C")) > 0`)
@@ -29,6 +30,17 @@ export async function pageWorkflows(sql: Sql, query: WorkflowQuery): Promise<Wor
      WHERE ${conditions.join(' AND ')}
      ORDER BY ${key} ${order}${sort === 'updated' ? `, f.number ${order}` : ''} LIMIT ${sent(limit)}::bigint`,
     ...values,
+  )
+}
+
+export async function listFolders(sql: Sql, workspaceId: string): Promise<FolderRow[]> {
+  return await sql.all<FolderRow>(
+    `SELECT folder AS path, min(created_at) AS "createdAt", max(updated_at) AS "updatedAt", count(*) AS workflows
+     FROM millrace.workflows
+     WHERE workspace = (SELECT number FROM millrace.workspaces WHERE id = $1) AND folder > ''
+       AND deleted_at IS NULL
+     GROUP BY folder ORDER BY folder`,
+    storable(workspaceId),
   )
 }
 

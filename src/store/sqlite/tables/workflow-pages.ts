@@ -1,3 +1,4 @@
+import type { FolderRow } from '../../dashboard-store.ts'
 import type { WorkflowPlace, WorkflowQuery, WorkflowSort } from '../../workflow-store.ts'
 import type { Sql, Value } from '../connection.ts'
 
@@ -10,7 +11,7 @@ export function pageWorkflows(sql: Sql, query: WorkflowQuery): WorkflowPlace[] {
   const conditions: [string, ...Value[]][] = [
     ['f.workspace = ? AND f.deleted_at IS NULL', workspace],
     ...(after ? [conditionAfter(sort, order, after)] : []),
-    ...(folder === undefined ? [] : [['f.folder IS ?', folder] as [string, Value]]),
+    ...(folder === undefined ? [] : [[`coalesce(f.folder, '') = ?`, folder ?? ''] as [string, Value]]),
     ...(deployedOnly ? [['f.active_version IS NOT NULL'] as [string]] : []),
     ...(search === undefined ? [] : [['instr(lower(f.name), lower(?)) > 0', search] as [string, Value]]),
   ]
@@ -39,4 +40,14 @@ function conditionAfter(
   return sort === 'updated'
     ? [`(f.updated_at, f.number) ${beyond} (?, ?)`, key, number]
     : [`${keys[sort]} ${beyond} ?`, key]
+}
+
+export function listFolders(sql: Sql, workspaceId: string): FolderRow[] {
+  return sql.all<FolderRow>(
+    `SELECT folder AS path, min(created_at) AS createdAt, max(updated_at) AS updatedAt, count(*) AS workflows
+     FROM workflows INDEXED BY workflows_by_folder
+     WHERE workspace = (SELECT number FROM workspaces WHERE id = ?) AND folder > '' AND deleted_at IS NULL
+     GROUP BY folder ORDER BY folder`,
+    workspaceId,
+  )
 }

@@ -23,7 +23,7 @@ import * as sealedValues from '../tables/sealed-values.ts'
 import * as sessions from '../tables/sessions.ts'
 import * as subscriptions from '../tables/subscriptions.ts'
 import * as users from '../tables/users.ts'
-import { pageWorkflows } from '../tables/workflow-pages.ts'
+import { listFolders, pageWorkflows } from '../tables/workflow-pages.ts'
 import * as workflows from '../tables/workflows.ts'
 import * as workspaces from '../tables/workspaces.ts'
 import { readDiskStats } from '../upkeep/disk-stats.ts'
@@ -134,6 +134,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   createWorkflow: { writes: true, run: workflows.createWorkflow },
   updateWorkflow: { writes: true, run: workflows.updateWorkflow },
   getWorkflow: { writes: false, run: workflows.getWorkflow },
+  listFolders: { writes: false, searches: true, run: listFolders },
   pageWorkflows: { writes: false, searches: true, run: pageWorkflows },
   listWorkflows: { writes: false, run: workflows.listWorkflows },
   deleteWorkflow: { writes: true, run: workflows.deleteWorkflow },

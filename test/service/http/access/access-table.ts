@@ -20,6 +20,7 @@ export type AccessRow = {
 }
 
 const workflow = '/api/workflows/<workflow>'
+const workflowV1 = '/api/v1/workflows/<workflow>'
 const workflowV2 = '/api/v2/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
@@ -158,6 +159,21 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/v2/workflows/:id', workflowV2, 'read', 200),
   row('PATCH /api/v2/workflows/:id', workflowV2, 'write', 200, '{"name":"<name>"}'),
   row('DELETE /api/v2/workflows/:id', workflowV2, 'write', 200),
+  row('GET /api/v2/workflows/:id/deployment', `${workflowV2}/deployment`, 'read', 200),
+  row('POST /api/v2/workflows/:id/deploy', `${workflowV2}/deploy`, 'write', 200),
+  row('DELETE /api/v2/workflows/:id/deploy', `${workflowV2}/deploy`, 'write', 200),
+  row('POST /api/v2/workflows/:id/rollback', `${workflowV2}/rollback`, 'write', 200, '{"version":1}'),
+  row('GET /api/v2/workflows/:id/versions', `${workflowV2}/versions`, 'read', 200),
+  row('GET /api/v2/workflows/:id/versions/:version', `${workflowV2}/versions/1`, 'read', 200),
+  row('PATCH /api/v2/workflows/:id/versions/:version', `${workflowV2}/versions/1`, 'write', 200, '{"name":"x"}'),
+  row('POST /api/v2/workflows/:id/versions/:version/activate', `${workflowV2}/versions/1/activate`, 'write', 200),
+  row('POST /api/v2/workflows/:id/versions/:version/revert', `${workflowV2}/versions/active/revert`, 'write', 200),
+
+  row('GET /api/v1/workflows', '/api/v1/workflows?workspaceId=<workspace>', 'read', 200),
+  row('GET /api/v1/workflows/:id', workflowV1, 'read', 200),
+  row('POST /api/v1/workflows/:id/deploy', `${workflowV1}/deploy`, 'write', 200),
+  row('DELETE /api/v1/workflows/:id/deploy', `${workflowV1}/deploy`, 'write', 200),
+  row('POST /api/v1/workflows/:id/rollback', `${workflowV1}/rollback`, 'write', 200, '{"version":1}'),
 
   row('GET /api/folders', '/api/folders?workspaceId=<workspace>', 'read', 200),
   row('GET /api/workspaces', '/api/workspaces', 'key', 200),

@@ -9,15 +9,15 @@ import type { Installed } from '../installed.ts'
 export function workflowPageContract(world: () => { store: Store; home: Installed }): void {
   const fill = async (names: readonly string[]) => {
     const { store, home } = world()
-    const folders = [undefined, 'a', 'a/b']
+    const folders = [undefined, 'a', 'a/b', '']
     for (const [n, name] of names.entries()) {
-      const folder = folders[n % 3]
+      const folder = folders[n % 4]
       const draft = document({ name, blocks: [], ...(folder === undefined ? {} : { folder }) })
       const { id } = await store.createWorkflow({
         id: null,
         workspaceId: home.workspaceId,
         document: draft,
-        at: 10 + n,
+        at: 1_100 + n,
       })
       if (n % 2 === 0) await store.deploy(id, draft, 200, home.userId)
       // Some were saved in the same millisecond.
@@ -76,7 +76,7 @@ export function workflowPageContract(world: () => { store: Store; home: Installe
           }[sort]
           const kept = sorted.filter(
             ({ document: { name, folder: own }, activeVersion }) =>
-              (folder === undefined || (own ?? null) === folder) &&
+              (folder === undefined || (own || null) === folder) &&
               (!deployedOnly || activeVersion !== null) &&
               (search === undefined || name.toLowerCase().includes(search.toLowerCase())),
           )
@@ -102,6 +102,16 @@ export function workflowPageContract(world: () => { store: Store; home: Installe
     const ids = [...few.map(({ id }) => id), 'nothing']
     expect(await store.listWorkflowOverviews(home.workspaceId, 40, 3, ids)).toEqual(few)
     expect(await store.listWorkflowOverviews(home.workspaceId, 40, 3, [])).toEqual([])
+  })
+
+  test('folders are listed with the times and the number of their own workflows', async () => {
+    const { store, home } = world()
+    await fill(['0', '1', '2', '3', '4', '5'])
+    expect(await store.listFolders(home.workspaceId)).toEqual([
+      { path: 'a', createdAt: 1_101, updatedAt: 2_002, workflows: 2 },
+      { path: 'a/b', createdAt: 1_102, updatedAt: 1_102, workflows: 1 },
+    ])
+    expect(await store.listFolders('nowhere')).toEqual([])
   })
 
   test('versions are listed in pages, newest first', async () => {
