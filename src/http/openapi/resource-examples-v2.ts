@@ -46,6 +46,20 @@ const {
 const inputs = [{ name: 'city', type: 'string', description: 'Where?' }]
 const deployedV1 = { data: { id, isDeployed: true, deployedAt, version: 2, warnings: [] }, limits }
 
+const folder = {
+  ...{ name: 'http', path: '/samples/http', parentPath: '/samples' },
+  ...{ createdAt: savedAt, updatedAt: savedAt, locked: false },
+}
+const secret = {
+  ...{ name: 'WEATHER_TOKEN', scope: 'workspace', description: null, unredacted: false, role: 'admin' },
+  ...{ createdAt: savedAt, updatedAt: savedAt },
+}
+const credential = {
+  ...{ id: '0f8c2d4e-1b3a-4c5d-8e9f-a0b1c2d3e4f5', type: 'service_account', displayName: 'weather', description: null },
+  ...{ providerId: 'bearer', accountId: null, hasServiceAccountKey: true, role: 'admin' },
+  ...{ createdAt: savedAt, updatedAt: savedAt },
+}
+
 /** The resources of `/api/v2`: workspaces, workflows and what belongs to them. */
 export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   getMetaV2: { responses: { 200: { data: { v2Enabled: true, keyType: 'personal', expiresAt: null } } } },
@@ -83,6 +97,19 @@ export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   describeVersionV2: { request: texts, responses: { 200: { data: { version: 2, ...texts } } } },
   activateVersionV2: { responses: { 200: { data: { ...deployed, version: 2 } } } },
   revertToVersionV2: { responses: { 200: { data: { id, version: 2, lastSaved: 1_748_770_200_000 } } } },
+
+  listFoldersV2: { responses: { 200: { data: [folder], nextCursor: null } } },
+  moveFolderV2: {
+    request: { workspaceId, path: '/http', destinationPath: '/samples/http' },
+    responses: { 200: { data: folder } },
+  },
+  listSecretsV2: { responses: { 200: { data: [secret], nextCursor: null } } },
+  setSecretV2: {
+    request: { workspaceId, scope: 'workspace', value: 'a secret', unredacted: false },
+    responses: { 200: { data: secret } },
+  },
+  deleteSecretV2: { responses: { 200: { data: { name: 'WEATHER_TOKEN', scope: 'workspace', deleted: true } } } },
+  listCredentialsV2: { responses: { 200: { data: [credential], nextCursor: null } } },
 
   listWorkflowsV1: { responses: { 200: { data: [factsV1], nextCursor: null, limits } } },
   getWorkflowV1: { responses: { 200: { data: { ...factsV1, variables: {}, inputs }, limits } } },

@@ -109,4 +109,29 @@ describe("Sim's command line", () => {
     await sim.json('workflows', 'undeploy', id, '--yes')
     expect(await active()).toBeNull()
   })
+
+  test('sets, lists and deletes secrets, whose values it never gets', async () => {
+    const value = 'a value that stays here'
+    const set = await sim.json('secrets', 'set', 'WEATHER_TOKEN', '--scope', 'workspace', '--value', value)
+    expect(set).toMatchObject({ name: 'WEATHER_TOKEN', scope: 'workspace', unredacted: false })
+    const environment = `/api/workspaces/${installation.workspaceId}/environment`
+    const variables = async () => (await own<{ data: { name: string }[] }>(environment)).data
+    expect(await variables()).toMatchObject([{ name: 'WEATHER_TOKEN', plain: false }])
+    const { out } = await sim.run('--output', 'json', 'secrets', 'list')
+    expect(out).toContain('WEATHER_TOKEN')
+    expect(out).not.toContain(value)
+    await sim.json('secrets', 'delete', 'WEATHER_TOKEN', '--scope', 'workspace', '--yes')
+    expect(await variables()).toEqual([])
+    expect(await sim.json('credentials', 'list')).toEqual({ data: [], nextCursor: null })
+  })
+
+  test('lists and moves folders', async () => {
+    const { id } = await sim.json<{ id: string }>('workflows', 'create', '--name', 'Filed', '--folder', 'old name')
+    const root = await sim.json<{ name: string }[]>('workflows', 'ls')
+    expect(root.map(({ name }) => name)).toContain('old name')
+    await sim.json('workflows', 'folders', 'move', 'old name', 'new name')
+    expect(await own(`/api/workflows/${id}`)).toMatchObject({ folder: 'new name' })
+    const folders = await sim.json<{ path: string }[]>('workflows', 'folders', 'list')
+    expect(folders.map(({ path }) => path)).toContain('/new%20name')
+  })
 })

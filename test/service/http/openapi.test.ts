@@ -145,7 +145,7 @@ describe('the OpenAPI document', () => {
       expect(declared.map(({ name }: Parsed) => name).sort(), `${method} ${path}`).toEqual(inPath.sort())
       for (const parameter of operation.parameters ?? []) {
         expect(parameter.required).toBe(
-          parameter.in === 'path' || parameter.name === 'workspaceId' ? parameter.required : false,
+          parameter.in === 'path' || ['workspaceId', 'scope'].includes(parameter.name) ? parameter.required : false,
         )
         expect(parameter.schema.type, `${path} ${parameter.name}`).toBeString()
       }

@@ -3,8 +3,8 @@ import type { Door } from '../../access/door.ts'
 import type { Services } from '../../services.ts'
 import { executeRoutes } from '../execute.ts'
 import { versionTwo } from './execute.ts'
-import { runRoutesV2 } from './runs.ts'
 import { resourceRoutesV2 } from './resources.ts'
+import { runRoutesV2 } from './runs.ts'
 
 /** The API that Sim's command line and its newer clients use: `/api/v2`. A thin layer over the rest of the service. */
 export function routesV2(services: Services, door: Door) {

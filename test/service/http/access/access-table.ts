@@ -169,6 +169,27 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/v2/workflows/:id/versions/:version/activate', `${workflowV2}/versions/1/activate`, 'write', 200),
   row('POST /api/v2/workflows/:id/versions/:version/revert', `${workflowV2}/versions/active/revert`, 'write', 200),
 
+  row('GET /api/v2/workflows/folders', '/api/v2/workflows/folders?workspaceId=<workspace>', 'read', 200),
+  // 404: the workspace has no such folder.
+  row(
+    'PATCH /api/v2/workflows/folders',
+    '/api/v2/workflows/folders',
+    'write',
+    404,
+    '{"workspaceId":"<workspace>","path":"/nowhere","destinationPath":"/there"}',
+  ),
+  row('GET /api/v2/secrets', '/api/v2/secrets?workspaceId=<workspace>', 'read', 200),
+  row(
+    'PUT /api/v2/secrets/:name',
+    '/api/v2/secrets/WEATHER_TOKEN',
+    'write',
+    200,
+    '{"workspaceId":"<workspace>","scope":"workspace","value":"secret"}',
+  ),
+  // 404: the workspace has no such secret.
+  row('DELETE /api/v2/secrets/:name', '/api/v2/secrets/NONE?workspaceId=<workspace>&scope=workspace', 'write', 404),
+  row('GET /api/v2/credentials', '/api/v2/credentials?workspaceId=<workspace>', 'read', 200),
+
   row('GET /api/v1/workflows', '/api/v1/workflows?workspaceId=<workspace>', 'read', 200),
   row('GET /api/v1/workflows/:id', workflowV1, 'read', 200),
   row('POST /api/v1/workflows/:id/deploy', `${workflowV1}/deploy`, 'write', 200),
