@@ -17,6 +17,18 @@ const listedRun = {
   cost: { total: 0 },
 }
 
+const logFacts = {
+  ...{ runId, workflowId, deploymentVersionId: '3', status: 'completed', level: 'info', trigger: 'api' },
+  ...{ startedAt, endedAt, totalDurationMs: 212, files: null },
+}
+const workflow = { id: workflowId, name: 'Weather', description: 'Says how warm it is.' }
+const traceSpans = [
+  {
+    ...{ id: 's1', name: 'Weather', type: 'workflow', blockId: null, status: 'success' },
+    ...{ startTime: startedAt, endTime: endedAt, duration: 212, input: { city: 'Porto' }, output, children: [] },
+  },
+]
+
 /** One example for every route of `/api/v2`. */
 export const examplesV2: Readonly<Record<string, OperationExamples>> = {
   ...resourceExamples,
@@ -28,6 +40,31 @@ export const examplesV2: Readonly<Record<string, OperationExamples>> = {
   getRunV2: {
     responses: {
       200: { data: { ...listedRun, paused: null, error: null, output: null, blockOutputs: null, files: null } },
+    },
+  },
+  listLogsV2: {
+    responses: { 200: { data: [{ kind: 'workflow', ...logFacts, cost: { total: 0 }, workflow }], nextCursor: null } },
+  },
+  getLogV2: {
+    responses: {
+      200: {
+        data: {
+          ...logFacts,
+          executedByEmail: null,
+          workflow: {
+            ...{
+              ...workflow,
+              folderPath: '/samples',
+              ownerEmail: null,
+              workspaceId: '5a3b1d2c-7e6f-4a8b-9c0d-1e2f3a4b5c6d',
+            },
+            ...{ createdAt: startedAt, updatedAt: startedAt, deleted: false },
+          },
+          workflowState: { blocks: {}, edges: [], loops: {}, parallels: {} },
+          ...{ traceSpans, finalOutput: output, cost: { total: 0, items: null } },
+          ...{ workflowInput: { city: 'Porto' }, createdAt: startedAt },
+        },
+      },
     },
   },
   cancelRunV2: {

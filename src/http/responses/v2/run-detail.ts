@@ -1,9 +1,7 @@
-import { AppError } from '../../../domain/errors.ts'
 import type { FileObject } from '../../../domain/run/file.ts'
-import { isObject, setMember } from '../../../domain/run/input.ts'
+import { isObject } from '../../../domain/run/input.ts'
 import { filesText } from '../../../domain/run/log-entry.ts'
 import type { StoredPause } from '../../../domain/run/pause.ts'
-import { parsePath, readPath } from '../../../domain/workflow/reference.ts'
 import { triggerOf } from '../../../domain/workflow/workflow.ts'
 import type { LogDetailRow } from '../../../store/run-store.ts'
 import type { Services } from '../../services.ts'
@@ -13,6 +11,7 @@ import { filesV2 } from './files.ts'
 import { errorV2Of } from './run-response.ts'
 import type { ListedRunV2, RunDetailV2 } from './run-schemas.ts'
 import { openStatusV2, statusesOfLog } from './statuses.ts'
+import { outputsIn } from './trace.ts'
 
 /** `selected`: entries such as `blockId.path`, or none. */
 export type DetailWanted = { includeOutput: boolean; selected: readonly string[] | undefined }
@@ -118,34 +117,4 @@ function failureIn(finalOutput: string) {
   if (!isObject(failure)) return errorV2Of({ code: 'EXECUTION_FAILED', message: 'The run failed.' })
   const { error, code, blockId, blockName } = failure
   return errorV2Of({ code: String(code), message: String(error), blockId, blockName })
-}
-
-/** A trace that is larger is not parsed for single values. */
-const traceCharsMax = 8_388_608
-
-type Span = { blockId: string | null; name: string; status: string; output: unknown; children?: Span[] }
-
-/** The selected values in a trace, by entry. Those of the last pass count for blocks in loops. */
-function outputsIn(traceSpans: string, selected: readonly string[]): Record<string, unknown> {
-  if (traceSpans.length > traceCharsMax) {
-    throw new AppError(
-      'PAYLOAD_TOO_LARGE',
-      `The trace of this run has more than ${traceCharsMax} characters, the most that selectedOutputs can read.`,
-    )
-  }
-  const outputs = new Map<string, unknown>()
-  const rest = JSON.parse(traceSpans) as Span[]
-  for (let span = rest.shift(); span; span = rest.shift()) {
-    if (span.blockId !== null && span.status !== 'skipped') outputs.set(span.blockId, span.output)
-    rest.push(...(span.children ?? []))
-  }
-  const found: Record<string, unknown> = {}
-  for (const entry of selected) {
-    const dot = entry.indexOf('.')
-    const isWhole = outputs.has(entry) || dot < 0
-    const output = outputs.get(isWhole ? entry : entry.slice(0, dot))
-    const value = isWhole ? output : readPath(output, parsePath(entry.slice(dot)))
-    if (value !== undefined) setMember(found, entry, value)
-  }
-  return found
 }

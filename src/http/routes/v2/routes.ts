@@ -4,6 +4,7 @@ import type { Services } from '../../services.ts'
 import { executeRoutes } from '../execute.ts'
 import { versionTwo } from './execute.ts'
 import { resourceRoutesV2 } from './resources.ts'
+import { logRoutesV2 } from './logs.ts'
 import { runRoutesV2 } from './runs.ts'
 
 /** The API that Sim's command line and its newer clients use: `/api/v2`. A thin layer over the rest of the service. */
@@ -12,4 +13,5 @@ export function routesV2(services: Services, door: Door) {
     .use(executeRoutes(services.runs.execute, door, versionTwo(services.settings.baseUrl)))
     .use(runRoutesV2(services, door))
     .use(resourceRoutesV2(services, door))
+    .use(logRoutesV2(services, door))
 }

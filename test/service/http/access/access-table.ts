@@ -47,6 +47,8 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/v2/workflows/:id/runs', `${workflowV2}/runs`, 'read', 200),
   row('GET /api/v2/workflows/:id/runs/:runId', `${workflowV2}/runs/<execution>`, 'read', 200),
   row('POST /api/v2/workflows/:id/runs/:runId/cancel', `${workflowV2}/runs/<execution>/cancel`, 'write', 200),
+  row('GET /api/v2/logs', '/api/v2/logs?workspaceId=<workspace>', 'read', 200),
+  row('GET /api/v2/logs/:runId', '/api/v2/logs/<execution>', 'read', 200),
   // 404: the run is not paused.
   row(
     'POST /api/v2/workflows/:id/runs/:runId/resume',
