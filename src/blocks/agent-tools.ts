@@ -88,9 +88,11 @@ export class AgentTools {
     const { clock } = this.#context
     const tool = this.#tools.get(call.name) as PersonTool
     const part = this.#context.part(call.name, 'tool')
+    this.#tell(call, 'start')
     const result = await askPerson({ tool, question, within }, this.#context)
     const args = { message: question }
     part.end({ input: args, output: result })
+    this.#tell(call, 'success')
     const ended = { id: call.id, name: call.name, arguments: args, result, durationMs: clock.now() - since }
     return { call: ended, text: asText(result), failed: false }
   }
@@ -99,6 +101,7 @@ export class AgentTools {
     const { clock } = this.#context
     const part = this.#context.part(toolCall.name, 'tool')
     const startedAt = clock.monotonic()
+    this.#tell(toolCall, 'start')
     const reading = readArguments(toolCall.arguments)
     const args = reading.ok ? reading.args : toolCall.arguments
     let result: unknown = null
@@ -112,10 +115,16 @@ export class AgentTools {
     }
     const durationMs = Math.round((clock.monotonic() - startedAt) * 1000) / 1000
     part.end({ input: args, output: result, ...(error ? { error, status: 'error' } : {}) })
+    this.#tell(toolCall, error ? 'error' : 'success')
     const call = { id: toolCall.id, name: toolCall.name, arguments: args, result, durationMs }
     return error
       ? { call, text: `Error: ${error.message}`, failed: true }
       : { call, text: asText(result), failed: false }
+  }
+
+  #tell({ id, name }: ModelToolCall, state: 'start' | 'success' | 'error'): void {
+    if (state === 'start') this.#context.agentEvent({ kind: 'tool-start', id, name })
+    else this.#context.agentEvent({ kind: 'tool-end', id, name, status: state })
   }
 
   async #run(name: string, args: Record<string, unknown>, part: PartContext): Promise<unknown> {

@@ -159,6 +159,7 @@ async function converse(params: Parameters, context: BlockContext, work: Work): 
       throw new BlockError('REFUSED', `The model "${params.model}" refused to respond.${said}`)
     }
     if (response.toolCalls.length === 0) return response
+    if (response.text !== '') context.agentEvent({ kind: 'reset' })
     // After the last step, the model would not see the results of its tool calls.
     if (step === params.maxSteps) break
     messages.push({ role: 'assistant', content: response.text, toolCalls: response.toolCalls })

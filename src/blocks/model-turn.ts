@@ -77,6 +77,7 @@ class ModelTurn {
       signal: this.#context.signal,
       workspaceId: this.#context.run.workspaceId,
       onText: (text) => this.#take(text),
+      onThinking: (text) => this.#think(text),
     })
   }
 
@@ -84,6 +85,10 @@ class ModelTurn {
     if (!this.#question.streams) return
     this.#isStreamed = true
     this.#context.chunk(text)
+  }
+
+  #think(text: string): void {
+    if (this.#question.streams) this.#context.agentEvent({ kind: 'thinking', text })
   }
 
   /** Waits until the next attempt. Resolves with the failure if there is none. */

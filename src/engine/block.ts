@@ -11,6 +11,7 @@ import type { Models } from '../domain/run/model-call.ts'
 import type { PriceOf } from '../domain/run/model-prices.ts'
 import type { PauseOutcome, PauseRequest } from '../domain/run/pause.ts'
 import type { RunProgram } from '../domain/run/program.ts'
+import type { AgentEvent } from '../domain/run/run-observer.ts'
 import type { ScheduleRule } from '../domain/schedule/schedule.ts'
 import type { InSlices } from '../domain/slices.ts'
 import type { Address } from '../domain/workflow/trigger.ts'
@@ -214,6 +215,8 @@ export interface BlockContext {
   spend(usage: ModelUsage): Promise<void>
   /** Streams a piece of generated text to observers. */
   chunk(text: string): void
+  /** Tells observers what an agent does besides generating text. */
+  agentEvent(event: AgentEvent): void
   /** The run's files. */
   readonly files: BlockFiles
   /** The run's variables. */

@@ -86,6 +86,9 @@ class ModelCall {
   #take(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case 'reasoning-delta':
+        this.#firstTokenMs ??= this.#elapsedMs()
+        if (part.delta !== '') this.#request.onThinking?.(part.delta)
+        return
       case 'tool-input-start':
         this.#firstTokenMs ??= this.#elapsedMs()
         return

@@ -11,11 +11,23 @@ export type RunObserver = {
   ended?(span: Span, place: BlockPlace): void
   /** A piece of output that the block streams. */
   chunk?(span: Span, text: string, place: BlockPlace): void
+  /** Something that an agent does besides generating text. */
+  agent?(span: Span, event: AgentEvent, place: BlockPlace): void
   /** The run has ended, and its log entry is on disk. */
   recorded?(record: RunRecord): void
   /** The run ended but its log entry could not be written, or the run continues later in another process. */
   lost?(reason: unknown): void
 }
+
+/**
+ * `reset`: the text that was streamed since the last one is not a part of the answer, because the model called tools
+ * after it. `id`: of the tool call.
+ */
+export type AgentEvent =
+  | { kind: 'thinking'; text: string }
+  | { kind: 'tool-start'; id: string; name: string }
+  | { kind: 'tool-end'; id: string; name: string; status: 'success' | 'error' }
+  | { kind: 'reset' }
 
 /** The position of a block in a run. */
 export type BlockPlace = {
@@ -49,6 +61,7 @@ export function observers(one: RunObserver | undefined, other: RunObserver): Run
     started: (span, place) => each((observer) => observer.started?.(span, place)),
     ended: (span, place) => each((observer) => observer.ended?.(span, place)),
     chunk: (span, text, place) => each((observer) => observer.chunk?.(span, text, place)),
+    agent: (span, event, place) => each((observer) => observer.agent?.(span, event, place)),
     recorded: (record) => each((observer) => observer.recorded?.(record)),
     lost: (reason) => each((observer) => observer.lost?.(reason)),
   }

@@ -8,7 +8,7 @@ import type { Models } from '../../domain/run/model-call.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { OpenPause, PauseOutcome, PauseRequest } from '../../domain/run/pause.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
-import type { BlockPlace } from '../../domain/run/run-observer.ts'
+import type { AgentEvent, BlockPlace } from '../../domain/run/run-observer.ts'
 import type { InSlices } from '../../domain/slices.ts'
 import {
   BlockError,
@@ -247,6 +247,10 @@ export class BlockContextImpl implements PartContext {
 
   chunk(text: string): void {
     this.#execution.run.observer?.chunk?.(this.#span, text, blockPlaceOf(this.#execution))
+  }
+
+  agentEvent(event: AgentEvent): void {
+    this.#execution.run.observer?.agent?.(this.#span, event, blockPlaceOf(this.#execution))
   }
 
   label(labels: Readonly<Record<string, unknown>>): void {

@@ -127,6 +127,15 @@ export const executeDetail = {
         'gets the stored response with `Idempotent-Replayed: true`. Streams ignore it.',
       schema: { type: 'string' as const, minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
     },
+    {
+      name: 'X-Sim-Stream-Protocol',
+      in: 'header' as const,
+      required: false,
+      description:
+        '`agent-events-v1`: a stream also has `chunk_reset` messages, and `thinking` and `tool` messages if the body has ' +
+        '`"includeThinking": true` and `"includeToolCalls": true`.',
+      schema: { type: 'string' as const },
+    },
   ],
   requestBody: { content: jsonContent(Input) },
   responses: {

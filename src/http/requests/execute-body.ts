@@ -1,6 +1,7 @@
 import { type ErrorDetail, problemsError } from '../../domain/errors.ts'
 import { inputOf, isObject, readInput, type TriggerInput } from '../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
+import { type AgentEvents, acceptsAgentEvents } from './agent-events.ts'
 import { readSelection, type SelectedOutput, selectedOutputsMax } from './selected-outputs.ts'
 
 /** The content of a request body. */
@@ -8,6 +9,8 @@ export type ExecuteBody = {
   input: TriggerInput
   /** The selected outputs of a streamed response; undefined when the response is not streamed. */
   stream: readonly SelectedOutput[] | undefined
+  /** The messages about agents that a stream has; undefined for a caller that does not know them. */
+  events: AgentEvents | undefined
 }
 
 /** Reads a body and checks it against the input format. Throws `INVALID_INPUT` with every error. */
@@ -16,13 +19,28 @@ export function readExecuteBody(call: {
   trigger: PlanTrigger
   plan: Plan
   isAsync: boolean
+  request: Pick<Request, 'headers'>
 }): ExecuteBody {
-  const { body, trigger } = call
+  const { trigger, request } = call
+  const events = acceptsAgentEvents(request.headers) ? eventsIn(call.body) : undefined
+  const body = events ? withoutEvents(call.body) : call.body
   const control = isObject(body) ? readControl(body, call) : noControl
   const reading = readInput(inputOf(body, trigger.format), trigger.format)
-  if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream }
+  if (reading.ok && control.problems.length === 0) return { input: reading.value, stream: control.stream, events }
   const details = reading.ok ? control.problems : [...control.problems, ...reading.details]
   throw problemsError('INVALID_INPUT', details)
+}
+
+/** These members control the response only for a caller that knows the messages. For others, they are input. */
+function eventsIn(body: unknown): AgentEvents {
+  const { includeThinking, includeToolCalls } = isObject(body) ? body : {}
+  return { thinking: includeThinking === true, toolCalls: includeToolCalls === true }
+}
+
+function withoutEvents(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { includeThinking: _thinking, includeToolCalls: _toolCalls, ...rest } = body
+  return rest
 }
 
 export type Control = { stream: readonly SelectedOutput[] | undefined; problems: readonly ErrorDetail[] }

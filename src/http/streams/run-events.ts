@@ -1,9 +1,10 @@
 import { setMember } from '../../domain/run/input.ts'
 import type { Span } from '../../domain/run/log.ts'
-import type { BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
+import type { AgentEvent, BlockPlace, RunObserver } from '../../domain/run/run-observer.ts'
 import { finish, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
 import type { Plan } from '../../engine/compile/plan.ts'
+import type { AgentEvents } from '../requests/agent-events.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
 
 /**
@@ -18,6 +19,7 @@ export class RunEvents implements RunObserver {
   readonly #streaming: ReadonlySet<string>
   /** The output that each block streams. */
   readonly #streams: ReadonlyMap<string, string>
+  readonly #agentEvents: AgentEvents | undefined
   /** Created on first use. */
   #values: Map<SelectedOutput, { iterations: readonly number[]; value: unknown }[]> | undefined
 
@@ -27,7 +29,9 @@ export class RunEvents implements RunObserver {
     selected: readonly SelectedOutput[],
     send: (message: string) => void,
     sendLarge = (message: Slices<string>) => send(finish(message)),
+    agentEvents?: AgentEvents,
   ) {
+    this.#agentEvents = agentEvents
     this.selected = selected
     this.#send = send
     this.#sendLarge = sendLarge
@@ -41,6 +45,14 @@ export class RunEvents implements RunObserver {
   chunk({ blockId }: Span, text: string, { depth }: BlockPlace): void {
     if (depth > 0 || blockId === null || text === '' || !this.#streaming.has(blockId)) return
     this.#send(JSON.stringify({ blockId, chunk: text }))
+  }
+
+  /** Messages about agents go only to callers that understand them. */
+  agent({ blockId }: Span, event: AgentEvent, { depth }: BlockPlace): void {
+    const wanted = this.#agentEvents
+    if (!wanted || depth > 0 || blockId === null || !this.#streaming.has(blockId)) return
+    const message = agentMessage(event, wanted)
+    if (message) this.#send(JSON.stringify({ blockId, ...message }))
   }
 
   ended({ blockId, status, output }: Span, { depth, iterations }: BlockPlace): void {
@@ -90,6 +102,22 @@ export class RunEvents implements RunObserver {
 
   #isStreamed({ blockId, path }: SelectedOutput): boolean {
     return path.length === 1 && this.#streams.get(blockId) === path[0]
+  }
+}
+
+/** The members of a message in Sim's protocol `agent-events-v1`; undefined when the caller does not want it. */
+function agentMessage(event: AgentEvent, wanted: AgentEvents): object | undefined {
+  switch (event.kind) {
+    case 'reset':
+      return { event: 'chunk_reset' }
+    case 'thinking':
+      return wanted.thinking ? { event: 'thinking', data: event.text } : undefined
+    case 'tool-start':
+      return wanted.toolCalls ? { event: 'tool', phase: 'start', id: event.id, name: event.name } : undefined
+    case 'tool-end': {
+      const { id, name, status } = event
+      return wanted.toolCalls ? { event: 'tool', phase: 'end', id, name, status } : undefined
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { AppError } from '../../domain/errors.ts'
 import type { Span } from '../../domain/run/log.ts'
-import { type BlockPlace, observers, type RunObserver } from '../../domain/run/run-observer.ts'
+import { type AgentEvent, type BlockPlace, observers, type RunObserver } from '../../domain/run/run-observer.ts'
 import { type InSlices, isLargeValue, jsonInSlices, type Slices } from '../../domain/slices.ts'
 import type { RunEnd } from '../../engine/run/run-end.ts'
 import type { RunRequest } from '../../engine/run/run-request.ts'
 import { toAppError } from '../errors.ts'
+import { type AgentEvents, agentEventsHeader, agentEventsProtocol } from '../requests/agent-events.ts'
 import type { SelectedOutput } from '../requests/selected-outputs.ts'
 import { EventStream, eventStreamHeaders } from './event-stream.ts'
 import { RunEvents } from './run-events.ts'
@@ -24,6 +25,8 @@ export type RunStreamOptions = {
   /** Closes the connection of a caller that does not read. */
   disconnect(): void
   headers: Record<string, string>
+  /** The messages about agents that the caller wants; undefined for a caller that does not know them. */
+  agentEvents?: AgentEvents | undefined
   /** The last messages; those of the execute endpoint when absent. */
   format?: StreamFormat
   /** Further members of the `done` message, which waits for them. Must not reject. */
@@ -39,8 +42,9 @@ export type RunStreamOptions = {
 export async function streamRun(options: RunStreamOptions): Promise<Response> {
   const stream = new RunStream(options)
   await stream.begin(options)
+  const protocol = options.agentEvents && { [agentEventsHeader.toLowerCase()]: agentEventsProtocol }
   return new Response(stream.body as unknown as ReadableStream, {
-    headers: { ...options.headers, ...eventStreamHeaders },
+    headers: { ...options.headers, ...eventStreamHeaders, ...protocol },
   })
 }
 
@@ -60,11 +64,11 @@ class RunStream implements RunObserver {
   #begun: PromiseWithResolvers<void> | undefined
 
   constructor(options: RunStreamOptions) {
-    const { request, selected, inSlices, clock, bytesWaitingMax, disconnect, format, more, lost } = options
+    const { request, selected, inSlices, clock, bytesWaitingMax, disconnect, format, agentEvents, more, lost } = options
     const { plan, trigger, executionId } = request
     this.#stream = new EventStream({ clock, bytesWaitingMax, onOverflow: disconnect })
     const send = (message: string | Slices<string>) => this.#send(message)
-    this.#events = new RunEvents(plan, selected, send, send)
+    this.#events = new RunEvents(plan, selected, send, send, agentEvents)
     this.#inSlices = inSlices
     this.#executionId = executionId ?? ''
     this.#triggerId = plan.triggers.get(trigger)?.node.id
@@ -99,6 +103,10 @@ class RunStream implements RunObserver {
 
   chunk(span: Span, text: string, place: BlockPlace): void {
     this.#events.chunk(span, text, place)
+  }
+
+  agent(span: Span, event: AgentEvent, place: BlockPlace): void {
+    this.#events.agent(span, event, place)
   }
 
   #send(message: string | Slices<string>): void {

@@ -76,6 +76,7 @@ describe('the OpenAPI document of one workflow', () => {
     expect(operation.parameters).toMatchObject([
       { name: 'X-Execution-Mode', in: 'header', required: false },
       { name: 'Idempotency-Key', in: 'header', required: false },
+      { name: 'X-Sim-Stream-Protocol', in: 'header', required: false },
     ])
     expect(Object.keys(operation.responses)).toEqual([
       '200',

@@ -43,7 +43,7 @@ const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const event = (value: { type: string }) => `event: ${value.type}\n${data(value)}`
 
 const eventsOf: Record<Protocol, (said: ScriptedResponse) => Events> = {
-  openai({ toolCalls = [], refusal, usage = { prompt: 1, completion: 1 }, finish = 'stop' }) {
+  openai({ thinking = [], toolCalls = [], refusal, usage = { prompt: 1, completion: 1 }, finish = 'stop' }) {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       data({
         id: 'c1',
@@ -53,7 +53,10 @@ const eventsOf: Record<Protocol, (said: ScriptedResponse) => Events> = {
         choices: [{ index: 0, delta, finish_reason }],
       })
     return {
-      before: [chunk({ role: 'assistant', content: '' })],
+      before: [
+        chunk({ role: 'assistant', content: '' }),
+        ...thinking.map((text) => chunk({ reasoning_content: text })),
+      ],
       piece: (text) => chunk({ content: text }),
       after: [
         ...(refusal === undefined ? [] : [chunk({ refusal })]),

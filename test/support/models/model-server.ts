@@ -6,6 +6,8 @@ import { type Protocol, protocolOf, writeResponse } from './model-protocols.ts'
 export type ScriptedResponse = {
   /** Pieces of text, one event each. */
   text?: readonly string[]
+  /** Pieces of reasoning before the text, as servers with the protocol of OpenAI send them. */
+  thinking?: readonly string[]
   toolCalls?: readonly { id: string; name: string; arguments: string }[]
   refusal?: string
   /** Null: the response reports no tokens. */

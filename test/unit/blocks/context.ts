@@ -62,6 +62,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
       if (children) notes.children.push(...children)
     },
     chunk: (text) => void chunks.push(text),
+    agentEvent: () => undefined,
     files: new RunFiles({ workspaceId: 's1', workflowId: 'w1', executionId: 'e1' }, memoryFiles()),
     variables: new Map(),
     label: () => undefined,

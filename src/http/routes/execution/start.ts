@@ -4,6 +4,7 @@ import type { TriggerInput } from '../../../domain/run/input.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import type { RunRequest } from '../../../engine/run/run-request.ts'
 import { allowSilence, disconnect } from '../../access/connection.ts'
+import type { AgentEvents } from '../../requests/agent-events.ts'
 import type { SelectedOutput } from '../../requests/selected-outputs.ts'
 import { RunEvents } from '../../streams/run-events.ts'
 import { streamRun } from '../../streams/run-stream.ts'
@@ -29,7 +30,7 @@ export function startRun(
 ): Promise<Response> {
   const run = runRequest(call, admitted, input, executionId, keyed)
   if (call.mode === 'async' || admitted.plan.startLimits?.debounce) return accept(call, run, keyed)
-  if (wanted.stream) return streamResponse(call, run, wanted.stream)
+  if (wanted.stream) return streamResponse(call, run, wanted.stream, wanted.events)
   const { selected = [] } = wanted
   if (selected.length === 0) return call.services.execute(run).then((end) => responseOf(call, end, undefined))
   const outputs = new RunEvents(admitted.plan, selected, () => undefined)
@@ -81,6 +82,7 @@ function streamResponse(
   { version, services, door, request, server, headers }: Call,
   run: RunRequest,
   selected: readonly SelectedOutput[],
+  agentEvents: AgentEvents | undefined,
 ): Promise<Response> {
   const { clock, execute, inSlices, settings } = services
   return streamRun({
@@ -94,6 +96,7 @@ function streamResponse(
     disconnect: () => disconnect(request, server),
     headers,
     format: version.stream,
+    agentEvents,
     lost: (error) => door.onAborted(request, error),
   })
 }

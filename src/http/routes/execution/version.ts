@@ -3,6 +3,7 @@ import type { TriggerInput } from '../../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { executeDetail } from '../../openapi/execute-operation.ts'
+import type { AgentEvents } from '../../requests/agent-events.ts'
 import { readExecuteBody } from '../../requests/execute-body.ts'
 import { idempotencyKeyOf } from '../../requests/idempotency-key.ts'
 import type { SelectedOutput } from '../../requests/selected-outputs.ts'
@@ -19,6 +20,8 @@ export type Wanted = {
   stream: readonly SelectedOutput[] | undefined
   /** Those of a response that is not streamed; empty when it shows none. */
   selected?: readonly SelectedOutput[]
+  /** The messages about agents that a stream has; undefined for a caller that does not know them. */
+  events?: AgentEvents | undefined
   /** An ID for the run, which no other run may have had. */
   runId?: string | undefined
 }

@@ -3,8 +3,8 @@ import type { Door } from '../../access/door.ts'
 import type { Services } from '../../services.ts'
 import { executeRoutes } from '../execute.ts'
 import { versionTwo } from './execute.ts'
-import { resourceRoutesV2 } from './resources.ts'
 import { logRoutesV2 } from './logs.ts'
+import { resourceRoutesV2 } from './resources.ts'
 import { runRoutesV2 } from './runs.ts'
 
 /** The API that Sim's command line and its newer clients use: `/api/v2`. A thin layer over the rest of the service. */
