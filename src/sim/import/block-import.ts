@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/run/input.ts'
+import { isObject, setMember } from '../../domain/run/input.ts'
 import type { Slices } from '../../domain/slices.ts'
 import { normaliseName } from '../../domain/workflow/reference.ts'
 import type { Block, Edge, Loop, Note, Parallel } from '../../domain/workflow/workflow.ts'
@@ -6,6 +6,7 @@ import { mapService } from '../services/map-service.ts'
 import { objectOf, type SimBlock, type SimDocument, type SimEdge } from '../sim-document.ts'
 import { loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
 import { coreMappers } from './core/map-core.ts'
+import { lostValues } from './lost-values.ts'
 import { isMapped, type MappedBlock, type Mapping } from './mapping.ts'
 import { Names } from './names.ts'
 import { notesOf } from './notes.ts'
@@ -41,7 +42,7 @@ export class BlockImport {
   /** The parameters that contain references of the file, by the name of the block in it. */
   readonly #untranslated: { id: string; called: string }[] = []
   readonly #lostOfNotes = new Map<string, unknown>()
-  readonly #overridden = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #natives = new Map<string, Native>()
 
   constructor(sim: SimDocument) {
     this.#sim = sim
@@ -73,8 +74,9 @@ export class BlockImport {
       if (block?.params) {
         block.params = objectOf(translator.value(block.params))
         if (block.type === 'variables') block.params = withNames(block.params, byName)
-        Object.assign(block.params, this.#overridden.get(id))
-        removeNulls(block.params, this.#overridden.get(id))
+        const native = this.#natives.get(id)
+        for (const [name, value] of Object.entries(native?.params ?? {})) setMember(block.params, name, value)
+        for (const name of native?.without ?? []) delete block.params[name]
       }
       for (const containers of [this.loops, this.parallels] as Map<string, object>[]) {
         const container = containers.get(id)
@@ -161,17 +163,26 @@ export class BlockImport {
     const { type, params, then = [], beside = [], kept = {}, credentials = [], notes = [], output } = mapping
     const { id, name } = base
     const rest = values.rest()
+    const lost = lostValues(values.taken(), { params, kept, then, beside })
     const retry = block.original['retry']
-    const keptValues = { ...Object.fromEntries(rest), ...kept, ...(isObject(retry) ? { retry } : {}) }
+    const keptValues = {
+      ...Object.fromEntries([...rest, ...lost]),
+      ...{ ...kept, ...(isObject(retry) ? { retry } : {}) },
+    }
     const hasValues = Object.keys(keptValues).length > 0
     const origin = { type: block.type, ...(hasValues ? { values: keptValues } : {}) }
-    this.blocks.set(id, { ...base, type, params, origin })
+    const shown = native?.origin === undefined ? origin : native.origin
+    this.blocks.set(id, { ...base, type, params, ...(shown === null ? {} : { origin: shown }) })
     this.#untranslated.push({ id, called: name })
-    if (native) this.#overridden.set(id, native.params)
+    if (native) this.#natives.set(id, native)
     this.report.mapped.push({ blockId: id, from: block.type, to: type })
     this.report.addCredentials(credentials, id)
     for (const note of notes) this.report.note(name, note)
     this.report.noteRest(name, [...rest.map(([each]) => each), ...(isObject(retry) ? ['retry'] : [])])
+    if (lost.length > 0) {
+      const names = lost.map(([each]) => each).join(', ')
+      this.report.note(name, `Parts of these settings have no counterpart here, and are kept without effect: ${names}.`)
+    }
     this.#refer(block, { name, output, hadResponse: hadResponse.has(type) && params['responseFormat'] === undefined })
 
     let last = id
@@ -220,17 +231,20 @@ export class BlockImport {
 
   #addContainers(): void {
     const inside = new Map<string, string[]>()
-    for (const [inner, outer] of this.#parents) {
-      const list = inside.get(outer)
-      if (list) list.push(this.#ids.get(inner)!)
-      else inside.set(outer, [this.#ids.get(inner)!])
+    for (const { id, parentId } of this.blocks.values()) {
+      if (!parentId) continue
+      const list = inside.get(parentId)
+      if (list) list.push(id)
+      else inside.set(parentId, [id])
     }
     for (const block of this.#sim.blocks.values()) {
-      const id = this.#ids.get(block.id)!
-      const nodes = inside.get(block.id) ?? []
-      if (block.type === 'loop') this.#addContainer(id, loopOf(block, this.#sim.loops.get(block.id)), this.loops, nodes)
-      if (block.type === 'parallel')
-        this.#addContainer(id, parallelOf(block, this.#sim.parallels.get(block.id)), this.parallels, nodes)
+      const { id: before, type } = block
+      const id = this.#ids.get(before)!
+      const entry = type === 'loop' ? this.#sim.loops.get(before) : this.#sim.parallels.get(before)
+      const listed = (entry?.nodes ?? []).map((node) => this.#ids.get(node) ?? node)
+      const nodes = inOrder(inside.get(id) ?? [], listed)
+      if (type === 'loop') this.#addContainer(id, loopOf(block, entry), this.loops, nodes)
+      if (type === 'parallel') this.#addContainer(id, parallelOf(block, entry), this.parallels, nodes)
     }
     for (const kind of ['loops', 'parallels'] as const) {
       const type = kind === 'loops' ? 'loop' : 'parallel'
@@ -258,6 +272,12 @@ function beyond({ position }: Omit<Block, 'type'>, x: number, y: number): { x: n
   return { x: (position?.x ?? 0) + x, y: (position?.y ?? 0) + y }
 }
 
+/** The inner blocks in the order of the file. */
+function inOrder(ids: readonly string[], listed: readonly string[]): string[] {
+  const inside = new Set(ids)
+  return [...new Set([...listed.filter((id) => inside.has(id)), ...ids])]
+}
+
 /** Gives the variables that a block sets the names that they have in the document. */
 function withNames(params: Record<string, unknown>, names: ReadonlyMap<string, string>): Record<string, unknown> {
   const assign: unknown[] = Array.isArray(params['assign']) ? params['assign'] : []
@@ -266,9 +286,4 @@ function withNames(params: Record<string, unknown>, names: ReadonlyMap<string, s
     return { name: names.get(normaliseName(String(name))) ?? name, ...rest }
   })
   return { ...params, assign: renamed }
-}
-
-/** Our exports write null for a parameter that the import adds, but the original does not have. */
-function removeNulls(params: Record<string, unknown>, overridden: Readonly<Record<string, unknown>> = {}): void {
-  for (const [name, value] of Object.entries(overridden)) if (value === null) delete params[name]
 }

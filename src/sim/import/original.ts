@@ -18,17 +18,21 @@ export function originalOf({ original }: SimBlock): Record<string, unknown> {
 export type Native = {
   type: string | undefined
   params: Readonly<Record<string, unknown>>
-  origin: BlockOrigin | undefined
+  /** Parameters that the import adds, but the block does not have. */
+  without: readonly string[]
+  /** `null`: the block has none, because it did not come from Sim. Undefined: the one that the import finds. */
+  origin: BlockOrigin | null | undefined
 }
 
 export function nativeOf({ values }: SimBlock): Native | undefined {
   const written = values.get('millrace')
   const native = typeof written === 'string' ? parseJson(written) : written
   if (!isObject(native)) return undefined
-  const { type, params, origin } = native
+  const { type, params, without, origin } = native
   return {
     type: typeof type === 'string' && type !== '' ? type : undefined,
     params: isObject(params) ? params : {},
-    origin: isObject(origin) && typeof origin['type'] === 'string' ? (origin as BlockOrigin) : undefined,
+    without: Array.isArray(without) ? without.filter((name) => typeof name === 'string') : [],
+    origin: origin === null ? null : isObject(origin) ? (origin as BlockOrigin) : undefined,
   }
 }

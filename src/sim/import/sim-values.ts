@@ -51,6 +51,11 @@ export class SimValues {
     for (const id of ids) this.#taken.add(id)
   }
 
+  /** The values that are part of our block. */
+  taken(): Map<string, unknown> {
+    return new Map([...this.#values].filter(([id]) => this.#taken.has(id) && id !== 'millrace'))
+  }
+
   /** The values that no mapper took. */
   rest(): [id: string, value: unknown][] {
     return [...this.#values].filter(([id]) => !this.#taken.has(id))

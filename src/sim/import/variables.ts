@@ -20,7 +20,7 @@ export function variablesOf({ variables }: SimDocument, assigned: Iterable<strin
   for (const name of assigned) {
     if (name === '' || name === '__proto__' || known.has(normaliseName(name))) continue
     known.add(normaliseName(name))
-    found.set(name, { value: null })
+    found.set(name, { type: 'plain', value: null })
     notes.push(`The variable "${name}" was set, but not declared. It is declared now.`)
   }
   return { variables: found, names: [...found.keys()], notes }

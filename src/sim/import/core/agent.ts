@@ -52,9 +52,10 @@ function agentOutput(path: readonly PathStep[], hasFormat: boolean): readonly Pa
 
 type Message = { role: string; content: unknown }
 
-const roles: Readonly<Record<string, string>> = {
-  ...{ system: 'system', developer: 'system', user: 'user', assistant: 'assistant', model: 'assistant' },
-}
+const roles: ReadonlyMap<string, string> = new Map([
+  ...[['system', 'system'] as const, ['developer', 'system'] as const, ['user', 'user'] as const],
+  ...[['assistant', 'assistant'] as const, ['model', 'assistant'] as const],
+])
 
 /** A leading system message and the last user message have parameters of their own in our block. */
 function promptsOf(values: SimValues, kept: Record<string, unknown>): Record<string, unknown> {
@@ -64,13 +65,11 @@ function promptsOf(values: SimValues, kept: Record<string, unknown>): Record<str
   const extras: unknown[] = []
   const messages = (Array.isArray(list) ? list : []).filter(isObject).flatMap((message, index): Message[] => {
     const { role, content, ...others } = message
-    const ours = roles[textOf(role)] ?? 'user'
+    const ours = roles.get(textOf(role)) ?? 'user'
     if (Object.keys(others).length > 0 || ours !== role) extras.push({ index, ...message })
     return content === undefined || content === null || content === '' ? [] : [{ role: ours, content }]
   })
-  if (extras.some((extra) => isObject(extra) && (extra['files'] !== undefined || extra['role'] === undefined))) {
-    kept['messageDetails'] = extras
-  } else if (extras.length > 0) kept['messageDetails'] = extras
+  if (extras.length > 0) kept['messageDetails'] = extras
   const params: Record<string, unknown> = {}
   if (system !== undefined) params['systemPrompt'] = system
   else if (messages[0]?.role === 'system') params['systemPrompt'] = messages.shift()?.content

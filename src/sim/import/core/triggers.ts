@@ -115,7 +115,7 @@ export function inputFormatOf(values: SimValues): SimField[] {
     const name = textOf(field['name']).slice(0, 200)
     if (name.trim() === '' || seen.has(name)) return []
     seen.add(name)
-    const type = fieldTypes[textOf(field['type'])] ?? 'string'
+    const type = fieldTypes.get(textOf(field['type'])) ?? 'string'
     const value = sampleOf(field['value'], type)
     const description = textOf(field['description'])
     return [
@@ -129,10 +129,10 @@ export function inputFormatOf(values: SimValues): SimField[] {
   })
 }
 
-const fieldTypes: Readonly<Record<string, string>> = {
-  ...{ string: 'string', number: 'number', boolean: 'boolean', object: 'object', array: 'array' },
-  ...{ files: 'files', file: 'files', 'file[]': 'files', json: 'object' },
-}
+const fieldTypes: ReadonlyMap<string, string> = new Map([
+  ...['string', 'number', 'boolean', 'object', 'array', 'files'].map((type): [string, string] => [type, type]),
+  ...[['file', 'files'] as const, ['file[]', 'files'] as const, ['json', 'object'] as const],
+])
 
 /** The sample for manual runs. Sim keeps every sample as text. */
 function sampleOf(value: unknown, type: string): unknown {
