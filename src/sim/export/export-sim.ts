@@ -50,6 +50,12 @@ function additionsOf(document: WorkflowDocument, again: WorkflowDocument | undef
   }
   const edges = new Map((again?.edges ?? []).map((edge) => [edge.id, edge]))
   for (const edge of document.edges) if (!sameValue(edges.get(edge.id), edge)) whole(edge.source)
+  // A block that is written whole has no parts: an import does not read its tools.
+  for (const [id, { type, origin }] of Object.entries(document.blocks)) {
+    const of = origin?.values?.['of']
+    const isPart = type === 'placeholder' && typeof of === 'string'
+    if (isPart && (additions.get(of)?.type !== undefined || !Object.hasOwn(document.blocks, of))) whole(id)
+  }
   return additions
 }
 

@@ -5,6 +5,7 @@ import { textOf } from '../sim-document.ts'
 export class SimValues {
   readonly #values: ReadonlyMap<string, unknown>
   readonly #taken = new Set<string>()
+  readonly #dropped = new Set<string>()
 
   constructor(values: ReadonlyMap<string, unknown>) {
     this.#values = values
@@ -46,14 +47,17 @@ export class SimValues {
     return parsed
   }
 
-  /** Says that a value has no meaning in our block, or is contained in it in another form. */
+  /** Says that a value must not be kept: it is a secret, means nothing in our block, or has another form there. */
   drop(...ids: string[]): void {
-    for (const id of ids) this.#taken.add(id)
+    for (const id of ids) {
+      this.#taken.add(id)
+      this.#dropped.add(id)
+    }
   }
 
   /** The values that are part of our block. */
   taken(): Map<string, unknown> {
-    return new Map([...this.#values].filter(([id]) => this.#taken.has(id) && id !== 'millrace'))
+    return new Map([...this.#values].filter(([id]) => this.#taken.has(id) && !this.#dropped.has(id)))
   }
 
   /** The values that no mapper took. */

@@ -89,7 +89,8 @@ export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefin
   const rules = Object.hasOwn(triggers, base) ? triggers[base] : undefined
   if (!rules) return undefined
   const { service, proof, notes = [] } = rules
-  const secret = rules.secrets.map((id) => textOf(values.take(id))).find((text) => text !== '')
+  const secret = rules.secrets.map((id) => textOf(values.peek(id))).find((text) => text !== '')
+  values.drop(...rules.secrets)
   const chosen = textOf(values.peek('selectedTriggerId')) || textOf(values.peek('triggerId'))
   values.drop(...editorOnly, 'selectedTriggerId', 'operation')
   const { authentication, said } = authenticationBy(proof, service, secret)

@@ -4,10 +4,12 @@ import { importSim, type SimImport } from '../../../src/sim/import/import-sim.ts
 import { simBlock, simFile } from '../../support/sim/files.ts'
 import { lossesOf } from '../../support/sim/losses.ts'
 
-function imported(file: unknown): SimImport {
+/** `secrets`: texts that the document must not contain. */
+function imported(file: unknown, secrets: readonly string[] = []): SimImport {
   const result = importSim(file)
   if ('details' in result) throw new Error(JSON.stringify(result.details))
-  expect(lossesOf(file, result.document, result.notes)).toEqual([])
+  const expected = secrets.map((secret) => `the text "${secret}"`)
+  expect(lossesOf(file, result.document, result.notes)).toEqual(expected)
   return result
 }
 
@@ -337,6 +339,18 @@ describe('the import of a workflow of Sim', () => {
         authentication: { type: 'header', name: 'X-Key', value: '{{T}}' },
       },
     )
+  })
+
+  test('keeps no secret of a service whose value it replaces', () => {
+    const { document } = imported(
+      simFile([
+        simBlock('g', 'github', { webhookSecret: 'ghs_literal', triggerId: 'github_push' }, { triggerMode: true }),
+        simBlock('s', 'slack', { operation: 'send', channel: 'C1', text: 'Hello', botToken: 'xoxb-literal' }),
+      ]),
+      ['ghs_literal', 'xoxb-literal'],
+    )
+    expect(JSON.stringify(document)).not.toContain('literal')
+    expect(document.blocks['s']?.type).toBe('operation')
   })
 
   test('makes a placeholder of Python code', () => {

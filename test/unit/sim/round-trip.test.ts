@@ -7,6 +7,7 @@ import { exportSim } from '../../../src/sim/export/export-sim.ts'
 import { importSim } from '../../../src/sim/import/import-sim.ts'
 import { simBlock, simFile } from '../../support/sim/files.ts'
 import { simFiles } from '../../support/sim/generate.ts'
+import { generatedFile } from '../../support/sim/generated.ts'
 import { lossesOf } from '../../support/sim/losses.ts'
 
 const at = '2026-11-28T00:00:00.000Z'
@@ -49,6 +50,13 @@ describe('a generated workflow of Sim', () => {
       { numRuns: 200 },
     )
   })
+})
+
+test('a workflow with blocks of any type of Sim is the same after an export and another import', () => {
+  for (let index = 0; index < 200; index += 1) {
+    const { document } = imported(generatedFile(index))
+    expect({ index, document: again(document) }).toEqual({ index, document: sorted(document) })
+  }
 })
 
 /** Documents that did not come from Sim, with any parameters. */

@@ -23,12 +23,12 @@ export function apiRequestOf(values: SimValues): Record<string, unknown> {
   for (const name of ['params', 'headers'] as const) {
     const rows = rowsOf(values.peek(name))
     if (!rows) continue
-    values.drop(name)
+    values.take(name)
     if (rows.length > 0) params[name] = rows
   }
   const pathParams = rowsOf(values.peek('pathParams'))
   if (pathParams && pathParams.length > 0) {
-    values.drop('pathParams')
+    values.take('pathParams')
     params['pathParams'] = Object.fromEntries(pathParams.map(({ key, value }) => [key, value]))
   }
   const body = values.take('body')

@@ -34,7 +34,7 @@ function messageOf(values: SimValues): string {
   values.drop('dataMode', 'operation')
   const rows = objectsOf(values.peek('builderData'))
   if (rows.length > 0) {
-    values.drop('builderData')
+    values.take('builderData')
     return rows
       .filter(({ name }) => textOf(name) !== '')
       .map(({ name, value }) => `${textOf(name)}: ${asText(value)}`)

@@ -40,7 +40,7 @@ export function mapResponse({ values }: BlockToMap): MappedBlock {
   const isBuilt = mode === 'structured' || (mode === '' && values.peek('data') === undefined)
   values.drop('dataMode')
   if (isBuilt && built !== undefined) {
-    values.drop('builderData')
+    values.take('builderData')
     params['data'] = builtValue(built)
   } else {
     const data = values.take('data')
@@ -50,7 +50,7 @@ export function mapResponse({ values }: BlockToMap): MappedBlock {
   if (status !== undefined) params['status'] = status
   const headers = rowsOf(values.peek('headers'))
   if (headers) {
-    values.drop('headers')
+    values.take('headers')
     if (headers.length > 0) params['headers'] = headers
   }
   return { type: 'response', params }

@@ -46,7 +46,7 @@ export const firecrawl: ServiceRules = {
 }
 
 const pages = then(list('pages'), (value) =>
-  Array.isArray(value) ? value.map((page: unknown) => (typeof page === 'string' ? Number(page) : page)) : value,
+  Array.isArray(value) ? value.map((page: unknown) => (isNumber(page) ? Number(page) : page)) : value,
 )
 
 export const mistralParse: ServiceRules = {
@@ -69,4 +69,9 @@ export const mistralParse: ServiceRules = {
     },
   },
   drop: ['resultType'],
+}
+
+/** A reference stays text. */
+function isNumber(page: unknown): boolean {
+  return typeof page === 'string' && page.trim() !== '' && Number.isFinite(Number(page))
 }
