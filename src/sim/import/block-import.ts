@@ -63,7 +63,7 @@ export class BlockImport {
       yield
     }
     if (this.#lostOfNotes.size > 0) this.lost['notes'] = Object.fromEntries(this.#lostOfNotes)
-    this.#addContainers()
+    yield* this.#addContainers()
   }
 
   *translate(variables: readonly string[]): Slices<void> {
@@ -72,7 +72,7 @@ export class BlockImport {
       const translator = new Translator(this.#referenced, byName)
       const block = this.blocks.get(id)
       if (block?.params) {
-        block.params = objectOf(translator.value(block.params))
+        block.params = objectOf(yield* translator.value(block.params))
         if (block.type === 'variables') block.params = withNames(block.params, byName)
         const native = this.#natives.get(id)
         for (const [name, value] of Object.entries(native?.params ?? {})) setMember(block.params, name, value)
@@ -80,7 +80,7 @@ export class BlockImport {
       }
       for (const containers of [this.loops, this.parallels] as Map<string, object>[]) {
         const container = containers.get(id)
-        if (container) containers.set(id, objectOf(translator.value(container)))
+        if (container) containers.set(id, objectOf(yield* translator.value(container)))
       }
       for (const [source, reason] of translator.problems) {
         this.report.note(called, `${source} stays as it is, because ${reason}.`)
@@ -229,7 +229,7 @@ export class BlockImport {
     if (!this.#referenced.has(called)) this.#referenced.set(called, block)
   }
 
-  #addContainers(): void {
+  *#addContainers(): Slices<void> {
     const inside = new Map<string, string[]>()
     for (const { id, parentId } of this.blocks.values()) {
       if (!parentId) continue
@@ -241,6 +241,7 @@ export class BlockImport {
       const { id: before, type } = block
       const id = this.#ids.get(before)!
       const entry = type === 'loop' ? this.#sim.loops.get(before) : this.#sim.parallels.get(before)
+      yield
       const listed = (entry?.nodes ?? []).map((node) => this.#ids.get(node) ?? node)
       const nodes = inOrder(inside.get(id) ?? [], listed)
       if (type === 'loop') this.#addContainer(id, loopOf(block, entry), this.loops, nodes)

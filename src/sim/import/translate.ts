@@ -1,4 +1,5 @@
-import { mapMembers } from '../../domain/edits/deep-map.ts'
+import { setMember } from '../../domain/run/input.ts'
+import type { Slices } from '../../domain/slices.ts'
 import { mayHoldSegments, normaliseName, type PathStep, segmentsOf } from '../../domain/workflow/reference.ts'
 
 /** A block that references can name. `output`: see `MappedBlock`. */
@@ -18,6 +19,7 @@ export class Translator {
   readonly #variables: ReadonlyMap<string, string>
   /** The references that could not be translated, with the reason. */
   readonly problems = new Map<string, string>()
+  #steps = 0
 
   /** Both by normalised name. */
   constructor(blocks: ReadonlyMap<string, ReferencedBlock>, variables: ReadonlyMap<string, string>) {
@@ -26,24 +28,36 @@ export class Translator {
   }
 
   /** A value with all its texts translated. Member names stay as they are. */
-  value(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value)
-    if (Array.isArray(value)) return value.map((item) => this.value(item))
-    if (typeof value === 'object' && value !== null) {
-      return mapMembers(value as Record<string, unknown>, (member) => this.value(member))
+  *value(value: unknown): Slices<unknown> {
+    if (typeof value === 'string') return yield* this.#text(value)
+    if (typeof value !== 'object' || value === null) return value
+    yield* this.#step()
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) items.push(yield* this.value(item))
+      return items
     }
-    return value
+    const members: Record<string, unknown> = {}
+    for (const [name, member] of Object.entries(value)) setMember(members, name, yield* this.value(member))
+    return members
   }
 
-  text(text: string): string {
+  *#text(text: string): Slices<string> {
     if (!mayHoldSegments(text)) return text
     let translated = ''
     for (const segment of segmentsOf(text)) {
       if (segment.kind === 'text') translated += segment.text
       else if (segment.kind === 'environment') translated += segment.source
       else translated += this.#reference(segment.source, segment.name, segment.path)
+      yield* this.#step()
     }
     return translated
+  }
+
+  /** Lets others work now and then. */
+  *#step(): Slices<void> {
+    this.#steps += 1
+    if (this.#steps % stepsInSlice === 0) yield
   }
 
   #reference(source: string, name: string, path: readonly PathStep[]): string {
@@ -51,27 +65,36 @@ export class Translator {
     const block = this.#blocks.get(name)
     if (!block) {
       const isName = /^[\p{L}\p{N}_-]+$/u.test(name)
-      if (isName && !known.has(name)) this.problems.set(source, 'the workflow has no block of this name')
+      if (isName && !known.has(name)) this.#problem(source, 'the workflow has no block of this name')
       return source
     }
     const current = block.hadResponse && path[0] === 'response' && path.length > 1 ? path.slice(1) : path
     const moved = block.output ? block.output(current) : current
     if (moved === undefined || moved.length === 0) {
-      this.problems.set(source, `"${block.name}" has no such output here`)
+      this.#problem(source, `"${block.name}" has no such output here`)
       return written(block.name, path)
     }
     return isSame(moved, path) && normaliseName(block.name) === name ? source : written(block.name, moved)
   }
 
+  #problem(source: string, reason: string): void {
+    if (this.problems.size < problemsMax) this.problems.set(source, reason)
+  }
+
   #variable(source: string, [first, ...rest]: readonly PathStep[]): string {
     const name = this.#variables.get(normaliseName(String(first)))
     if (name === undefined) {
-      this.problems.set(source, 'the workflow has no variable of this name')
+      this.#problem(source, 'the workflow has no variable of this name')
       return source
     }
     return name === first ? source : `<variable${written('', [name, ...rest]).slice(1)}`
   }
 }
+
+/** References and values that take about a millisecond. */
+const stepsInSlice = 500
+/** More problems of one block do not help the reader. */
+const problemsMax = 50
 
 /** Names that do not belong to blocks, and those that only look like references, as in HTML. */
 const known = new Set(['loop', 'parallel', 'batch', 'args', 'api', 'chat', 'webhook', 'schedule', 'manual'])

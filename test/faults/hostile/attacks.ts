@@ -2,6 +2,7 @@ import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valu
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
 import { formAttacks } from './forms.ts'
+import { importAttacks } from './imports.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { pauseAttacks } from './pauses.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -35,6 +36,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...storedValueAttacks(target),
     ...largeValueAttacks(target),
     ...connectorAttacks(target),
+    ...importAttacks(target),
     ...pauseAttacks(target, isShort),
     ...formAttacks(target.forms, isShort),
   ]

@@ -14,13 +14,21 @@ type MappedTools = {
   kept: Record<string, unknown>
 }
 
+/** The most tools of our agent. */
+const toolsMax = 100
+
 /** The tools of an agent. Those that our agent cannot call become placeholders beside it. */
 export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
   const mapped: MappedTools = { tools: [], beside: [], credentials: [], notes: [], kept: {} }
   const list = values.json('tools')
   const names = new FreeTexts()
   const settings: unknown[] = []
-  for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
+  const all: unknown[] = Array.isArray(list) ? list : []
+  if (all.length > toolsMax) {
+    mapped.kept['toolsBeyond'] = all.slice(toolsMax)
+    mapped.notes.push(`It has ${all.length} tools; an agent has at most ${toolsMax} here. The others are kept.`)
+  }
+  for (const [index, entry] of all.slice(0, toolsMax).entries()) {
     const tool = readSimTool(entry)
     if (!tool) continue
     const mapping = toolOf(tool, agent)
