@@ -29,7 +29,7 @@ beforeAll(async () => {
   service = await serve(folder.path, { MILLRACE_OUTBOUND_ALLOW: 'loopback' })
   const { apiKey, workspaceId } = installation
   sim = new SimClient({ url: service.url, apiKey, workspaceId, folder: folder.path })
-  workflowId = (await deploy(service.url, apiKey, greets)).split('/').at(-2)!
+  workflowId = await deployed(greets)
 }, 120_000)
 afterAll(async () => {
   await service?.kill('SIGTERM')
@@ -134,4 +134,95 @@ describe("Sim's command line", () => {
     const folders = await sim.json<{ path: string }[]>('workflows', 'folders', 'list')
     expect(folders.map(({ path }) => path)).toContain('/new%20name')
   })
+
+  test('runs a workflow, and says when it fails', async () => {
+    const run = await sim.json<Run>('workflows', 'run', workflowId, '--input', '{"name":"Ada"}')
+    expect(run).toMatchObject({ workflowId, status: 'completed', output: { result: 'Hello, Ada.' } })
+    const logged = await own<{ success: boolean }>(`/api/workflows/${workflowId}/executions/${run.runId}`)
+    expect(logged).toMatchObject({ status: 'completed', output: { result: 'Hello, Ada.' } })
+    const failing = await deployed(
+      document({
+        name: 'Fails',
+        blocks: [block('start', 'api_trigger'), block('fail', 'function', { code: 'throw new Error("no luck")' })],
+        edges: ['start > fail'],
+      }),
+    )
+    const failed = await sim.run('--output', 'json', 'workflows', 'run', failing)
+    expect([failed.code, failed.words]).toEqual([1, expect.stringContaining('no luck')])
+    expect(JSON.parse(failed.out)).toMatchObject({ status: 'failed', error: { blockId: 'fail' } })
+    const unfit = await sim.run('workflows', 'run', workflowId, '--input', '{}')
+    expect([unfit.code, unfit.words]).toEqual([1, expect.stringContaining('name')])
+  })
+
+  test('starts a run, waits for its end, and lists and shows it', async () => {
+    const asked = Promise.withResolvers<void>()
+    const response = Promise.withResolvers<Response>()
+    const hold = () => {
+      asked.resolve()
+      return response.promise
+    }
+    const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: hold })
+    try {
+      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: peer.url.href, method: 'GET' })]
+      const id = await deployed(document({ name: 'Slow', blocks, edges: ['start > call'] }))
+      const { runId } = await sim.json<Run>('workflows', 'run', id, '--async')
+      await asked.promise
+      expect(await runOf(id, runId)).toMatchObject({ runId, status: 'running', endedAt: null })
+      const waiting = sim.json<Run>('workflows', 'runs', 'wait', runId, '--workflow', id)
+      response.resolve(Response.json({ warm: true }))
+      expect(await waiting).toMatchObject({ runId, status: 'completed' })
+      expect(await runOf(id, runId, '--include-output')).toMatchObject({ output: { data: { warm: true } } })
+      const listed = await sim.json<{ data: Run[] }>('workflows', 'runs', 'list', '--workflow', id)
+      expect(listed.data).toMatchObject([{ runId, status: 'completed', trigger: 'api' }])
+    } finally {
+      await peer.stop(true)
+    }
+  })
+
+  test('resumes a run that waits for somebody, and cancels another one', async () => {
+    const id = await deployed(
+      document({
+        name: 'Asks',
+        blocks: [
+          block('start', 'api_trigger'),
+          block('ask', 'approval', {
+            title: 'Go on?',
+            access: 'members',
+            fields: [{ name: 'reason', type: 'string' }],
+          }),
+          block('say', 'function', { code: 'return [<ask.approved>, <ask.fields.reason>]' }),
+        ],
+        edges: ['start > ask', 'ask > say'],
+      }),
+    )
+    const { runId, status } = await sim.json<Run>('workflows', 'run', id)
+    expect(status).toBe('paused')
+    const waited = await sim.run('workflows', 'runs', 'wait', runId, '--workflow', id)
+    expect([waited.code, waited.words]).toEqual([3, expect.stringContaining('waiting for input')])
+    const { paused } = await runOf(id, runId)
+    const answer = '{"approved":true,"reason":"fine"}'
+    const context = paused?.contextId ?? ''
+    await sim.json('workflows', 'runs', 'resume', runId, '--workflow', id, '--context', context, '--input', answer)
+    await sim.json('workflows', 'runs', 'wait', runId, '--workflow', id)
+    expect(await runOf(id, runId, '--include-output')).toMatchObject({
+      ...{ status: 'completed', output: { result: [true, 'fine'] } },
+    })
+
+    const other = await sim.json<Run>('workflows', 'run', id)
+    await sim.json('workflows', 'runs', 'cancel', other.runId, '--workflow', id)
+    expect(await runOf(id, other.runId)).toMatchObject({ status: 'cancelled' })
+    const cancelled = await sim.run('workflows', 'runs', 'wait', other.runId, '--workflow', id)
+    expect(cancelled.code).toBe(2)
+  })
 })
+
+type Run = { runId: string; status: string; paused?: { contextId: string } | null }
+
+function runOf(id: string, runId: string, ...more: string[]): Promise<Run> {
+  return sim.json<Run>('workflows', 'runs', 'get', runId, '--workflow', id, ...more)
+}
+
+/** Deploys a workflow. Returns its ID. */
+async function deployed(draft: object): Promise<string> {
+  return (await deploy(service.url, installation.apiKey, draft)).split('/').at(-2)!
+}
