@@ -22,6 +22,7 @@ import { findRunState } from '../http/responses/jobs.ts'
 import type { PauseServices } from '../http/run-services.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import { UnsentResponses } from '../http/streams/unsent-responses.ts'
+import { exportSimInSlices } from '../sim/export/export-sim.ts'
 import { importSimInSlices } from '../sim/import/import-sim.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
@@ -87,6 +88,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     async importSim(file, workspaceId) {
       work.assertRoom(workspaceId)
       return await work.run(workspaceId, importSimInSlices(file))
+    },
+    async exportSim(document, workspaceId) {
+      work.assertRoom(workspaceId)
+      return await work.run(workspaceId, exportSimInSlices(document, new Date(clock.now()).toISOString()))
     },
     async completeDocument(sent, before, workspaceId) {
       const complete = giveParameters(sent, before, registry, newId)

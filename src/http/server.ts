@@ -31,6 +31,7 @@ import { swaggerRoutes } from './routes/swagger.ts'
 import { testChatRoutes } from './routes/test-chats.ts'
 import { testWebhookRoutes } from './routes/test-webhooks.ts'
 import { unknownRoutes } from './routes/unknown.ts'
+import { transferRoutesV1 } from './routes/v1/transfer.ts'
 import { workflowRoutesV1 } from './routes/v1/workflows.ts'
 import { routesV2 } from './routes/v2/routes.ts'
 import { workflowImportRoutes } from './routes/workflow-import.ts'
@@ -74,6 +75,7 @@ export function createServer(services: Services): HttpServer {
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(workflowRoutesV1(services, door))
+    .use(transferRoutesV1(services, door))
     .use(routesV2(services, door))
     .use(interfaceRoutes(services, door))
     .use(chatPageRoutes(services, door))

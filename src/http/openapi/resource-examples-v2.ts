@@ -60,6 +60,13 @@ const credential = {
   ...{ createdAt: savedAt, updatedAt: savedAt },
 }
 
+const state = {
+  blocks: { start: { id: 'start', type: 'start_trigger', name: 'Start', position: { x: 0, y: 0 }, subBlocks: {} } },
+  ...{ edges: [], loops: {}, parallels: {}, variables: {} },
+}
+const exported = { version: '1.0', exportedAt: deployedAt, state }
+const named = { id, name: 'Weather', description: 'Says how warm it is.', workspaceId }
+
 /** The resources of `/api/v2`: workspaces, workflows and what belongs to them. */
 export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   getMetaV2: { responses: { 200: { data: { v2Enabled: true, keyType: 'personal', expiresAt: null } } } },
@@ -92,7 +99,7 @@ export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   getVersionV2: {
-    responses: { 200: { data: { ...version, state: { name: 'Weather', blocks: {}, edges: [] } } } },
+    responses: { 200: { data: { ...version, state } } },
   },
   describeVersionV2: { request: texts, responses: { 200: { data: { version: 2, ...texts } } } },
   activateVersionV2: { responses: { 200: { data: { ...deployed, version: 2 } } } },
@@ -110,6 +117,27 @@ export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
   },
   deleteSecretV2: { responses: { 200: { data: { name: 'WEATHER_TOKEN', scope: 'workspace', deleted: true } } } },
   listCredentialsV2: { responses: { 200: { data: [credential], nextCursor: null } } },
+
+  exportWorkflowV2: {
+    responses: { 200: { data: { ...exported, workflow: { ...named, folderPath: '/samples/http' } } } },
+  },
+  getWorkflowStateV2: { responses: { 200: { data: state } } },
+  importWorkflowV2: {
+    request: { workspaceId, workflow: { version: '1.0', state }, folderPath: '/samples/http' },
+    responses: {
+      201: {
+        data: {
+          ...{ ...named, folderPath: '/samples/http', createdAt: savedAt, updatedAt: savedAt },
+          ...{ blocks: [{ id: 'start', type: 'api_trigger', name: 'Start' }], warnings: [] },
+        },
+      },
+    },
+  },
+  exportWorkflowV1: { responses: { 200: { data: { ...exported, workflow: { ...named, folderId: null } }, limits } } },
+  importWorkflowV1: {
+    request: { workspaceId, workflow: { version: '1.0', state }, name: 'Weather' },
+    responses: { 201: { data: { ...named, folderId: null, createdAt: savedAt, updatedAt: savedAt }, limits } },
+  },
 
   listWorkflowsV1: { responses: { 200: { data: [factsV1], nextCursor: null, limits } } },
   getWorkflowV1: { responses: { 200: { data: { ...factsV1, variables: {}, inputs }, limits } } },

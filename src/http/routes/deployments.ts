@@ -26,7 +26,7 @@ import {
   loadVersion,
   needsRedeployment,
   undeployWorkflow,
-} from './deploy-workflow.ts'
+} from './workflow/deploy-workflow.ts'
 
 const Texts = t.Object({
   name: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Null()])),

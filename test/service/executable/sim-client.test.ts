@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import '../../support/built.ts'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
@@ -135,6 +136,30 @@ describe("Sim's command line", () => {
     expect(folders.map(({ path }) => path)).toContain('/new%20name')
   })
 
+  test('exports a workflow, and imports it as an equal one that runs', async () => {
+    const file = await sim.json<object>('workflows', 'export', workflowId)
+    expect(file).toMatchObject({ version: '1.0', workflow: { id: workflowId, name: 'Greets' } })
+    const path = join(folder.path, 'greets.json')
+    await Bun.write(path, JSON.stringify(file))
+    const taken = await sim.run('workflows', 'import', '--workflow', `@${path}`)
+    expect([taken.code, taken.words]).toEqual([1, expect.stringContaining('has a workflow named "Greets"')])
+    const into = ['--name', 'Greets again', '--folder', 'imported']
+    const imported = await sim.json<{ id: string }>('workflows', 'import', '--workflow', `@${path}`, ...into)
+    expect(imported).toMatchObject({ name: 'Greets again', folderPath: '/imported', warnings: [] })
+    const [before, after] = await Promise.all([
+      own<Draft>(`/api/workflows/${workflowId}`),
+      own<Draft>(`/api/workflows/${imported.id}`),
+    ])
+    expect(after.folder).toBe('imported')
+    expect({ blocks: after.blocks, edges: after.edges }).toEqual({ blocks: before.blocks, edges: before.edges })
+    await sim.json('workflows', 'deploy', imported.id)
+    const run = await sim.json<Run>('workflows', 'run', imported.id, '--input', '{"name":"Grace"}')
+    expect(run).toMatchObject({ output: { result: 'Hello, Grace.' } })
+    // The command finds the blocks of a selection in the state of the workflow.
+    const selected = await runOf(imported.id, run.runId, '--select-output', 'greet.result')
+    expect(selected).toMatchObject({ blockOutputs: { 'greet.result': 'Hello, Grace.' } })
+  })
+
   test('runs a workflow, and says when it fails', async () => {
     const run = await sim.json<Run>('workflows', 'run', workflowId, '--input', '{"name":"Ada"}')
     expect(run).toMatchObject({ workflowId, status: 'completed', output: { result: 'Hello, Ada.' } })
@@ -179,6 +204,19 @@ describe("Sim's command line", () => {
     }
   })
 
+  test('lists and shows log entries, with the trace', async () => {
+    const { runId } = await sim.json<Run>('workflows', 'run', workflowId, '--input', '{"name":"Lin"}')
+    const listed = await sim.json<{ data: Run[] }>('logs', 'list', '--workflow', workflowId, '--limit', '1')
+    const logs = `/api/v1/logs?workspaceId=${installation.workspaceId}&workflowIds=${workflowId}&limit=1`
+    const { data } = await own<{ data: { executionId: string }[] }>(logs)
+    expect(listed.data.map((entry) => entry.runId)).toEqual([runId])
+    expect(data.map(({ executionId }) => executionId)).toEqual([runId])
+    expect((await sim.run('logs', 'list')).out).toContain('Greets')
+    const shown = await sim.run('--output', 'json', 'logs', 'get', runId, '--trace')
+    expect([shown.code, JSON.parse(shown.out)]).toMatchObject([0, { runId, workflow: { id: workflowId } }])
+    expect(shown.out).toContain('Hello, Lin.')
+  })
+
   test('resumes a run that waits for somebody, and cancels another one', async () => {
     const id = await deployed(
       document({
@@ -216,6 +254,7 @@ describe("Sim's command line", () => {
   })
 })
 
+type Draft = { folder?: string; blocks: object; edges: object[] }
 type Run = { runId: string; status: string; paused?: { contextId: string } | null }
 
 function runOf(id: string, runId: string, ...more: string[]): Promise<Run> {

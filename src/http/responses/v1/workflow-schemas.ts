@@ -1,10 +1,13 @@
-import { type Static, Type as t } from '@sinclair/typebox'
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { folderIdOf } from '../../../domain/workflow/folders.ts'
 import { LimitsResponse } from '../account-schemas.ts'
 import { maybe, Time } from '../schema-parts.ts'
 import { WorkflowDetailV2, WorkflowV2 } from '../v2/workflow-schemas.ts'
 
 /** Workflows of `/api/v1` in Sim's shapes. */
+
+/** The response for one object, with the limits of the account. */
+export const withLimits = <Schema extends TSchema>(data: Schema) => t.Object({ data, limits: LimitsResponse })
 
 const { webUrl: _webUrl, folderPath: _folderPath, ...facts } = WorkflowV2.properties
 const ofVersion1 = {
@@ -19,12 +22,11 @@ export const WorkflowListV1 = t.Object({
   nextCursor: maybe(t.String({ description: 'The `cursor` of the next page; null on the last one.' })),
   limits: LimitsResponse,
 })
-export const WorkflowDetailV1 = t.Object({
-  data: t.Object({ ...facts, ...ofVersion1, variables, inputs }, { $id: 'WorkflowDetailV1' }),
-  limits: LimitsResponse,
-})
-export const DeployedV1 = t.Object({
-  data: t.Object(
+export const WorkflowDetailV1 = withLimits(
+  t.Object({ ...facts, ...ofVersion1, variables, inputs }, { $id: 'WorkflowDetailV1' }),
+)
+export const DeployedV1 = withLimits(
+  t.Object(
     {
       id: t.String({ description: 'Of the workflow.' }),
       isDeployed: t.Boolean(),
@@ -34,8 +36,7 @@ export const DeployedV1 = t.Object({
     },
     { $id: 'DeployedV1' },
   ),
-  limits: LimitsResponse,
-})
+)
 
 /** `folder`: of its document. */
 export function workflowV1<Facts extends Static<typeof WorkflowV2>>(shown: Facts, folder: string | null | undefined) {

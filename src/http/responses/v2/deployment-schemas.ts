@@ -1,10 +1,10 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { recordOf } from '../../../domain/record-of.ts'
-import type { Finding, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import type { Finding } from '../../../domain/workflow/workflow.ts'
 import type { DeploymentRow } from '../../../store/workflow-store.ts'
 import type { WorkflowCheck } from '../../services.ts'
 import { boundedFindings } from '../findings.ts'
 import { isoTime, maybe, Time } from '../schema-parts.ts'
+import { SimState } from './transfer-schemas.ts'
 
 const versionId = t.String({ description: 'Names the version of the workflow.' })
 
@@ -48,10 +48,7 @@ export const VersionV2 = t.Object(
   },
   { $id: 'VersionV2' },
 )
-export const VersionDetailV2 = t.Object(
-  { ...version, state: recordOf(t.Unknown(), { description: 'Its document, in the format of this service.' }) },
-  { $id: 'VersionDetailV2' },
-)
+export const VersionDetailV2 = t.Object({ ...version, state: SimState }, { $id: 'VersionDetailV2' })
 export const VersionTextsV2 = t.Object(
   { version: version.version, name: version.name, description: version.description },
   { $id: 'VersionTextsV2' },
@@ -98,9 +95,8 @@ export function versionV2(row: DeploymentRow): Static<typeof VersionV2> {
   return { ...factsOf(row), deployedBy: row.author, latestOperationStatus: null }
 }
 
-/** `document`: as the caller may see it. */
-export function versionDetailV2(row: DeploymentRow, document: WorkflowDocument): Static<typeof VersionDetailV2> {
-  return { ...factsOf(row), state: document }
+export function versionDetailV2(row: DeploymentRow, state: Record<string, unknown>): Static<typeof VersionDetailV2> {
+  return { ...factsOf(row), state }
 }
 
 function factsOf({ workflowId, version: number, name, description, active, createdAt }: DeploymentRow) {

@@ -26,7 +26,7 @@ const facts = {
 export const WorkflowV2 = t.Object(facts, { $id: 'WorkflowV2' })
 export type WorkflowV2 = Static<typeof WorkflowV2>
 
-const BlockName = t.Object({ id: t.String(), type: t.String(), name: t.String() })
+export const BlockName = t.Object({ id: t.String(), type: t.String(), name: t.String() })
 export const CreatedWorkflowV2 = t.Object({ ...facts, blocks: t.Array(BlockName) }, { $id: 'CreatedWorkflowV2' })
 
 export const WorkflowDetailV2 = t.Object(

@@ -1,7 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
-import { folderIdOf } from '../../../domain/workflow/folders.ts'
 import { assertMay, type Caller, findWorkflow, mayEdit } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { route } from '../../openapi/route.ts'
@@ -18,7 +17,8 @@ import { inWorkspace, limitAndCursor } from '../../responses/v2/page-parameters.
 import { detailV2 } from '../../responses/v2/workflow-schemas.ts'
 import { shownWorkflow, shownWorkflows } from '../../responses/v2/workflows.ts'
 import type { Services } from '../../services.ts'
-import { type Deployed, deployDraft, rollBack, undeployWorkflow } from '../deploy-workflow.ts'
+import { type Deployed, deployDraft, rollBack, undeployWorkflow } from '../workflow/deploy-workflow.ts'
+import { folderWithId } from '../workflow/transfer.ts'
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const
 
@@ -39,7 +39,7 @@ export function workflowRoutesV1(services: Services, door: Door) {
         assertMay(key, workspaceId, 'read', 'workspace')
         const scope = scopeOf('v1 workflows', page, [workspaceId, folderId, deployedOnly])
         const after = placeIn(page, scope)
-        const folder = folderId === undefined ? undefined : await folderWithId(workspaceId, folderId)
+        const folder = folderId === undefined ? undefined : await folderWithId(services, workspaceId, folderId)
         const isUnknown = folderId !== undefined && folder === undefined
         const wanted = { workspaceId, folder, deployedOnly, sort: page.sortBy, order: page.sortOrder } as const
         const from = after && { key: after[0], number: Number(after[1]) }
@@ -156,11 +156,5 @@ export function workflowRoutesV1(services: Services, door: Door) {
 
   async function limitsOf({ userId }: Caller) {
     return limitsResponse(await services.limits.report(userId))
-  }
-
-  /** The path of a folder that contains workflows itself. */
-  async function folderWithId(workspaceId: string, folderId: string): Promise<string | undefined> {
-    const rows = await store.listFolders(workspaceId)
-    return rows.find(({ path }) => folderIdOf(path) === folderId)?.path
   }
 }

@@ -16,7 +16,13 @@ import {
 } from '../../responses/v2/deployment-schemas.ts'
 import { dataOf } from '../../responses/v2/envelope.ts'
 import type { Services } from '../../services.ts'
-import { type Deployed, deployDraft, needsRedeployment, rollBack, undeployWorkflow } from '../deploy-workflow.ts'
+import {
+  type Deployed,
+  deployDraft,
+  needsRedeployment,
+  rollBack,
+  undeployWorkflow,
+} from '../workflow/deploy-workflow.ts'
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'] as const
 

@@ -2,7 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import type { DeploymentRow } from '../../../store/workflow-store.ts'
-import { findWorkflow, mayEdit } from '../../access/auth.ts'
+import { findWorkflow } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
 import { enterV2 } from '../../access/enter-v2.ts'
 import { routeV2 } from '../../openapi/route-v2.ts'
@@ -23,13 +23,14 @@ import {
 import { dataOf, pageOf } from '../../responses/v2/envelope.ts'
 import { limitAndCursor } from '../../responses/v2/page-parameters.ts'
 import type { Services } from '../../services.ts'
-import { activateVersion, findVersion, loadVersion } from '../deploy-workflow.ts'
+import { activateVersion, findVersion, loadVersion } from '../workflow/deploy-workflow.ts'
+import { exportWorkflow } from '../workflow/transfer.ts'
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'] as const
 
 /** The versions of a workflow in Sim's shapes: `/api/v2/workflows/<id>/versions`. */
 export function versionRoutesV2(services: Services, door: Door) {
-  const { store, settings, secrets } = services
+  const { store, settings } = services
   return new Elysia({ prefix: '/api/v2/workflows/:id/versions' })
     .get(
       '',
@@ -72,14 +73,14 @@ export function versionRoutesV2(services: Services, door: Door) {
         const key = await enterV2(door, context)
         const { workspaceId } = await findWorkflow(services, key, id, 'read')
         const row = await findVersion(services, id, version)
-        const document = await secrets.shown(row.document, workspaceId, mayEdit(key, workspaceId))
-        return { data: versionDetailV2(row, document) }
+        const { state } = await exportWorkflow(services, { document: row.document, workspaceId })
+        return { data: versionDetailV2(row, state) }
       },
       routeV2({
         name: 'getVersionV2',
         summary: 'Get a version of a workflow',
         responses: { 200: dataOf(VersionDetailV2) },
-        errors: ['NOT_FOUND'],
+        errors: ['NOT_FOUND', 'OVERLOADED'],
       }),
     )
     .patch(

@@ -20,6 +20,11 @@ export type AccessRow = {
 }
 
 const workflow = '/api/workflows/<workflow>'
+const simImport = JSON.stringify({
+  workspaceId: '<workspace>',
+  name: '<name>',
+  workflow: { state: { blocks: { start: { id: 'start', type: 'start_trigger', name: 'Start' } }, edges: [] } },
+})
 const workflowV1 = '/api/v1/workflows/<workflow>'
 const workflowV2 = '/api/v2/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
@@ -171,6 +176,11 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/v2/workflows/:id/versions/:version/activate', `${workflowV2}/versions/1/activate`, 'write', 200),
   row('POST /api/v2/workflows/:id/versions/:version/revert', `${workflowV2}/versions/active/revert`, 'write', 200),
 
+  row('GET /api/v2/workflows/:id/export', `${workflowV2}/export`, 'read', 200),
+  row('GET /api/v2/workflows/:id/state', `${workflowV2}/state`, 'read', 200),
+  row('POST /api/v2/workflows/import', '/api/v2/workflows/import', 'write', 201, simImport),
+  row('GET /api/v1/workflows/:id/export', `${workflowV1}/export`, 'read', 200),
+  row('POST /api/v1/workflows/import', '/api/v1/workflows/import', 'write', 201, simImport),
   row('GET /api/v2/workflows/folders', '/api/v2/workflows/folders?workspaceId=<workspace>', 'read', 200),
   // 404: the workspace has no such folder.
   row(

@@ -85,7 +85,11 @@ describe('the versions of /api/v2', () => {
     const described = await world.call('PATCH', at(id, '/versions/1'), { body: { description: 'The first' } })
     expect(described.json.data).toEqual({ version: 1, name: 'one', description: 'The first' })
     const shown = await world.get(at(id, '/versions/1'))
-    expect(shown.json.data).toMatchObject({ version: 1, description: 'The first', state: { name: 'Versioned' } })
+    expect(shown.json.data).toMatchObject({
+      version: 1,
+      description: 'The first',
+      state: { metadata: { name: 'Versioned' } },
+    })
     expect((await world.get(at(id, '/versions/4'))).status).toBe(404)
 
     expect((await world.post(at(id, '/versions/1/activate'))).json.data).toMatchObject({ version: 1, isDeployed: true })

@@ -1,8 +1,8 @@
-import { AppError } from '../../domain/errors.ts'
-import { runAlike } from '../../domain/workflow/redeployment.ts'
-import type { DeploymentRow, DeploymentTexts, SaveFacts, WorkflowRow } from '../../store/workflow-store.ts'
-import { findingsError } from '../responses/findings-error.ts'
-import type { Services, WorkflowCheck } from '../services.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { runAlike } from '../../../domain/workflow/redeployment.ts'
+import type { DeploymentRow, DeploymentTexts, SaveFacts, WorkflowRow } from '../../../store/workflow-store.ts'
+import { findingsError } from '../../responses/findings-error.ts'
+import type { Services, WorkflowCheck } from '../../services.ts'
 
 type Deploying = Pick<Services, 'store' | 'clock' | 'secrets' | 'checkWorkflow' | 'deployments'>
 
