@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../domain/run/log.ts'
 import { folderIdOf } from '../../domain/workflow/folders.ts'
 import { type TriggerKind, triggerKinds } from '../../domain/workflow/workflow.ts'
+import { folderAt } from './folder-path.ts'
 import { everything, type LogRequest, logsPageDefault, logsPageMax } from './log-query.ts'
 import { Parameters } from './parameters.ts'
 
@@ -34,7 +35,7 @@ export function readLogRequestV2(url: string): { workspaceId: string; request: L
     filter: {
       ...everything,
       workflowIds: shortList(parameters, 'workflowIds'),
-      folderIds: folders?.map((path) => folderIdOf(path.replace(/^\/+|\/+$/g, ''))),
+      folderIds: folders?.map((path) => folderIdOf(folderAt(path) ?? '')),
       triggers: known,
       statuses: wanted,
       level: parameters.oneOf('level', ['info', 'error']),

@@ -7,6 +7,7 @@ import { stateOf } from '../../../domain/workflow/workflow.ts'
 import type { LogDetailRow } from '../../../store/run-store.ts'
 import { assertMay, type Caller } from '../../access/auth.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
+import { folderPathOf } from '../../requests/folder-path.ts'
 import type { LogRequest } from '../../requests/log-query.ts'
 import type { Services } from '../../services.ts'
 import { JsonText, writeObject } from '../json-text.ts'
@@ -108,7 +109,7 @@ async function detailOf(services: Services, row: LogDetailRow): Promise<JsonText
       executedByEmail: null,
       workflow: {
         ...{ id: workflowId, name: workflow.name, description: workflow.description, workspaceId, ownerEmail: null },
-        folderPath: present ? `/${present.document.folder ?? ''}` : null,
+        folderPath: present ? folderPathOf(present.document.folder) : null,
         createdAt: present ? isoTime(present.createdAt) : null,
         updatedAt: present ? isoTime(present.updatedAt) : null,
         deleted: present === undefined,

@@ -9,7 +9,7 @@ let failing: string
 const runIds: string[] = []
 beforeAll(async () => {
   world = await ExecutionWorld.open()
-  id = await world.deploy({ ...echo, folder: 'sales/eu' })
+  id = await world.deploy({ ...echo, folder: 'sales/eu west' })
   failing = await world.deploy(
     document({
       blocks: [start(), block('f', 'function', { code: 'throw new Error("no luck")' })],
@@ -63,6 +63,7 @@ describe('the log', () => {
     expect(await idsFor('&triggers=all,slack')).toHaveLength(3)
     expect(await idsFor('&triggers=slack')).toEqual([])
     expect(await idsFor('&folderPaths=/sales')).toEqual([second!, first!])
+    expect(await idsFor('&folderPaths=sales%2Feu%2520west')).toEqual([second!, first!])
     expect(await idsFor('&folderPaths=/nothing')).toEqual([])
     expect(await idsFor('&startDate=2099-01-01T00:00:00Z')).toEqual([])
     expect(await idsFor('&limit=100000')).toHaveLength(3)
@@ -89,7 +90,7 @@ describe('the entry of a run', () => {
     expect(data).toMatchObject({
       ...{ runId: runIds[0], workflowId: id, status: 'completed', deploymentVersionId: '1' },
       ...{ workflowInput: { a: 1 }, finalOutput: { result: { a: 1 } }, cost: { total: 0, items: null } },
-      workflow: { id, folderPath: '/sales/eu', deleted: false, workspaceId: world.workspaceId },
+      workflow: { id, folderPath: '/sales/eu%20west', deleted: false, workspaceId: world.workspaceId },
       workflowState: { blocks: { f: { type: 'function' } }, edges: [{ source: 'start', target: 'f' }] },
       traceSpans: [{ type: 'workflow', status: 'success' }],
     })
