@@ -41,9 +41,6 @@ const triggers: Readonly<Record<string, TriggerRules>> = {
       'event.team_id': ['body', 'team_id'],
       'event.event_id': ['body', 'event_id'],
     },
-    notes: [
-      'Slack sends a challenge when you enter the address. Answer it with a response block, or use a slash command.',
-    ],
   },
   gitlab: {
     service: 'GitLab',
