@@ -77,7 +77,15 @@ const triggers: Readonly<Record<string, TriggerRules>> = {
 /** Sub-blocks that only Sim's editor reads. */
 const editorOnly = [
   ...['triggerId', 'webhookUrlDisplay', 'triggerInstructions', 'triggerSave', 'samplePayload', 'triggerConfig'],
-  ...['triggerCredentials', 'webhookId', 'triggerPath', 'eventPayloadExample', 'setupScript'],
+  ...[
+    'triggerCredentials',
+    'webhookId',
+    'triggerPath',
+    'eventPayloadExample',
+    'setupScript',
+    'contentType',
+    'sslVerification',
+  ],
 ]
 
 /** A block of a service that starts runs when the service calls. Undefined if the service has no such trigger here. */

@@ -99,8 +99,8 @@ export function resumeParser(): SimFile {
   const reader = {
     type: 'mistral_parse_v3',
     title: 'Mistral Parser',
-    params: { apiKey: '{{MISTRAL_API_KEY}}', resultType: 'markdown' },
-    usageControl: 'auto',
+    params: { apiKey: '{{MISTRAL_API_KEY}}', resultType: 'markdown', fileReference: '<start.cv>' },
+    usageControl: 'force',
   }
   return simFile(
     [

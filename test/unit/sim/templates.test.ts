@@ -52,6 +52,9 @@ describe('an imported template', () => {
       'google-sheets-acc0001: oauth2_authorization_code',
       'mistral-ocr-mistral-api-key: bearer',
     ])
+    expect(document.blocks['parser']?.params?.['tools']).toMatchObject([
+      { connector: 'mistral-ocr', operation: 'readDocument', params: { url: '<start.cv[0].url>' } },
+    ])
     expect(document.blocks['row']?.params?.['params']).toMatchObject({
       range: 'People',
       values: [['<parser.content.person>', '<parser.content.email>']],

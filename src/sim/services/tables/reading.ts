@@ -1,4 +1,5 @@
-import { flag, from, isGiven, json, list, number, text, then } from '../read.ts'
+import { textOf } from '../../sim-document.ts'
+import { flag, isGiven, json, list, number, text, then } from '../read.ts'
 import type { ServiceRules } from '../rule.ts'
 
 export const firecrawl: ServiceRules = {
@@ -49,6 +50,14 @@ const pages = then(list('pages'), (value) =>
   Array.isArray(value) ? value.map((page: unknown) => (isNumber(page) ? Number(page) : page)) : value,
 )
 
+/** A reference to a file, or to a list of files, becomes one to the URL of the file. */
+const fileUrl = then(text('fileReference', 'document', 'file'), (value) => {
+  const [, reference] = /^\s*<([^<>]+)>\s*$/.exec(textOf(value)) ?? []
+  if (reference === undefined) return value
+  if (reference.endsWith('.url')) return value
+  return reference.endsWith(']') ? `<${reference}.url>` : `<${reference}[0].url>`
+})
+
 export const mistralParse: ServiceRules = {
   types: ['mistral_parse', 'mistral_parse_v2', 'mistral_parse_v3'],
   service: 'Mistral OCR',
@@ -58,12 +67,16 @@ export const mistralParse: ServiceRules = {
   operations: {
     read: {
       operation: 'readDocument',
-      params: { url: text('filePath', 'documentUrl'), pages },
+      params: { url: (values) => text('filePath', 'documentUrl')(values) ?? fileUrl(values), pages },
       outputs: { pages: 'data' },
-      notes: ['It returns the pages. The text of the first page is in "data[0].markdown".'],
+      notes: [
+        'It returns the pages. The text of the first page is in "data[0].markdown".',
+        'Mistral reads a file of a run from its URL, so that this service must be reachable from the internet.',
+      ],
       needs: (values) =>
+        isGiven(values.peek('fileUpload')) &&
         !isGiven(values.peek('filePath')) &&
-        [from('fileUpload', 'fileReference', 'document', 'file')].some((read) => isGiven(read(values)))
+        !isGiven(values.peek('fileReference'))
           ? 'two operations of Mistral OCR: "uploadFile", which sends the file, and "readUploaded", which reads it'
           : undefined,
     },
