@@ -1,10 +1,10 @@
 import type { BlockToMap, Mapping, WantedCredential } from '../import/mapping.ts'
-import type { SimValues } from '../import/sim-values.ts'
-import { textOf } from '../sim-document.ts'
+import { SimValues } from '../import/sim-values.ts'
+import { objectOf, type SimBlock, textOf } from '../sim-document.ts'
 import { credentialFor } from './credentials.ts'
 import { keptOf } from './kept.ts'
 import { outputsBy } from './outputs.ts'
-import { readAll } from './read.ts'
+import { isGiven, readAll } from './read.ts'
 import type { OperationRule, RequestRule, ServiceRules } from './rule.ts'
 
 /** A call of a service: the parameters of an `operation` or `api` block, and what the report says about it. */
@@ -45,12 +45,29 @@ export function callOf(rules: ServiceRules, values: SimValues, chosen?: string):
 }
 
 /** A block of a service. */
-export function mapByRules(rules: ServiceRules, { block, values }: BlockToMap): Mapping {
+export function mapByRules(rules: ServiceRules, { block, values: all }: BlockToMap): Mapping {
+  const values = valuesInMode(block, all)
   const call = callOf(rules, values)
   if ('needs' in call) return call
   const { type, params, rule, credentials, notes } = call
   const kept = keptOf(block.values, values, params, rules.credential?.secrets ?? [])
+  const left = new Set(values.rest().map(([id]) => id))
+  all.drop(...[...block.values.keys()].filter((id) => !left.has(id)))
   return { type, params, output: outputsBy(rule.outputs ?? {}), credentials, notes, kept }
+}
+
+/**
+ * The values without the choices in lists that a text of the advanced mode has replaced: `channel` when the author
+ * entered `manualChannel`. Sim keeps the old choice in the file.
+ */
+function valuesInMode({ values, data }: SimBlock, all: SimValues): SimValues {
+  const modes = objectOf(data['canonicalModes'])
+  const isReplaced = (name: string) => {
+    if (!Object.hasOwn(modes, name) || modes[name] !== 'advanced') return false
+    return isGiven(values.get(`manual${name.charAt(0).toUpperCase()}${name.slice(1)}`))
+  }
+  const used = new Map([...values].filter(([id]) => !isReplaced(id)))
+  return used.size === values.size ? all : new SimValues(used)
 }
 
 function operationParams(rule: OperationRule, values: SimValues): Record<string, unknown> {

@@ -87,7 +87,18 @@ const uninteresting = new Set([
     'isWide',
     'horizontalHandles',
   ],
-  ...['source', 'target', 'sourceHandle', 'targetHandle', 'model', 'parentId', 'color', 'advancedMode', 'edges'],
+  ...[
+    'source',
+    'target',
+    'sourceHandle',
+    'targetHandle',
+    'model',
+    'parentId',
+    'color',
+    'advancedMode',
+    'canonicalModes',
+    'edges',
+  ],
 ])
 
 /** Titles that follow from the order of branches. */

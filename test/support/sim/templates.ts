@@ -116,7 +116,7 @@ export function resumeParser(): SimFile {
         {
           ...agentValues('Read <start.cv> and extract the name and the e-mail.', [reader]),
           responseFormat:
-            '{"name":"person","schema":{"type":"object","properties":{"person":{"type":"string"},"email":{"type":"string"}}}}',
+            '{"type":"json_schema","json_schema":{"name":"person","schema":{"type":"object","properties":{"person":{"type":"string"},"email":{"type":"string"}}}}}',
         },
         { name: 'Parser' },
       ),

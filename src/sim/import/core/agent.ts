@@ -18,9 +18,9 @@ export function mapAgent({ block, values }: BlockToMap): MappedBlock {
   }
   const format = values.json('responseFormat')
   if (isObject(format) && Object.keys(format).length > 0) {
-    const { schema, ...options } = format
-    params['responseFormat'] = isObject(schema) ? schema : format
-    if (isObject(schema) && Object.keys(options).length > 0) kept['responseFormatOptions'] = options
+    const { schema, options } = schemaIn(format)
+    params['responseFormat'] = schema
+    if (Object.keys(options).length > 0) kept['responseFormatOptions'] = options
   }
   const tools = mapTools(values, block)
   if (tools.tools.length > 0) params['tools'] = tools.tools
@@ -35,6 +35,13 @@ export function mapAgent({ block, values }: BlockToMap): MappedBlock {
     kept,
     output: (path) => agentOutput(path, hasFormat),
   }
+}
+
+/** Files have the schema alone, as `{ name, schema }`, or as `{ type, json_schema: { name, schema } }`. */
+function schemaIn(format: Record<string, unknown>): { schema: Record<string, unknown>; options: object } {
+  const { json_schema: wrapped, ...outer } = format
+  const { schema, ...options } = isObject(wrapped) ? { ...outer, ...wrapped } : format
+  return isObject(schema) ? { schema, options } : { schema: format, options: {} }
 }
 
 const outputs = new Set<PathStep | undefined>(['content', 'model', 'tokens', 'toolCalls', 'cost', 'error'])

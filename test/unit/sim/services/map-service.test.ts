@@ -40,6 +40,15 @@ describe('a block of a service', () => {
     expect(left).toEqual([])
   })
 
+  test('uses the text that was entered in place of an old choice', () => {
+    const values = { operation: 'send', channel: 'C-OLD', manualChannel: 'C-NEW', text: 'Hi' }
+    const input = blockToMap('slack', values, false, { canonicalModes: { channel: 'advanced' } })
+    const mapped = mapService(input) as MappedBlock
+    expect(mapped.params['params']).toEqual({ channel: 'C-NEW', text: 'Hi' })
+    expect(mapped.kept).toMatchObject({ channel: 'C-OLD' })
+    expect(input.values.rest()).toEqual([])
+  })
+
   test('leaves what the operation does not take to the report', () => {
     const { left } = map('slack', { operation: 'send', channel: 'C1', text: 'Hi', files: '<start.files>' })
     expect(left).toEqual([['files', '<start.files>']])
@@ -220,12 +229,12 @@ describe('a tool of an agent', () => {
 
 const agent = { id: 'agent', type: 'agent', name: 'Agent' } as SimBlock
 
-function blockToMap(type: string, values: Record<string, unknown>, triggerMode = false): BlockToMap {
+function blockToMap(type: string, values: Record<string, unknown>, triggerMode = false, data = {}): BlockToMap {
   const subBlocks = Object.fromEntries(
     Object.entries(values).map(([id, value]) => [id, { id, type: 'short-input', value }]),
   )
   const reading = readSimDocument({
-    state: { blocks: { b: { type, name: 'Block', triggerMode, subBlocks } }, edges: [] },
+    state: { blocks: { b: { type, name: 'Block', triggerMode, subBlocks, data } }, edges: [] },
   })
   if ('details' in reading) throw new Error('The document is not valid.')
   const block = reading.document.blocks.get('b')!
