@@ -144,13 +144,17 @@ function outputOf({ outputs = {} }: TriggerRules, path: readonly PathStep[]): re
   return first === 'body' || first === 'headers' || first === 'query' || first === 'method' ? path : ['body', ...path]
 }
 
+/** `isTrue`: a path in the body that must be true. */
+type GithubEvent = readonly [event: string, action?: string, isTrue?: string]
+
 /** The event and action of GitHub's webhooks for the triggers of Sim that stand for one of them. */
-const githubEvents: Readonly<Record<string, readonly [event: string, action?: string]>> = {
+const githubEvents: Readonly<Record<string, GithubEvent>> = {
   github_issue_opened: ['issues', 'opened'],
   github_issue_closed: ['issues', 'closed'],
   github_issue_comment: ['issue_comment'],
   github_pr_opened: ['pull_request', 'opened'],
   github_pr_closed: ['pull_request', 'closed'],
+  github_pr_merged: ['pull_request', 'closed', 'pull_request.merged'],
   github_pr_comment: ['issue_comment'],
   github_pr_reviewed: ['pull_request_review', 'submitted'],
   github_push: ['push'],
@@ -158,14 +162,17 @@ const githubEvents: Readonly<Record<string, readonly [event: string, action?: st
   github_workflow_run: ['workflow_run'],
 }
 
-function githubEvent(trigger: string): readonly [event: string, action?: string] | undefined {
+function githubEvent(trigger: string): GithubEvent | undefined {
   return Object.hasOwn(githubEvents, trigger) ? githubEvents[trigger] : undefined
 }
 
 /** A condition behind the trigger, because GitHub sends every event to the same address. */
-function onlyFor([event, action]: readonly [event: string, action?: string], name: string): Partial<MappedBlock> {
-  const trigger = `<${name}.headers["x-github-event"]> === "${event}"`
-  const expression = action === undefined ? trigger : `${trigger} && <${name}.body.action> === "${action}"`
+function onlyFor([event, action, isTrue]: GithubEvent, name: string): Partial<MappedBlock> {
+  const expression = [
+    `<${name}.headers["x-github-event"]> === "${event}"`,
+    ...(action === undefined ? [] : [`<${name}.body.action> === "${action}"`]),
+    ...(isTrue === undefined ? [] : [`<${name}.body.${isTrue}> === true`]),
+  ].join(' && ')
   return {
     // biome-ignore lint/suspicious/noThenProperty: a list of blocks, which nobody awaits.
     then: [

@@ -1,6 +1,6 @@
 import { type SimFile, simBlock, simFile } from './files.ts'
 
-/** Workflow files with the shapes of common templates: the block types, tools and connections, with contents of our own. */
+/** Workflow files with the block types, tools and connections of common templates, and contents of our own. */
 
 const note = (id: string, content: string) => simBlock(id, 'note', { content })
 
