@@ -6,6 +6,7 @@ import { mapService } from '../services/map-service.ts'
 import { objectOf, type SimBlock, type SimDocument, type SimEdge } from '../sim-document.ts'
 import { loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
 import { coreMappers } from './core/map-core.ts'
+import { removeKeptSecrets } from './kept-secrets.ts'
 import { lostValues } from './lost-values.ts'
 import { isMapped, type MappedBlock, type Mapping } from './mapping.ts'
 import { Names } from './names.ts'
@@ -85,6 +86,14 @@ export class BlockImport {
       for (const [source, reason] of translator.problems) {
         this.report.note(called, `${source} stays as it is, because ${reason}.`)
       }
+      yield
+    }
+  }
+
+  *removeSecrets(): Slices<void> {
+    for (const block of this.blocks.values()) {
+      const note = removeKeptSecrets(block)
+      if (note !== undefined) this.report.note(block.name, note)
       yield
     }
   }

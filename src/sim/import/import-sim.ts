@@ -30,6 +30,7 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
   yield* blocks.map()
   const variables = variablesOf(sim, blocks.assignedNames())
   yield* blocks.translate(variables.names)
+  yield* blocks.removeSecrets()
   const edges = edgesOf(sim, blocks)
   yield
   const name = nameOf(sim)
