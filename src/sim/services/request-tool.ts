@@ -5,7 +5,7 @@ import type { RequestRule, ServiceRules } from './rule.ts'
 
 /**
  * A request as a tool of an agent. The model fills in the members that the request needs and the author has left empty,
- * as texts, or as lists of texts for names in the plural.
+ * mostly as texts.
  */
 export function requestTool(rules: ServiceRules, call: Call, tool: SimTool): Record<string, unknown> {
   const { path = {}, query = {}, asks = Object.keys(path) } = call.rule as RequestRule
@@ -19,14 +19,14 @@ export function requestTool(rules: ServiceRules, call: Call, tool: SimTool): Rec
   for (const name of asks) {
     const isGiven = name in given.path || name in given.body || given.query.some(({ key }) => key === name)
     if (isGiven) continue
-    properties[name] = lists.has(name) ? { type: 'array', items: { type: 'string' } } : { type: 'string' }
     const argument = `<args.${name}>`
+    properties[name] = { type: 'string' }
     if (Object.hasOwn(path, name)) given.path = { ...given.path, [name]: argument }
     else if (Object.hasOwn(query, name)) given.query = [...given.query, { key: name, value: argument }]
-    else if (name === 'messages') {
-      properties[name] = { type: 'array', items: { type: 'object' }, description: 'Messages with role and content.' }
+    else {
+      properties[name] = schemas[name] ?? { type: 'string' }
       given.body = { ...given.body, [name]: argument }
-    } else given.body = { ...given.body, [name]: argument }
+    }
   }
   return {
     type: 'api',
@@ -41,4 +41,10 @@ export function requestTool(rules: ServiceRules, call: Call, tool: SimTool): Rec
   }
 }
 
-const lists: ReadonlySet<string> = new Set(['urls', 'to', 'labels', 'assignees', 'ids'])
+const texts = { type: 'array', items: { type: 'string' } }
+
+/** Members of a body that are no text. */
+const schemas: Readonly<Record<string, unknown>> = {
+  ...{ urls: texts, to: texts, labels: texts, assignees: texts, ids: texts },
+  messages: { type: 'array', items: { type: 'object' }, description: 'Messages with role and content.' },
+}

@@ -1,5 +1,5 @@
 import { textOf } from '../../sim-document.ts'
-import { from, isGiven, isOpen, json, number, type Read, text, then } from '../read.ts'
+import { from, isGiven, isOpen, json, number, object, type Read, text, then } from '../read.ts'
 import type { ServiceRules } from '../rule.ts'
 
 const pageId = from('pageId', 'pageSelector', 'manualPageId')
@@ -192,6 +192,18 @@ export const supabase: ServiceRules = {
       outputs: rowsFound,
     },
     delete: { operation: 'deleteRows', params: { table: text('table'), filter }, outputs: rowsFound },
+    vector_search: {
+      operation: 'callFunction',
+      params: {
+        function: text('functionName'),
+        arguments: object({
+          query_embedding: json('queryEmbedding'),
+          match_threshold: number('matchThreshold'),
+          match_count: number('matchCount'),
+        }),
+      },
+      outputs: rowsFound,
+    },
     rpc: {
       operation: 'callFunction',
       params: { function: text('functionName'), arguments: json('params') },
