@@ -12,6 +12,7 @@ export const docs = {
   environment: '/docs/secrets#environment-variables',
   credentials: '/docs/credentials',
   connectors: '/docs/connectors',
+  import: '/docs/coming-from-sim#import-workflows',
   roles: '/docs/security#roles',
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',

@@ -66,6 +66,12 @@ export const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
     to: fc.dictionary(anyId, anyPoint, { maxKeys: 3 }),
   }),
   fc.record({ kind: fc.constant('remove' as const), blocks: fc.array(anyId, { maxLength: 2 }) }),
+  fc.record({
+    kind: fc.constant('convert' as const),
+    id: anyId,
+    type: fc.constantFrom(...types),
+    params: anyParams,
+  }),
   fc.record({ kind: fc.constant('rename' as const), id: anyId, name: anyName }),
   fc.record({ kind: fc.constant('set' as const), id: anyId, params: anyParams }),
   fc.record({ kind: fc.constant('enable' as const), ids: fc.array(anyId, { maxLength: 3 }), enabled: fc.boolean() }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type FolderNode, foldersIn, freeName, treeOf } from '../../../src/ui/screens/workflows/folder-tree.ts'
-import { readImport } from '../../../src/ui/screens/workflows/read-import.ts'
+import { readImport } from '../../../src/ui/screens/workflows/import/read-import.ts'
 
 type Item = { name: string; folder: string | null }
 
@@ -42,8 +42,8 @@ describe('folders of workflows', () => {
 describe('an import', () => {
   test('accepts one document or a list', () => {
     const document = { name: 'A', blocks: {}, edges: [], more: 1 }
-    expect(readImport(JSON.stringify(document))).toEqual([document])
-    expect(readImport(JSON.stringify([document, { ...document, name: 'B' }]))).toHaveLength(2)
+    expect(readImport(JSON.stringify(document))).toEqual({ documents: [document], simFiles: [] })
+    expect(readImport(JSON.stringify([document, { ...document, name: 'B' }])).documents).toHaveLength(2)
   })
 
   test('reports what is wrong with anything else', () => {

@@ -14,6 +14,7 @@ import {
   PhoneIncoming,
   Play,
   Plug,
+  Puzzle,
   Repeat,
   Route,
   ShieldCheck,
@@ -39,6 +40,7 @@ const tiles = {
   parallel: 'bg-parallel/14 text-parallel',
   other: 'bg-other/14 text-other',
   response: 'bg-response/12 text-response',
+  placeholder: 'bg-warn-soft text-warn-text',
 }
 
 const looks: Readonly<Record<string, Look>> = {
@@ -64,6 +66,7 @@ const looks: Readonly<Record<string, Look>> = {
   loop: { icon: Repeat, kind: 'loop' },
   parallel: { icon: Split, kind: 'parallel' },
   response: { icon: CornerDownLeft, kind: 'response' },
+  placeholder: { icon: Puzzle, kind: 'placeholder' },
 }
 
 export function kindOf(type: string): Kind {

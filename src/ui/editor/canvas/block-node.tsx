@@ -29,11 +29,14 @@ function FullCard({ block, selected }: { block: Block; selected: boolean }) {
   const run = useBlockRun(id)
   const ports = portsOf(block)
   const isOff = block.enabled === false
-  const label = types.get(block.type)?.label ?? block.type
+  const label = [types.get(block.type)?.label ?? block.type, block.type === 'placeholder' && block.origin?.type]
+    .filter(Boolean)
+    .join(' · ')
   return (
     <div
       className={classes(
         'group relative w-56 rounded-xl bg-raised shadow-block transition-shadow',
+        block.type === 'placeholder' && !selected && 'outline-2 outline-warn outline-dashed',
         cardLook(run, selected, isOff),
       )}
     >

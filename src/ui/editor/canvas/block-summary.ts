@@ -66,6 +66,8 @@ export function summaryOf(
       return { text: textOf(params['title']) || 'No title yet' }
     case 'wait_for_call':
       return { text: 'Waits for a request' }
+    case 'placeholder':
+      return { text: `Needs ${textOf(params['needs']) || 'a replacement'}`, whole: `Needs ${textOf(params['needs'])}` }
     case 'response':
       return { text: `Returns ${textOf(params['status']) || '200'}${shapeText(params['data'])}` }
     default:

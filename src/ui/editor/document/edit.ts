@@ -21,7 +21,7 @@ import {
 } from './document.ts'
 import { type Fragment, insertFragment } from './fragment.ts'
 import { type Rewrite, rewrite } from './rewrite.ts'
-import { connect, connectStart, dropLooseEdges, heal, splice } from './wiring.ts'
+import { connect, connectStart, convert, dropLooseEdges, heal, splice } from './wiring.ts'
 
 /** One change to a document. The editor makes no other kind of change. */
 export type Edit =
@@ -31,6 +31,8 @@ export type Edit =
   /** Moves blocks into a container or out of one (null); `to` holds the new positions. */
   | { kind: 'nest'; parentId: string | null; to: Readonly<Record<string, Point>> }
   | { kind: 'remove'; blocks?: readonly string[]; edges?: readonly string[]; notes?: readonly string[] }
+  /** Makes a block of another type of a block. */
+  | { kind: 'convert'; id: string; type: string; params: Params }
   /** Puts an unconnected block into a line. */
   | { kind: 'splice'; id: string; onEdge: string; edgeId: string }
   | { kind: 'connect'; id: string; source: string; sourceHandle: string; target: string }
@@ -62,6 +64,8 @@ export function applyEdit(document: Document, edit: Edit): Document {
       return nest(document, edit)
     case 'remove':
       return remove(document, edit)
+    case 'convert':
+      return convert(document, edit)
     case 'splice':
       return splice(document, edit)
     case 'connect':

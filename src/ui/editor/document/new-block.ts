@@ -156,7 +156,7 @@ const startNames: Readonly<Record<string, string>> = {
 }
 
 /** The initial parameters of a new block. */
-function startParams(type: string): Params {
+export function startParams(type: string): Params {
   return structuredClone(starts[type] ?? {})
 }
 

@@ -1,4 +1,16 @@
-import { childrenOf, containerHandles, type Document, type Edge, handleOf, isTrigger, portsOf } from './document.ts'
+import { withContainer } from './containers.ts'
+import {
+  type Block,
+  childrenOf,
+  containerHandles,
+  type Document,
+  type Edge,
+  handleOf,
+  isContainer,
+  isTrigger,
+  type Params,
+  portsOf,
+} from './document.ts'
 
 type ProposedEdge = { source: string; target: string; sourceHandle?: string | null | undefined }
 
@@ -146,4 +158,31 @@ export function heal(document: Document, id: string): Document {
     sourceHandle: before.sourceHandle ?? 'source',
     target: after.target,
   })
+}
+
+/**
+ * Makes a block of another type of a block. Its ID, name, place and connections stay, so that references keep working.
+ */
+export function convert(
+  document: Document,
+  { id, type, params }: { id: string; type: string; params: Params },
+): Document {
+  const before = document.blocks[id]
+  if (!before || before.type === type || isContainer(before)) return document
+  const { origin: _, ...kept } = before
+  const block: Block = { ...kept, type, params }
+  if (isTrigger(block) && !mayStart(document, block)) return document
+  const ports = portsOf(block)
+  const edges = document.edges.map((edge) => {
+    if (edge.source !== id || ports.some(({ handle }) => handle === handleOf(document, edge))) return edge
+    const next = ports.find(({ kind }) => kind === 'source') ?? ports.find(({ kind }) => kind === 'branch')
+    return next ? { ...edge, sourceHandle: next.handle } : edge
+  })
+  return dropLooseEdges(withContainer({ ...document, edges, blocks: { ...document.blocks, [id]: block } }, block))
+}
+
+/** Whether a block can become a trigger, of which a workflow has one of each type. */
+function mayStart({ blocks, edges }: Document, { id, type, parentId }: Block): boolean {
+  const isFirst = !edges.some(({ target }) => target === id)
+  return isFirst && !parentId && !Object.values(blocks).some((one) => one.type === type)
 }

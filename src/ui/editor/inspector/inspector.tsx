@@ -9,6 +9,7 @@ import { type Block, isTrigger } from '../document/document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { ChatSection } from '../listen/chat-section.tsx'
 import { ListenSection } from '../listen/listen-section.tsx'
+import { PlaceholderSection } from '../placeholder-section.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { LastField, LastFieldContext } from '../values/last-field.ts'
 import { useRanParams } from '../values/use-ran-params.ts'
@@ -122,6 +123,7 @@ export function Inspector({
 function Settings({ block, runs }: { block: Block; runs: Runs }) {
   const { readOnly } = useEditing()
   const { id } = block
+  if (block.type === 'placeholder') return <PlaceholderSection block={block} />
   return (
     <>
       <BlockFindings blockId={id} />

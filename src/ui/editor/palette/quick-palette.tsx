@@ -131,11 +131,11 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   },
 ]
 
-/** Block types in palette order, each with its group. Types without a group come last. */
+/** Block types in palette order, each with its group; those without one come last. Only imports make placeholders. */
 export function inGroups(types: readonly BlockType[]): { type: BlockType; group: string }[] {
   const named = groups.flatMap(({ name, types: names }) =>
     names.flatMap((wanted) => types.filter(({ type }) => type === wanted).map((type) => ({ type, group: name }))),
   )
-  const rest = types.filter((type) => !named.some((one) => one.type === type))
+  const rest = types.filter((type) => type.type !== 'placeholder' && !named.some((one) => one.type === type))
   return [...named, ...rest.map((type) => ({ type, group: 'More' }))]
 }

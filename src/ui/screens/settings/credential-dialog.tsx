@@ -41,6 +41,7 @@ export function CredentialDialog({
   credential,
   offers = [],
   title = 'New credential',
+  named = '',
   onClose,
   onSaved,
 }: {
@@ -51,10 +52,12 @@ export function CredentialDialog({
   /** The kinds that fit a service, with the values of a new credential. The first one is chosen. */
   offers?: readonly Offer[]
   title?: string
+  /** The name of a new credential at first. */
+  named?: string
   onSaved?: (saved: Saved) => void
 }) {
   const queries = useQueryClient()
-  const [name, setName] = useState(credential?.name ?? '')
+  const [name, setName] = useState(credential?.name ?? named)
   const [first] = offers
   const [kind, setKind] = useState<CredentialKindName>(credential?.kind ?? first?.kind ?? 'bearer')
   const [hosts, setHosts] = useState((credential?.hosts ?? first?.hosts ?? []).join(', '))
