@@ -30,7 +30,7 @@ test('an import of any of 200 generated files keeps each block, connection and t
     for (const { needs } of placeholders) expect(needs).not.toBe('')
     expect(readDocument(document)).toMatchObject({ warnings: [] })
   }
-})
+}, 60_000)
 
 test('a complete workflow without placeholders can be deployed, apart from credentials', async () => {
   const connectors = new Map((await new BuiltIn().list()).map((connector) => [connector.id, connector]))
@@ -51,4 +51,4 @@ test('a complete workflow without placeholders can be deployed, apart from crede
     expect({ index, errors }).toEqual({ index, errors: [] })
   }
   expect(complete).toBeGreaterThan(100)
-})
+}, 60_000)

@@ -39,7 +39,7 @@ describe('a generated workflow of Sim', () => {
       }),
       { numRuns: 200 },
     )
-  })
+  }, 60_000)
 
   test('is the same after an export and another import', () => {
     fc.assert(
@@ -49,7 +49,7 @@ describe('a generated workflow of Sim', () => {
       }),
       { numRuns: 200 },
     )
-  })
+  }, 60_000)
 })
 
 test('a workflow with blocks of any type of Sim is the same after an export and another import', () => {
@@ -57,7 +57,7 @@ test('a workflow with blocks of any type of Sim is the same after an export and 
     const { document } = imported(generatedFile(index))
     expect({ index, document: again(document) }).toEqual({ index, document: sorted(document) })
   }
-})
+}, 60_000)
 
 /** Documents that did not come from Sim, with any parameters. */
 const documents = fc
@@ -102,7 +102,7 @@ describe('a workflow that did not come from Sim', () => {
       }),
       { numRuns: 200 },
     )
-  })
+  }, 60_000)
 })
 
 test('the export has the form of Sim', () => {

@@ -15,11 +15,11 @@ import { inputsOf, sampleFor } from '../../../support/sim/rule-inputs.ts'
 describe('every operation of every service', () => {
   test('can be deployed after the import, and loses nothing, when all its settings are filled in', async () => {
     await forEveryOperation((schema, word) => sampleFor(schema, word))
-  })
+  }, 60_000)
 
   test('can be deployed when its settings are references', async () => {
     await forEveryOperation(() => '<start.topic>')
-  })
+  }, 60_000)
 })
 
 const connectors = new Map((await new BuiltIn().list()).map((connector) => [connector.id, connector]))
