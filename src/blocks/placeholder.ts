@@ -15,7 +15,9 @@ export const placeholder = defineBlock({
   modes: { needs: 'literal', original: 'literal' },
   outputs: [],
   mayFail: true,
-  check: (_params, _facts, { needs }) => [{ level: 'error', code: 'PLACEHOLDER', path: '', message: messageOf(needs) }],
+  check: (_params, _facts, { needs }) => [
+    { level: 'error', code: 'PLACEHOLDER', path: 'needs', message: messageOf(needs) },
+  ],
   run({ needs }) {
     throw new BlockError('PLACEHOLDER', messageOf(needs))
   },

@@ -4,7 +4,7 @@ import { normaliseName } from '../../domain/workflow/reference.ts'
 import type { Block, Edge, Loop, Note, Parallel } from '../../domain/workflow/workflow.ts'
 import { mapService } from '../services/map-service.ts'
 import { objectOf, type SimBlock, type SimDocument, type SimEdge } from '../sim-document.ts'
-import { loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
+import { containerMapping, loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
 import { coreMappers } from './core/map-core.ts'
 import { removeKeptSecrets } from './kept-secrets.ts'
 import { lostValues } from './lost-values.ts'
@@ -144,7 +144,7 @@ export class BlockImport {
   }
 
   #mapping(block: SimBlock, values: SimValues): Mapping | undefined {
-    if (block.type === 'loop' || block.type === 'parallel') return { type: block.type, params: {} }
+    if (block.type === 'loop' || block.type === 'parallel') return containerMapping(block.type)
     const input = { block, values, document: this.#sim }
     return coreMappers.get(block.type)?.(input) ?? mapService(input)
   }

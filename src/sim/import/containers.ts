@@ -1,4 +1,5 @@
 import { type SimBlock, type SimContainer, type SimDocument, textOf } from '../sim-document.ts'
+import type { MappedBlock } from './mapping.ts'
 
 /** The container of each inner block, by block ID. Blocks whose containers are missing or form a cycle are left out. */
 export function parentsOf(document: SimDocument): { parents: Map<string, string>; notes: string[] } {
@@ -49,6 +50,19 @@ function withoutCycles(wanted: ReadonlyMap<string, string>): Map<string, string>
 
 function isContainer(block: SimBlock | undefined): boolean {
   return block?.type === 'loop' || block?.type === 'parallel'
+}
+
+/** In Sim, the result of an iteration is a list with the outputs of all its blocks; here, it is the last output. */
+export function containerMapping(type: string): MappedBlock {
+  return {
+    type,
+    params: {},
+    output: (path) => {
+      const isFirstOfIteration = path[0] === 'results' && typeof path[1] === 'number' && path[2] === 0
+      return isFirstOfIteration ? [...path.slice(0, 2), ...path.slice(3)] : path
+    },
+    notes: ['Each item of its results is now the output of the last block inside, and no list of the outputs of all.'],
+  }
 }
 
 const loopTypes = new Set(['for', 'forEach', 'while', 'doWhile'])

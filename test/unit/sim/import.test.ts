@@ -148,6 +148,7 @@ describe('the import of a workflow of Sim', () => {
           simBlock('p', 'parallel', {}, { data: { parentId: 'l' } }),
           simBlock('f', 'function', { code: '<parallel.currentItem>' }, { data: { parentId: 'p' } }),
           simBlock('alone', 'loop', {}, { data: { count: 7 } }),
+          simBlock('after', 'function', { code: '<p.results[1][0].result> <p.results>' }),
         ],
         ['l:loop-start-source > p', 'p:parallel-start-source > f'],
         {
@@ -165,6 +166,7 @@ describe('the import of a workflow of Sim', () => {
       p: { id: 'p', nodes: ['f'], parallelType: 'collection', distribution: '["a"]', concurrency: 2 },
     })
     expect(document.blocks['f']?.parentId).toBe('p')
+    expect(document.blocks['after']?.params?.['code']).toBe('<p.results[1].result> <p.results>')
     expect(document.variables).toEqual({ n: { type: 'number', value: 1 } })
   })
 
