@@ -56,9 +56,28 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
     mapped: report.mapped,
     placeholders: report.placeholders,
     credentials: report.credentials,
-    notes: [...report.notes, ...edges.notes, ...variables.notes],
+    notes: [...report.notes, ...edges.notes, ...variables.notes, ...sameTriggers(read.document)],
   }
 }
+
+/** A workflow of Sim may have several triggers of one type. */
+function sameTriggers({ blocks }: WorkflowDocument): string[] {
+  const names = new Map<string, string[]>()
+  for (const { type, name } of Object.values(blocks)) {
+    if (!triggers.has(type)) continue
+    const list = names.get(type)
+    if (list) list.push(`"${name}"`)
+    else names.set(type, [`"${name}"`])
+  }
+  return [...names.values()]
+    .filter((list) => list.length > 1)
+    .map((list) => {
+      const shown = list.slice(0, 20).join(', ')
+      return `A workflow has at most one trigger of each type. Keep one of these, or move others to other workflows: ${shown}.`
+    })
+}
+
+const triggers = new Set(['api_trigger', 'chat_trigger', 'manual_trigger', 'schedule', 'webhook_trigger'])
 
 function nameOf({ name = '' }: SimDocument): string {
   const clean = name.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim()

@@ -355,6 +355,16 @@ describe('the import of a workflow of Sim', () => {
     expect(document.blocks['s']?.type).toBe('operation')
   })
 
+  test('says that a workflow has at most one trigger of each type', () => {
+    const { notes } = imported(
+      simFile([
+        simBlock('a', 'schedule', { scheduleType: 'daily', dailyTime: '09:00' }, { name: 'Morning' }),
+        simBlock('b', 'schedule', { scheduleType: 'daily', dailyTime: '18:00' }, { name: 'Evening' }),
+      ]),
+    )
+    expect(notes).toContainEqual(expect.stringMatching(/at most one trigger of each type.*"Morning", "Evening"/))
+  })
+
   test('makes a placeholder of Python code', () => {
     const { placeholders } = imported(simFile([simBlock('f', 'function', { language: 'python', code: 'return 1' })]))
     expect(placeholders[0]?.needs).toContain('python')
