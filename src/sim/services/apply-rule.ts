@@ -1,10 +1,11 @@
 import type { BlockToMap, Mapping, WantedCredential } from '../import/mapping.ts'
 import { SimValues } from '../import/sim-values.ts'
-import { objectOf, type SimBlock, textOf } from '../sim-document.ts'
+import { objectOf, textOf } from '../sim-document.ts'
 import { credentialFor } from './credentials.ts'
+import { valuesInMode } from './input-mode.ts'
 import { keptOf } from './kept.ts'
 import { outputsBy } from './outputs.ts'
-import { isGiven, readAll } from './read.ts'
+import { readAll } from './read.ts'
 import type { OperationRule, RequestRule, ServiceRules } from './rule.ts'
 
 /** A call of a service: the parameters of an `operation` or `api` block, and what the report says about it. */
@@ -46,7 +47,8 @@ export function callOf(rules: ServiceRules, values: SimValues, chosen?: string):
 
 /** A block of a service. */
 export function mapByRules(rules: ServiceRules, { block, values: all }: BlockToMap): Mapping {
-  const values = valuesInMode(block, all)
+  const used = valuesInMode(block.values, objectOf(block.data['canonicalModes']), '')
+  const values = used.size === block.values.size ? all : new SimValues(used)
   const call = callOf(rules, values)
   if ('needs' in call) return call
   const { type, params, rule, credentials, notes } = call
@@ -54,20 +56,6 @@ export function mapByRules(rules: ServiceRules, { block, values: all }: BlockToM
   const left = new Set(values.rest().map(([id]) => id))
   all.drop(...[...block.values.keys()].filter((id) => !left.has(id)))
   return { type, params, output: outputsBy(rule.outputs ?? {}), credentials, notes, kept }
-}
-
-/**
- * The values without the choices in lists that a text of the advanced mode has replaced: `channel` when the author
- * entered `manualChannel`. Sim keeps the old choice in the file.
- */
-function valuesInMode({ values, data }: SimBlock, all: SimValues): SimValues {
-  const modes = objectOf(data['canonicalModes'])
-  const isReplaced = (name: string) => {
-    if (!Object.hasOwn(modes, name) || modes[name] !== 'advanced') return false
-    return isGiven(values.get(`manual${name.charAt(0).toUpperCase()}${name.slice(1)}`))
-  }
-  const used = new Map([...values].filter(([id]) => !isReplaced(id)))
-  return used.size === values.size ? all : new SimValues(used)
 }
 
 function operationParams(rule: OperationRule, values: SimValues): Record<string, unknown> {

@@ -33,7 +33,12 @@ export function credentialFor(
 
 function nameOf(connector: string, variable: string | undefined, account: string | undefined): string {
   const variableWord = variable?.toLowerCase().replaceAll('_', '-')
-  const word = variableWord ?? account?.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 8)
+  const word =
+    variableWord ??
+    account
+      ?.replace(/^cred_/, '')
+      .replaceAll(/[^A-Za-z0-9]/g, '')
+      .slice(0, 8)
   if (!word) return connector
   return (word.startsWith(connector) ? word : `${connector}-${word}`).slice(0, 64)
 }

@@ -1,8 +1,9 @@
 import { needsOf } from '../block-types.ts'
 import type { BlockToMap, Mapping, ToolMapping } from '../import/mapping.ts'
 import { SimValues } from '../import/sim-values.ts'
-import type { SimBlock, SimTool } from '../sim-document.ts'
+import { objectOf, type SimBlock, type SimTool } from '../sim-document.ts'
 import { callOf, mapByRules } from './apply-rule.ts'
+import { valuesInMode } from './input-mode.ts'
 import { keptOf } from './kept.ts'
 import { requestTool } from './request-tool.ts'
 import { servicesByType } from './services.ts'
@@ -21,14 +22,16 @@ export function mapService(input: BlockToMap): Mapping | undefined {
 }
 
 /** Maps a tool of an agent that calls a service. Undefined for types that this does not know. */
-export function mapServiceTool(tool: SimTool, _agent: SimBlock): ToolMapping | undefined {
+export function mapServiceTool(tool: SimTool, agent: SimBlock): ToolMapping | undefined {
   const rules = servicesByType.get(tool.type)
   if (!rules) {
     const needs = needsOf(tool.type)
     return needs === undefined ? undefined : { needs }
   }
-  const given = new Map(Object.entries(tool.params))
-  const values = new SimValues(given)
+  const { credentialId } = tool.original
+  const account = credentialId === undefined ? {} : { credential: credentialId }
+  const given = new Map(Object.entries({ ...account, ...tool.params }))
+  const values = new SimValues(valuesInMode(given, objectOf(agent.data['canonicalModes']), `${tool.type}:`))
   const call = callOf(rules, values, tool.operation)
   if ('needs' in call) return call
   const mapped = call.type === 'operation' ? { ...call.params, type: 'operation' } : requestTool(rules, call, tool)

@@ -216,6 +216,15 @@ describe('a tool of an agent', () => {
     })
   })
 
+  test('uses the account and the input mode that the agent has for it', () => {
+    const params = { channel: 'C-OLD', manualChannel: 'C-NEW' }
+    const tool = readSimTool({ type: 'slack', operation: 'send', credentialId: 'cred_12345678abc', params })!
+    const inMode = { ...agent, data: { canonicalModes: { 'slack:channel': 'advanced' } } }
+    const { tool: mapped, kept } = mapServiceTool(tool, inMode) as MappedTool
+    expect(mapped).toMatchObject({ credential: 'slack-12345678', params: { channel: 'C-NEW' } })
+    expect(kept).toMatchObject({ channel: 'C-OLD' })
+  })
+
   test('keeps what our tool cannot contain', () => {
     const tool = readSimTool({ type: 'slack', operation: 'send', params: { channel: 'C1', files: 'f' } })!
     expect((mapServiceTool(tool, agent) as MappedTool).kept).toEqual({ files: 'f' })
@@ -227,7 +236,7 @@ describe('a tool of an agent', () => {
   })
 })
 
-const agent = { id: 'agent', type: 'agent', name: 'Agent' } as SimBlock
+const agent = { id: 'agent', type: 'agent', name: 'Agent', data: {} } as unknown as SimBlock
 
 function blockToMap(type: string, values: Record<string, unknown>, triggerMode = false, data = {}): BlockToMap {
   const subBlocks = Object.fromEntries(

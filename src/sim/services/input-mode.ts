@@ -1,0 +1,18 @@
+import { isGiven } from './read.ts'
+
+/**
+ * The values without the choices from lists that a text of the advanced mode has replaced: without `channel` when the
+ * author has entered `manualChannel`. Sim keeps the old choice in the file. `prefix`: in front of the names of modes.
+ */
+export function valuesInMode(
+  values: ReadonlyMap<string, unknown>,
+  modes: Readonly<Record<string, unknown>>,
+  prefix: string,
+): ReadonlyMap<string, unknown> {
+  const isReplaced = (name: string) => {
+    const key = prefix + name
+    if (!Object.hasOwn(modes, key) || modes[key] !== 'advanced') return false
+    return isGiven(values.get(`manual${name.charAt(0).toUpperCase()}${name.slice(1)}`))
+  }
+  return new Map([...values].filter(([name]) => !isReplaced(name)))
+}
