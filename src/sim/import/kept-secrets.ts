@@ -1,4 +1,5 @@
 import { isObject, setMember } from '../../domain/run/input.ts'
+import { isSecretHeader } from '../../domain/secret-headers.ts'
 import type { Block } from '../../domain/workflow/workflow.ts'
 import { parseJson } from './sim-values.ts'
 
@@ -29,7 +30,14 @@ function withoutSecrets(value: unknown, names: Set<string>, name = ''): unknown 
   if (Array.isArray(value)) return value.map((item: unknown) => withoutSecrets(item, names))
   if (!isObject(value)) return value
   const copy: Record<string, unknown> = {}
+  const { Key: header } = value
   for (const [key, member] of Object.entries(value)) {
+    // A row of a table with headers is `{ Key, Value }`.
+    if (key === 'Value' && typeof member === 'string' && typeof header === 'string' && isSecretHeader(header)) {
+      const isSecretText = !member.includes('{{') && isWrittenOut(member)
+      setMember(copy, key, isSecretText ? emptied(header, names) : member)
+      continue
+    }
     // A sub-block is `{ id, type, value }`, and its name is the member's.
     setMember(copy, key, withoutSecrets(member, names, key === 'value' && name !== '' ? name : key))
   }
@@ -48,8 +56,12 @@ function withoutInner(text: string, names: Set<string>): string {
 }
 
 function isSecret(name: string, text: string): boolean {
-  if (!secretName.test(name) || harmlessToken.test(name) || text.trim() === '') return false
-  return !/^\s*(?:\{\{[^{}]*\}\}|<[^<>]+>)\s*$/.test(text)
+  return secretName.test(name) && !harmlessToken.test(name) && isWrittenOut(text)
+}
+
+/** Whether a secret is in the text itself, and not in a variable or another block. */
+function isWrittenOut(text: string): boolean {
+  return text.trim() !== '' && !/^\s*(?:\{\{[^{}]*\}\}|<[^<>]+>)\s*$/.test(text)
 }
 
 function emptied(name: string, names: Set<string>): string {

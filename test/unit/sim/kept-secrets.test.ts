@@ -18,12 +18,18 @@ test('an import keeps no secret in placeholders, tools and settings without effe
         { webhookSecret: 'leak-5', selectedTriggerId: 'github_push' },
         { triggerMode: true },
       ),
+      simBlock('rows', 'linkedin', {
+        headers: [
+          { id: 'a', cells: { Key: 'Authorization', Value: 'Bearer leak-7' } },
+          { id: 'b', cells: { Key: 'X-Api-Key', Value: 'Key {{ROW_KEY}}' } },
+        ],
+      }),
       simBlock('database', 'postgresql', { password: 'leak-6', host: 'db.example', pageToken: 'page-2' }),
     ]),
   )
   if ('details' in result) throw new Error(JSON.stringify(result.details))
   const text = JSON.stringify(result)
   expect(text).not.toContain('leak-')
-  for (const kept of ['{{LINKEDIN_TOKEN}}', 'db.example', 'page-2']) expect(text).toContain(kept)
+  for (const kept of ['{{LINKEDIN_TOKEN}}', 'Key {{ROW_KEY}}', 'db.example', 'page-2']) expect(text).toContain(kept)
   expect(result.notes).toContain('"database": The file contains secrets in password. They were not kept.')
 })
