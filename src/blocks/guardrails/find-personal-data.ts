@@ -41,19 +41,35 @@ type Found = { type: PersonalDataName; rank: number; start: number; end: number 
 
 /** A match takes some microseconds to check. */
 const sliceMatches = 50
+/** A search takes a millisecond at most for so many characters, even if nothing is found. */
+const windowChars = 32_768
+/** No match is longer. */
+const matchCharsMax = 2_100
+/** Patterns look so far before and behind a match. */
+const aroundChars = 4
 
+/** Searches the text window by window, because a search cannot pause. */
 function* findKind(text: string, type: PersonalDataName, rank: number, found: Found[]): Slices<void> {
   const { pattern, lengthIn }: PersonalData = personalData[type]
   const regex = new RegExp(pattern, `${pattern.flags}g`)
   let matches = 0
-  for (let match = regex.exec(text); match; match = regex.exec(text)) {
-    const { index: start, 0: matched } = match
-    const length = lengthIn ? lengthIn(matched) : matched.length
-    // The next match may begin inside of one that is not right, and behind the end of a shortened one.
-    regex.lastIndex = start + Math.max(1, length)
-    if (length > 0) found.push({ type, rank, start, end: start + length })
-    matches += 1
-    if (matches % sliceMatches === 0) yield
+  let from = 0
+  for (let at = 0; at < text.length; at += windowChars) {
+    const begin = Math.max(0, at - aroundChars)
+    const part = text.slice(begin, at + windowChars + matchCharsMax + aroundChars)
+    regex.lastIndex = Math.max(at, from) - begin
+    for (let match = regex.exec(part); match; match = regex.exec(part)) {
+      const { index, 0: matched } = match
+      const start = begin + index
+      if (start >= at + windowChars) break
+      const length = lengthIn ? lengthIn(matched) : matched.length
+      // The next match may begin inside of one that is not right, and behind the end of a shortened one.
+      from = start + Math.max(1, length)
+      regex.lastIndex = from - begin
+      if (length > 0) found.push({ type, rank, start, end: start + length })
+      matches += 1
+      if (matches % sliceMatches === 0) yield
+    }
+    yield
   }
-  yield
 }

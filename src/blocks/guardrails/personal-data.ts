@@ -95,12 +95,25 @@ function whole(isRight: (match: string) => boolean): (match: string) => number {
 
 /** The characters of an IBAN with a correct checksum. The match may have further words behind it. */
 function ibanLength(match: string): number {
-  for (let end = match.length; end > 0; end = match.lastIndexOf(' ', end - 1)) {
-    const iban = match.slice(0, end).replaceAll(' ', '')
-    if (iban.length >= 15 && iban.length <= 34 && remainderOf97(iban) === 1) return end
-  }
-  return 0
+  const wanted = ibanLengths.get(match.slice(0, 2)) ?? 0
+  let end = 0
+  for (let letters = 0; letters < wanted && end < match.length; end += 1) if (match[end] !== ' ') letters += 1
+  const iban = match.slice(0, end).replaceAll(' ', '')
+  const isWhole = end === match.length || match[end] === ' '
+  return wanted > 0 && iban.length === wanted && isWhole && remainderOf97(iban) === 1 ? end : 0
 }
+
+/** The length of an IBAN by country. */
+const ibanLengths: ReadonlyMap<string, number> = new Map(
+  (
+    'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 ' +
+    'FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 ' +
+    'LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 ' +
+    'SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20'
+  )
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
+)
 
 function remainderOf97(iban: string): number {
   let remainder = 0

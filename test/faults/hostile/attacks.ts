@@ -3,6 +3,7 @@ import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
 import { formAttacks } from './forms.ts'
 import { importAttacks } from './imports.ts'
+import { guardrailAttacks } from './guardrails.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { pauseAttacks } from './pauses.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -37,6 +38,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...largeValueAttacks(target),
     ...connectorAttacks(target),
     ...importAttacks(target),
+    ...guardrailAttacks(target),
     ...pauseAttacks(target, isShort),
     ...formAttacks(target.forms, isShort),
   ]

@@ -1,6 +1,7 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
 import { deployForms, type OpenForms } from './forms.ts'
+import { deployGuardrails } from './guardrails.ts'
 import { deployLargeValues } from './large-values.ts'
 import { type PausedRuns, startPausedRuns } from './pauses.ts'
 import { type StoredValues, storeLargeValues } from './stored-values.ts'
@@ -32,6 +33,8 @@ export type Target = {
   expressions: Readonly<Record<string, string>>
   /** Endpoints whose runs have large values, by name. */
   large: Readonly<Record<string, string>>
+  /** Endpoints that check a text, by the check. */
+  guardrails: Readonly<Record<string, string>>
   paused: PausedRuns
   /** Forms and an approval that anyone may send. */
   forms: OpenForms
@@ -116,7 +119,7 @@ export async function startTarget(
   const paused = await startPausedRuns(make, { url, apiKey, workspaceId })
   return {
     ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
-    ...{ repeating, stored, paused, forms: await deployForms(url, apiKey) },
+    ...{ repeating, stored, paused, guardrails: await deployGuardrails(make), forms: await deployForms(url, apiKey) },
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,

@@ -89,6 +89,19 @@ test('a masked text has its other parts unchanged, and none of what was found', 
   )
 })
 
+test('data is found wherever it is in a long text, also across the borders of what is searched at once', () => {
+  const right = examples.map(([kind, [text = '']]) => [kind, text] as const)
+  for (const [kind, text] of right) {
+    for (const border of [32_768, 65_536]) {
+      for (let before = border - text.length - 2; before <= border + 2; before += 1) {
+        const detected = finish(findPersonalData(`${' '.repeat(before)}${text} ${text}`, new Set([kind])))
+        const starts = detected.map(({ start }) => start)
+        expect([kind, border, starts]).toEqual([kind, border, [before, before + text.length + 1]])
+      }
+    }
+  }
+})
+
 test('no text of a million characters takes long, and none holds up other work', () => {
   const seeds = [
     'a',
