@@ -16,13 +16,17 @@ export async function freshenFiles(
     }
   }
   if (known.size === 0) return text
-  return text.replace(fileObject, (whole, url: string, between: string, expiry: string | undefined) => {
+  return text.replace(fileObject, (whole, name: string, url: string, between: string, expiry: string | undefined) => {
     const fresh = known.get(url)
     if (!fresh) return whole
-    return `"url":${JSON.stringify(fresh.url)}${between}${expiry === undefined ? '' : `,"expiresAt":"${fresh.expiresAt}"`}`
+    const address = `"${name}":${JSON.stringify(fresh.url)}${between}`
+    return expiry === undefined ? address : `${address},"expiresAt":"${fresh.expiresAt}"`
   })
 }
 
-/** Matches a URL and the expiry after it, with the members in between. Quotes inside other strings are escaped. */
+/**
+ * Matches a URL (`downloadPath` in `/api/v2`) and the expiry after it, with the members in between. Quotes inside other
+ * strings are escaped.
+ */
 const fileObject =
-  /"url":"([^"\\]*)"((?:,"(?:name|type|uploadedAt)":"(?:[^"\\]|\\.)*"|,"size":\d+)*)(,"expiresAt":"[^"\\]*")?/g
+  /"(url|downloadPath)":"([^"\\]*)"((?:,"(?:name|type|uploadedAt)":"(?:[^"\\]|\\.)*"|,"size":\d+)*)(,"expiresAt":"[^"\\]*")?/g

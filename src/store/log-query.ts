@@ -41,8 +41,14 @@ export type LogFilter = {
   labels: readonly (readonly [name: string, text: string])[] | undefined
 }
 
-/** `failure`: why the run failed, as `error`. */
-export type EntryShow = { details: boolean; finalOutput: boolean; traceSpans: boolean; failure: boolean }
+/** `failure`: why the run failed, as `error`. `isV2`: in the shape of `/api/v2`. */
+export type EntryShow = {
+  details: boolean
+  finalOutput: boolean
+  traceSpans: boolean
+  failure: boolean
+  isV2?: boolean
+}
 
 export type LogPage = {
   /** The entries as JSON, separated by commas. */

@@ -18,7 +18,7 @@ const listedRun = {
 }
 
 const logFacts = {
-  ...{ runId, workflowId, deploymentVersionId: '3', status: 'completed', level: 'info', trigger: 'api' },
+  ...{ runId, workflowId, deploymentVersionId: 'weather:3', status: 'completed', level: 'info', trigger: 'api' },
   ...{ startedAt, endedAt, totalDurationMs: 212, files: null },
 }
 const workflow = { id: workflowId, name: 'Weather', description: 'Says how warm it is.' }

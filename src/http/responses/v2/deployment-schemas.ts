@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { versionIdOf } from '../../../domain/run/v2/log-entry-v2.ts'
 import type { Finding } from '../../../domain/workflow/workflow.ts'
 import type { DeploymentRow } from '../../../store/workflow-store.ts'
 import type { WorkflowCheck } from '../../services.ts'
@@ -103,8 +104,6 @@ function factsOf({ workflowId, version: number, name, description, active, creat
   const named = { id: versionIdOf(workflowId, number), version: number, name, description }
   return { ...named, isActive: active, createdAt: isoTime(createdAt) }
 }
-
-const versionIdOf = (workflowId: string, number: number) => `${workflowId}:${number}`
 
 export function textOf({ blockId, blockName, message }: Finding): string {
   return blockId === null ? message : `In block "${blockName ?? blockId}" (${blockId}): ${message}`

@@ -8,7 +8,7 @@ import { RunFileV2 } from './run-schemas.ts'
 const facts = {
   runId: t.String(),
   workflowId: t.String(),
-  deploymentVersionId: maybe(t.String({ description: 'The number of the version that ran; null: the draft.' })),
+  deploymentVersionId: maybe(t.String({ description: 'The ID of the version that ran; null: the draft.' })),
   status: oneOf(['completed', 'failed', 'cancelled']),
   level: oneOf(['info', 'error']),
   trigger: t.String(),

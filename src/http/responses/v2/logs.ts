@@ -1,8 +1,7 @@
 import { AppError } from '../../../domain/errors.ts'
 import { type Cost, noCost } from '../../../domain/run/cost.ts'
-import type { FileObject } from '../../../domain/run/file.ts'
-import type { RunStatus } from '../../../domain/run/log.ts'
-import { filesText } from '../../../domain/run/log-entry.ts'
+import { factsTextV2, filesTextV2 } from '../../../domain/run/v2/log-entry-v2.ts'
+import { createIsoTime } from '../../../domain/text/iso-time.ts'
 import { stateOf } from '../../../domain/workflow/workflow.ts'
 import type { LogDetailRow } from '../../../store/run-store.ts'
 import { assertMay, type Caller } from '../../access/auth.ts'
@@ -12,13 +11,10 @@ import type { LogRequest } from '../../requests/log-query.ts'
 import type { Services } from '../../services.ts'
 import { JsonText, writeObject } from '../json-text.ts'
 import { isoTime } from '../schema-parts.ts'
-import { filesV2 } from './files.ts'
-import type { LogEntryV2, LogListV2 } from './log-schemas.ts'
-import { statusesOfLog } from './statuses.ts'
 import { traceCharsMax } from './trace.ts'
 
-/** A page of entries. A page with long texts ends early: its cursor continues it. */
-export async function logListV2({ store, files, unsent }: Services, request: LogRequest): Promise<LogListV2> {
+/** A page of entries, as JSON. A page with long texts ends early: its cursor continues it. */
+export async function logListV2({ store, files, unsent }: Services, request: LogRequest): Promise<string> {
   const { workspaceId, filter, order, limit, cursor } = request
   const scope: CursorScope = { of: `v2 logs ${workspaceId}`, order, filters: JSON.stringify(filter) }
   const after = cursor === undefined ? undefined : readCursor(cursor, scope)
@@ -26,7 +22,7 @@ export async function logListV2({ store, files, unsent }: Services, request: Log
     throw new AppError('INVALID_CURSOR', 'This cursor does not belong to this query. Start without a cursor.')
   }
   const show = {
-    ...{ details: request.details === 'full', failure: false },
+    ...{ details: request.details === 'full', failure: false, isV2: true },
     ...{ finalOutput: request.includeFinalOutput, traceSpans: request.includeTraceSpans },
   }
   return await unsent.inTurn(async () => {
@@ -34,41 +30,9 @@ export async function logListV2({ store, files, unsent }: Services, request: Log
     const page = await store.queryLogs({ workspaceId, filter, order, limit, after, show })
     const text = page.files.length === 0 ? page.entries : await files.freshen(page.entries, page.files)
     const isOver = page.end === 'last' || page.position === null
-    return {
-      data: (JSON.parse(`[${text}]`) as Entry[]).map(entryV2),
-      nextCursor: isOver ? null : writeCursor(page.position!, scope),
-    }
+    const nextCursor = isOver ? null : writeCursor(page.position!, scope)
+    return `{"data":[${text}],"nextCursor":${JSON.stringify(nextCursor)}}`
   })
-}
-
-/** An entry of version 1. */
-type Entry = Pick<LogEntryV2, 'workflowId' | 'level' | 'trigger' | 'startedAt' | 'endedAt' | 'totalDurationMs'> & {
-  executionId: string
-  version: number | null
-  status: RunStatus
-  files: FileObject[] | null
-  cost: { total: number }
-  workflow?: { id: string; name: string; description: string }
-  finalOutput?: unknown
-  traceSpans?: NonNullable<LogEntryV2['traceSpans']>
-}
-
-function entryV2(entry: Entry): LogEntryV2 {
-  const { executionId, workflowId, version, status, level, trigger, files, cost, workflow } = entry
-  const { startedAt, endedAt, totalDurationMs } = entry
-  return {
-    ...{
-      kind: 'workflow',
-      runId: executionId,
-      workflowId,
-      deploymentVersionId: version === null ? null : `${version}`,
-    },
-    ...{ status: statusesOfLog[status], level, trigger, startedAt, endedAt, totalDurationMs, files: filesV2(files) },
-    cost: { total: cost.total },
-    ...(workflow && { workflow: { ...workflow, description: workflow.description || null } }),
-    ...('finalOutput' in entry && { finalOutput: entry.finalOutput }),
-    ...(entry.traceSpans && { traceSpans: entry.traceSpans }),
-  }
 }
 
 /** The entry of a run, with its workspace. */
@@ -91,37 +55,30 @@ export async function logDetailV2(
   })
 }
 
-async function detailOf(services: Services, row: LogDetailRow): Promise<JsonText> {
-  const { store, secrets, files } = services
-  const { executionId, workflowId, workspaceId, version, status, level, trigger, workflow } = row
-  const stored = filesText(row.files)
-  const shown = row.files === null ? stored : await files.freshen(stored, [row.files])
+async function detailOf({ store, secrets }: Services, row: LogDetailRow): Promise<JsonText> {
+  const { workflowId, workspaceId, version, workflow } = row
   const present = await store.getWorkflow(workflowId)
   const document = await store.getDocument(workflowId, version)
   // Logs contain no secrets, for editors either.
   const state = document && stateOf(await secrets.shown(document, workspaceId, false))
-  return writeObject({
-    data: writeObject({
-      ...{ runId: executionId, workflowId, deploymentVersionId: version > 0 ? `${version}` : null },
-      ...{ status: statusesOfLog[status], level, trigger },
-      ...{ startedAt: isoTime(row.startedAt), endedAt: isoTime(row.endedAt), totalDurationMs: row.durationMs },
-      files: filesV2(JSON.parse(shown) as FileObject[] | null),
-      executedByEmail: null,
-      workflow: {
-        ...{ id: workflowId, name: workflow.name, description: workflow.description, workspaceId, ownerEmail: null },
-        folderPath: present ? folderPathOf(present.document.folder) : null,
-        createdAt: present ? isoTime(present.createdAt) : null,
-        updatedAt: present ? isoTime(present.updatedAt) : null,
-        deleted: present === undefined,
-      },
-      workflowState: state ?? null,
-      traceSpans: new JsonText(row.traceSpans),
-      finalOutput: new JsonText(row.finalOutput),
-      cost: costV2(row.cost === null ? noCost : (JSON.parse(row.cost) as Cost)),
-      workflowInput: inputIn(row.traceSpans),
-      createdAt: isoTime(row.createdAt ?? row.startedAt),
-    }),
+  const rest = writeObject({
+    executedByEmail: null,
+    workflow: {
+      ...{ id: workflowId, name: workflow.name, description: workflow.description, workspaceId, ownerEmail: null },
+      folderPath: present ? folderPathOf(present.document.folder) : null,
+      createdAt: present ? isoTime(present.createdAt) : null,
+      updatedAt: present ? isoTime(present.updatedAt) : null,
+      deleted: present === undefined,
+    },
+    workflowState: state ?? null,
+    traceSpans: new JsonText(row.traceSpans),
+    finalOutput: new JsonText(row.finalOutput),
+    cost: costV2(row.cost === null ? noCost : (JSON.parse(row.cost) as Cost)),
+    workflowInput: inputIn(row.traceSpans),
+    createdAt: isoTime(row.createdAt ?? row.startedAt),
   })
+  const facts = `${factsTextV2(row, createIsoTime())},"files":${filesTextV2(row.files)}`
+  return new JsonText(`{"data":{${facts},${rest.text.slice(1)}}`)
 }
 
 /** The input of the run, from its trace. */

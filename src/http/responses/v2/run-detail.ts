@@ -1,16 +1,14 @@
-import type { FileObject } from '../../../domain/run/file.ts'
 import { isObject } from '../../../domain/run/input.ts'
-import { filesText } from '../../../domain/run/log-entry.ts'
 import type { StoredPause } from '../../../domain/run/pause.ts'
+import { filesTextV2, statusesV2 } from '../../../domain/run/v2/log-entry-v2.ts'
 import { triggerOf } from '../../../domain/workflow/workflow.ts'
 import type { LogDetailRow } from '../../../store/run-store.ts'
 import type { Services } from '../../services.ts'
 import { JsonText, writeObject } from '../json-text.ts'
 import { isoTime } from '../schema-parts.ts'
-import { filesV2 } from './files.ts'
 import { errorV2Of } from './run-response.ts'
 import type { ListedRunV2, RunDetailV2 } from './run-schemas.ts'
-import { openStatusV2, statusesOfLog } from './statuses.ts'
+import { openStatusV2 } from './statuses.ts'
 import { outputsIn } from './trace.ts'
 
 /** `selected`: entries such as `blockId.path`, or none. */
@@ -58,7 +56,7 @@ export async function findRunV2(
     const { workflowId, workspaceId } = row
     unsent.assertLogRoom(workspaceId)
     const text = await endedText(services, row, wanted)
-    return { workflowId, workspaceId, status: statusesOfLog[row.status], isJob: false, text }
+    return { workflowId, workspaceId, status: statusesV2[row.status], isJob: false, text }
   })
 }
 
@@ -94,15 +92,14 @@ async function endedText(
   const { executionId, workflowId, trigger, startedAt, endedAt, durationMs, costTotal, level, status } = row
   const hasOutput = includeOutput && level !== 'error'
   const own = hasOutput && row.createdAt !== null ? await outputOf(executionId) : undefined
-  const stored = filesText(row.files)
   const text = writeObject({
-    ...{ runId: executionId, workflowId, status: statusesOfLog[status], trigger },
+    ...{ runId: executionId, workflowId, status: statusesV2[status], trigger },
     ...{ startedAt: isoTime(startedAt), endedAt: isoTime(endedAt), durationMs, paused: null },
     cost: { total: costTotal },
     error: level === 'error' ? failureIn(row.finalOutput) : null,
     output: hasOutput ? new JsonText(own ?? row.finalOutput) : null,
     blockOutputs: selected ? outputsIn(row.traceSpans, selected) : null,
-    files: filesV2(JSON.parse(await fresh(stored, row, files)) as FileObject[] | null),
+    files: new JsonText(filesTextV2(row.files)),
   }).text
   return new JsonText(await fresh(text, row, files))
 }

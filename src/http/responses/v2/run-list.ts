@@ -1,13 +1,14 @@
 import { AppError } from '../../../domain/errors.ts'
 import type { JobState } from '../../../domain/run/job.ts'
 import type { RunStatus } from '../../../domain/run/log.ts'
+import { statusesV2 } from '../../../domain/run/v2/log-entry-v2.ts'
 import { type TriggerKind, triggerKinds, triggerOf } from '../../../domain/workflow/workflow.ts'
 import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
 import { everything } from '../../requests/log-query.ts'
 import type { Services } from '../../services.ts'
 import { isoTime } from '../schema-parts.ts'
 import type { ListedRunV2, RunListV2 } from './run-schemas.ts'
-import { openStatusV2, statusesOfLog } from './statuses.ts'
+import { openStatusV2 } from './statuses.ts'
 
 /** `trigger`: any text; an unknown one selects nothing. */
 export type RunQueryV2 = {
@@ -104,7 +105,7 @@ function statesOf(status: RunQueryV2['status']): JobState[] {
 /** Undefined for all of them. */
 function endedStatuses(status: RunQueryV2['status']): RunStatus[] | undefined {
   if (status === undefined) return undefined
-  return (Object.keys(statusesOfLog) as RunStatus[]).filter((each) => statusesOfLog[each] === status)
+  return (Object.keys(statusesV2) as RunStatus[]).filter((each) => statusesV2[each] === status)
 }
 
 type LoggedRun = {
@@ -120,6 +121,6 @@ type LoggedRun = {
 
 function endedRun(entry: LoggedRun): ListedRunV2 {
   const { executionId, workflowId, status, trigger, startedAt, endedAt, totalDurationMs, cost } = entry
-  const facts = { runId: executionId, workflowId, status: statusesOfLog[status], trigger }
+  const facts = { runId: executionId, workflowId, status: statusesV2[status], trigger }
   return { ...facts, startedAt, endedAt, durationMs: totalDurationMs, cost: { total: cost.total } }
 }

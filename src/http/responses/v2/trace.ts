@@ -3,7 +3,7 @@ import { setMember } from '../../../domain/run/input.ts'
 import { parsePath, readPath } from '../../../domain/workflow/reference.ts'
 
 /** A trace that is larger is not parsed for single values. */
-export const traceCharsMax = 8_388_608
+export const traceCharsMax = 4_194_304
 
 type Span = { blockId: string | null; name: string; status: string; output: unknown; children?: Span[] }
 

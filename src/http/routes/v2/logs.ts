@@ -23,8 +23,8 @@ export function logRoutesV2(services: Services, door: Door) {
         const caller = await enterV2(door, context)
         const { workspaceId, request: wanted } = readLogRequestV2(request.url)
         assertMay(caller, workspaceId, 'read', 'workspace')
-        const page = wanted ? await logListV2(services, wanted) : { data: [], nextCursor: null }
-        return respondWithBody<LogListV2>(set, unsent.logBody(workspaceId, JSON.stringify(page)))
+        const page = wanted ? await logListV2(services, wanted) : '{"data":[],"nextCursor":null}'
+        return respondWithBody<LogListV2>(set, unsent.logBody(workspaceId, page))
       },
       routeV2({
         name: 'listLogsV2',

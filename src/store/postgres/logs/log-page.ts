@@ -1,4 +1,5 @@
 import { type EntryExtras, entryText } from '../../../domain/run/log-entry.ts'
+import { entryTextV2 } from '../../../domain/run/v2/log-entry-v2.ts'
 import { createIsoTime } from '../../../domain/text/iso-time.ts'
 import type { EntryShow, LogPage, LogQuery } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
@@ -90,7 +91,8 @@ const texts = { asc: textsOf('asc'), desc: textsOf('desc') }
 
 function entriesOf(rows: readonly SqlEntry[], show: EntryShow): Pick<LogPage, 'entries' | 'files'> {
   const iso = createIsoTime()
-  const entries = rows.map((row) => entryText(factsOf(row), extrasOf(row, show), iso)).join(',')
+  const textOf = show.isV2 ? entryTextV2 : entryText
+  const entries = rows.map((row) => textOf(factsOf(row), extrasOf(row, show), iso)).join(',')
   return { entries, files: rows.flatMap(({ files }) => files ?? []) }
 }
 

@@ -1,4 +1,5 @@
 import { type EntryExtras, type EntryWorkflow, entryText } from '../../../domain/run/log-entry.ts'
+import { entryTextV2 } from '../../../domain/run/v2/log-entry-v2.ts'
 import { createIsoTime } from '../../../domain/text/iso-time.ts'
 import type { EntryShow, LogPage, LogQuery } from '../../log-query.ts'
 import type { Sql } from '../connection.ts'
@@ -59,7 +60,7 @@ function entryWriter(sql: Sql, workspace: number, show: EntryShow): (row: SqlRow
       if (show.finalOutput) extras.finalOutput = long?.finalOutput ?? 'null'
       if (show.traceSpans) extras.traceSpans = long?.traceSpans ?? '[]'
     }
-    return entryText(factsOf(row, workflow.id), extras, iso)
+    return (show.isV2 ? entryTextV2 : entryText)(factsOf(row, workflow.id), extras, iso)
   }
 }
 
