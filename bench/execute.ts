@@ -2,8 +2,8 @@ import { deploy, load, median, startBare, startMillrace } from './support/servic
 
 /**
  * How much of a bare server's speed remains when each request is a complete run with a durable log entry?
- * `bun bench/execute.ts [rounds] [ms]` alternates: bare, condition workflow, function workflow. The ratios are of the
- * medians.
+ * `bun bench/execute.ts [rounds] [ms]` alternates: bare, condition workflow, the same in version 2 of the API, function
+ * workflow. The ratios are of the medians.
  */
 const [rounds = 5, ms = 3000] = process.argv.slice(2).map(Number)
 
@@ -42,21 +42,24 @@ const functionWorkflow = documentOf(
 const bare = await startBare()
 const millrace = await startMillrace()
 const headers = [`X-API-Key: ${millrace.apiKey}`]
-const targets = {
-  bare: { url: bare.url, headers: [] as string[] },
-  condition: { url: await deploy(millrace, conditionWorkflow), headers },
-  function: { url: await deploy(millrace, functionWorkflow), headers },
-}
 const body = '{"n":5,"name":"millrace"}'
+const condition = await deploy(millrace, conditionWorkflow)
+const inV2 = condition.replace('/api/workflows/', '/api/v2/workflows/')
+const targets = {
+  bare: { url: bare.url, headers: [] as string[], body },
+  condition: { url: condition, headers, body },
+  'condition v2': { url: inV2, headers, body: `{"input":${body}}` },
+  function: { url: await deploy(millrace, functionWorkflow), headers, body },
+}
 /** By then the engine has compiled hot code; after one second it has not. */
 const warmUpMs = 6_000
 
 for (const connections of [32, 1]) {
-  for (const target of Object.values(targets)) await load({ ...target, connections, ms: warmUpMs, body })
+  for (const target of Object.values(targets)) await load({ ...target, connections, ms: warmUpMs })
   const results: Record<string, { perSecond: number[]; p50: number[]; p99: number[] }> = {}
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
-      const { perSecond, p50, p99 } = await load({ ...target, connections, ms, body })
+      const { perSecond, p50, p99 } = await load({ ...target, connections, ms })
       const row = results[name] ?? { perSecond: [], p50: [], p99: [] }
       results[name] = row
       row.perSecond.push(perSecond)

@@ -8,6 +8,7 @@ import { largeValueAttacks } from './large-values.ts'
 import { pauseAttacks } from './pauses.ts'
 import { storedValueAttacks } from './stored-values.ts'
 import type { Target } from './target.ts'
+import { attacksOnV2 } from './v2.ts'
 
 const MB = 1024 * 1024
 
@@ -41,6 +42,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...guardrailAttacks(target),
     ...pauseAttacks(target, isShort),
     ...formAttacks(target.forms, isShort),
+    ...attacksOnV2(target, isShort),
   ]
 }
 

@@ -20,8 +20,9 @@ export async function storeLargeValues(account: Account): Promise<StoredValues> 
 }
 
 /** Each of them by four readers at once. */
-export function storedValueAttacks({ stored, url, cookie }: Target): Attack[] {
-  const headers = { cookie, origin: url, 'content-type': 'application/json' }
+export function storedValueAttacks({ stored, url, cookie, apiKey }: Target): Attack[] {
+  // Routes of the dashboard ignore the key, those of version 2 the session.
+  const headers = { cookie, 'x-api-key': apiKey, origin: url, 'content-type': 'application/json' }
   return Object.entries(stored).map(([name, { path, body }]) => {
     const reading = { url: url + path, method: body === undefined ? 'GET' : 'POST', headers }
     const request: AttackRequest = body === undefined ? reading : { ...reading, bytes: Buffer.from(body) }
@@ -77,6 +78,10 @@ async function longTrace({ url, apiKey, workspaceId }: Account): Promise<StoredV
   const again = JSON.stringify({ again: { executionId } })
   return {
     'trace: run again': { path: `/api/editor/workflows/${id}/runs`, body: again },
+    'trace: run in version 2': { path: `/api/v2/workflows/${id}/runs/${executionId}?includeOutput=true` },
+    'trace: outputs in version 2': { path: `/api/v2/workflows/${id}/runs/${executionId}?selectedOutputs=v0.v` },
+    'trace: log in version 2': { path: `/api/v2/logs/${executionId}` },
+    'trace: log page in version 2': { path: `/api/v2/logs?workspaceId=${workspaceId}&includeTraceSpans=true&limit=5` },
     'trace: log page': { path: `${log}&details=full&includeTraceSpans=true&limit=5` },
   }
 }

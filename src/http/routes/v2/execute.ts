@@ -1,6 +1,6 @@
 import { isObject } from '../../../domain/run/input.ts'
 import { executeDetailV2 } from '../../openapi/execute-operation-v2.ts'
-import { readExecuteBodyV2 } from '../../requests/execute-body-v2.ts'
+import { readExecuteBodyV2 } from '../../requests/v2/execute-body-v2.ts'
 import { acceptedResponseV2 } from '../../responses/v2/accepted-response.ts'
 import { runResponseV2 } from '../../responses/v2/run-response.ts'
 import { streamFormatV2 } from '../../streams/stream-format-v2.ts'

@@ -9,6 +9,7 @@ import { enterV2 } from '../../access/enter-v2.ts'
 import { routeV2 } from '../../openapi/route-v2.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { Parameters } from '../../requests/parameters.ts'
+import { othersIn } from '../../requests/v2/unknown-members.ts'
 import { respondWithBody, writeObject } from '../../responses/json-text.ts'
 import { acceptedV2 } from '../../responses/v2/accepted-response.ts'
 import { type DetailWanted, type FoundRunV2, findRunV2 } from '../../responses/v2/run-detail.ts'
@@ -229,9 +230,9 @@ async function readResume({ settings }: Services, request: Request): Promise<{ c
     const text = await readBody(request, limits)
     const body = await parseJsonBody(request, text, limits)
     const members = isObject(body) ? body : {}
-    const problems = Object.keys(members)
-      .filter((name) => name !== 'contextId' && name !== 'input')
-      .map((name) => ({ path: name, message: `The body has no member "${name}".` }))
+    const problems = othersIn(members, ['contextId', 'input']).map((name) => {
+      return { path: name, message: `The body has no member "${name}".` }
+    })
     const { contextId } = members
     if (typeof contextId !== 'string') problems.push({ path: 'contextId', message: '"contextId" must be a string.' })
     if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)

@@ -1,9 +1,9 @@
-import type { RunStatus } from '../../domain/run/log.ts'
-import { folderIdOf } from '../../domain/workflow/folders.ts'
-import { type TriggerKind, triggerKinds } from '../../domain/workflow/workflow.ts'
-import { folderAt } from './folder-path.ts'
-import { everything, type LogRequest, logsPageDefault, logsPageMax } from './log-query.ts'
-import { Parameters } from './parameters.ts'
+import type { RunStatus } from '../../../domain/run/log.ts'
+import { folderIdOf } from '../../../domain/workflow/folders.ts'
+import { type TriggerKind, triggerKinds } from '../../../domain/workflow/workflow.ts'
+import { folderAt } from '../folder-path.ts'
+import { everything, type LogRequest, logsPageDefault, logsPageMax } from '../log-query.ts'
+import { Parameters } from '../parameters.ts'
 
 /** The statuses of Sim's log, and those of entries here. A run that has not ended has no entry. */
 const statuses: Readonly<Record<string, readonly RunStatus[]>> = {

@@ -1,8 +1,9 @@
-import { type ErrorDetail, problemsError, problemsMax } from '../../domain/errors.ts'
-import { isObject, readInput, type TriggerInput } from '../../domain/run/input.ts'
-import type { Plan, PlanTrigger } from '../../engine/compile/plan.ts'
-import { type AgentEvents, acceptsAgentEvents, agentEventsHeader, agentEventsProtocol } from './agent-events.ts'
-import { readSelection, type SelectedOutput, selectedOutputsMax } from './selected-outputs.ts'
+import { type ErrorDetail, problemsError } from '../../../domain/errors.ts'
+import { isObject, readInput, type TriggerInput } from '../../../domain/run/input.ts'
+import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
+import { type AgentEvents, acceptsAgentEvents, agentEventsHeader, agentEventsProtocol } from '../agent-events.ts'
+import { readSelection, type SelectedOutput, selectedOutputsMax } from '../selected-outputs.ts'
+import { othersIn } from './unknown-members.ts'
 
 /** The content of a request body of `POST /api/v2/workflows/<id>/execute`. */
 export type ExecuteBodyV2 = {
@@ -92,16 +93,15 @@ const members: Readonly<Record<string, Check>> = {
 const nothingSelected: ReturnType<typeof readSelection> = { selected: [], problems: [] }
 
 function mistakesIn(body: Record<string, unknown>): ErrorDetail[] {
-  const mistakes: ErrorDetail[] = []
-  for (const [name, value] of Object.entries(body)) {
-    // A body may have a million members.
-    if (mistakes.length >= problemsMax) break
-    const check = Object.hasOwn(members, name) ? members[name] : undefined
-    if (!check)
-      mistakes.push({ path: name, message: `The body has no member "${name}". The input belongs in "input".` })
-    else if (!check.holds(value)) mistakes.push({ path: name, message: `"${name}" must be ${check.text}.` })
-  }
-  return mistakes
+  const wrong = Object.entries(members).filter(([name, { holds }]) => {
+    return Object.hasOwn(body, name) && body[name] !== undefined && !holds(body[name])
+  })
+  return [
+    ...wrong.map(([name, { text }]) => ({ path: name, message: `"${name}" must be ${text}.` })),
+    ...othersIn(body, Object.keys(members)).map((name) => {
+      return { path: name, message: `The body has no member "${name}". The input belongs in "input".` }
+    }),
+  ]
 }
 
 /** Members that exclude each other. */
