@@ -3,7 +3,7 @@ import type { Slices } from '../../domain/slices.ts'
 import type { Block, BlockOrigin, Edge, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { objectOf } from '../sim-document.ts'
 import { elseIdOf, simFormOf } from './block-values.ts'
-import { simReferences } from './references.ts'
+import { simReferences, type Translate } from './references.ts'
 import { subBlocksOf } from './sub-blocks.ts'
 import { simToolsOf } from './tools.ts'
 
@@ -28,7 +28,8 @@ export function* buildExport(
   for (const block of Object.values(document.blocks)) {
     if (absorbed.has(block.id)) continue
     const added = additions.get(block.id)
-    blocks.push([block.id, blockOf(block, { added, parts: parts.get(block.id) ?? [], translate, document })])
+    const writing = { added, parts: parts.get(block.id) ?? [], translate, document }
+    blocks.push([block.id, yield* blockOf(block, writing)])
     yield
   }
   const values = document.origin?.values ?? {}
@@ -43,8 +44,8 @@ export function* buildExport(
   return {
     blocks: Object.fromEntries(blocks),
     edges: [...document.edges.flatMap((edge) => edgeOf(edge, { document, absorbed, isWhole })), ...lostEdges(document)],
-    loops: { ...objectOf(values['loops']), ...containersOf(document, 'loop', translate) },
-    parallels: { ...objectOf(values['parallels']), ...containersOf(document, 'parallel', translate) },
+    loops: { ...objectOf(values['loops']), ...(yield* containersOf(document, 'loop', translate)) },
+    parallels: { ...objectOf(values['parallels']), ...(yield* containersOf(document, 'parallel', translate)) },
     variables: Object.fromEntries(
       Object.entries(document.variables ?? {}).map(([name, { type = 'plain', value }]) => [
         name,
@@ -62,11 +63,11 @@ export function* buildExport(
 type Writing = {
   added: Additions | undefined
   parts: readonly Block[]
-  translate: (value: unknown) => unknown
+  translate: Translate
   document: WorkflowDocument
 }
 
-function blockOf(block: Block, { added, parts, translate, document }: Writing): Record<string, unknown> {
+function* blockOf(block: Block, { added, parts, translate, document }: Writing): Slices<Record<string, unknown>> {
   const { id, name, enabled = true, parentId, position = { x: 0, y: 0 } } = block
   const inside = parentId ? { parentId, extent: 'parent' } : {}
   const facts = { id, name, position, enabled, outputs: {} }
@@ -88,7 +89,7 @@ function blockOf(block: Block, { added, parts, translate, document }: Writing): 
   if (block.type === 'approval' && parts.length > 0) {
     values['notification'] = parts.map(({ params }) => params?.['original'])
   }
-  const { retry, ...kept } = objectOf(translate(values))
+  const { retry, ...kept } = objectOf(yield* translate(values))
   return {
     ...{ ...facts, type: form.type, ...(isObject(retry) ? { retry } : {}) },
     subBlocks: subBlocksOf({ ...kept, ...millrace }),
@@ -113,22 +114,23 @@ function containerData({ id, type, origin }: Block, { loops, parallels }: Workfl
   return plain({ parallelType, ...kept, ...ours, batchSize: concurrency })
 }
 
-function containersOf(
+function* containersOf(
   document: WorkflowDocument,
   type: 'loop' | 'parallel',
-  translate: (value: unknown) => unknown,
-): Record<string, unknown> {
+  translate: Translate,
+): Slices<Record<string, unknown>> {
   const entries: Record<string, object> = (type === 'loop' ? document.loops : document.parallels) ?? {}
-  return Object.fromEntries(
-    Object.entries(entries).map(([id, entry]) => {
-      const { condition, concurrency, ...settings } = objectOf(translate(entry))
-      const block = document.blocks[id]
-      const data = block ? containerData(block, document) : {}
-      const { whileCondition, doWhileCondition } = data
-      const conditions = condition === undefined ? {} : plain({ whileCondition, doWhileCondition })
-      return [id, { ...settings, ...conditions, ...(concurrency === undefined ? {} : { batchSize: concurrency }) }]
-    }),
-  )
+  const containers: [string, unknown][] = []
+  for (const [id, entry] of Object.entries(entries)) {
+    const { condition, concurrency, ...settings } = objectOf(yield* translate(entry))
+    const block = document.blocks[id]
+    const data = block ? containerData(block, document) : {}
+    const { whileCondition, doWhileCondition } = data
+    const conditions = condition === undefined ? {} : plain({ whileCondition, doWhileCondition })
+    const batch = concurrency === undefined ? {} : { batchSize: concurrency }
+    containers.push([id, { ...settings, ...conditions, ...batch }])
+  }
+  return Object.fromEntries(containers)
 }
 
 /** The placeholders that an import makes of parts of a block, by that block. They become parts of it again. */

@@ -1,13 +1,22 @@
-import { deepMap } from '../../domain/edits/deep-map.ts'
 import { own } from '../../domain/edits/same-value.ts'
+import { setMember } from '../../domain/run/input.ts'
+import type { Slices } from '../../domain/slices.ts'
 import { mayHoldSegments, normaliseName, type PathStep, segmentsOf } from '../../domain/workflow/reference.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { written } from '../import/translate.ts'
 
-/** Translates the references in a value to the outputs that the blocks have in Sim. */
-export function simReferences({ blocks }: WorkflowDocument, isExported: (id: string) => boolean) {
+/** Translates a value. A text of megabytes may have a hundred thousand references, so others have turns meanwhile. */
+export type Translate = (value: unknown) => Slices<unknown>
+
+/** Translates the references in values to the outputs that the blocks have in Sim. */
+export function simReferences({ blocks }: WorkflowDocument, isExported: (id: string) => boolean): Translate {
   const byName = new Map(Object.values(blocks).map((block) => [normaliseName(block.name), block]))
-  const text = (original: string) => {
+  let steps = 0
+  function* step(): Slices<void> {
+    steps += 1
+    if (steps % stepsInSlice === 0) yield
+  }
+  function* text(original: string): Slices<string> {
     if (!mayHoldSegments(original)) return original
     let translated = ''
     for (const segment of segmentsOf(original)) {
@@ -18,11 +27,27 @@ export function simReferences({ blocks }: WorkflowDocument, isExported: (id: str
         const path = block && isExported(block.id) ? simPath(block, segment.path) : segment.path
         translated += path === segment.path ? segment.source : written(segment.name, path)
       }
+      yield* step()
     }
     return translated
   }
-  return (value: unknown): unknown => deepMap(value, text)
+  function* translate(value: unknown): Slices<unknown> {
+    if (typeof value === 'string') return yield* text(value)
+    if (typeof value !== 'object' || value === null) return value
+    yield* step()
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) items.push(yield* translate(item))
+      return items
+    }
+    const members: Record<string, unknown> = {}
+    for (const [name, member] of Object.entries(value)) setMember(members, name, yield* translate(member))
+    return members
+  }
+  return translate
 }
+
+const stepsInSlice = 1_000
 
 const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   workflow: { output: 'result' },
