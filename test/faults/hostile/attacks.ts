@@ -6,6 +6,7 @@ import { importAttacks } from './imports.ts'
 import { guardrailAttacks } from './guardrails.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { pauseAttacks } from './pauses.ts'
+import { simAttacks } from './sim.ts'
 import { storedValueAttacks } from './stored-values.ts'
 import type { Target } from './target.ts'
 import { attacksOnV2 } from './v2.ts'
@@ -41,6 +42,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...importAttacks(target),
     ...guardrailAttacks(target),
     ...pauseAttacks(target, isShort),
+    ...simAttacks(target, isShort),
     ...formAttacks(target.forms, isShort),
     ...attacksOnV2(target, isShort),
   ]
