@@ -64,8 +64,9 @@ export function ParameterForm({
   below?: (name: string) => ReactNode
   Tools?: ParameterProps['Tools']
 }) {
+  // A problem is shown even if its parameter does not apply, because it prevents the deployment all the same.
   const shown = Object.entries(schema.properties).filter(
-    ([name, property]) => isWanted(name, params) && applies(property, params),
+    ([name, property]) => isWanted(name, params) && (applies(property, params) || errorOf(name) !== undefined),
   )
   const plain = shown.filter(([name]) => !rare.has(name))
   const folded = shown.filter(([name]) => rare.has(name))

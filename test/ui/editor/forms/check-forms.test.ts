@@ -73,3 +73,18 @@ test('a metric of an evaluator has a name, a description and two numbers, and it
   expect(await accessibilityFaults(page)).toEqual([])
   await inspector('Judge').getByRole('button', { name: '<judge.tone>' }).waitFor()
 }, 120_000)
+
+test('a problem is shown at its field, even if the field belongs to a check that is not chosen', async () => {
+  const { page } = visited
+  const hidden = { input: '<start.input>', checks: ['pii'], threshold: 99 }
+  const blocks = [
+    block('start', 'api_trigger', {}, { name: 'Start' }),
+    block('guard', 'guardrails', hidden, { name: 'Hidden', position: { x: 320, y: 0 } }),
+  ]
+  await openWorkflow(visited, { name: 'Hidden', blocks, edges: ['start > guard'] })
+  await node(page, 'Hidden').click()
+  await inspector('Hidden')
+    .getByText(/^Least support must/)
+    .waitFor()
+  expect(await inspector('Hidden').getByLabel('Source', { exact: true }).count()).toBe(0)
+}, 120_000)
