@@ -40,7 +40,7 @@ const core: readonly BlockTypeFate[] = [
     name: 'Guardrails',
     fate: 'partly',
     to: 'guardrails',
-    remark: 'A check against a knowledge base becomes a placeholder.',
+    remark: 'A check that needs a knowledge base, or knows none of the kinds, becomes a placeholder.',
   },
   { type: 'function', name: 'Function', fate: 'partly', to: 'function', remark: 'Python becomes a placeholder.' },
   { type: 'loop', name: 'Loop', fate: 'mapped', to: 'loop' },

@@ -61,6 +61,12 @@ describe('a guardrails block of Sim', () => {
     expect(notes.join(' ')).toContain('PERSON, LOCATION')
   })
 
+  test('becomes a placeholder when it recognizes none of the kinds', () => {
+    const values = { input: 'text', validationType: 'pii', piiEntityTypes: ['PERSON', 'LOCATION'] }
+    const { placeholders } = imported(simBlock('it', 'guardrails', values))
+    expect(placeholders).toEqual([expect.objectContaining({ needs: 'a check for PERSON, LOCATION' })])
+  })
+
   test('becomes a placeholder when it needs a knowledge base', () => {
     const { placeholders } = imported(
       simBlock('it', 'guardrails', { input: 'text', validationType: 'hallucination', knowledgeBaseId: 'kb_1' }),

@@ -45,20 +45,20 @@ export function mapGuardrails({ values }: BlockToMap): Mapping {
   return { needs: check === 'hallucination' ? 'a knowledge base' : `a check of the kind "${check}"` }
 }
 
-function personalDataCheck(input: unknown, values: SimValues): MappedBlock {
+function personalDataCheck(input: unknown, values: SimValues): Mapping {
   const wanted = values.json('piiEntityTypes')
   const kinds = Array.isArray(wanted) ? wanted.filter((kind) => typeof kind === 'string') : []
   const known = kinds.filter((kind) => recognized.has(kind))
   const others = kinds.filter((kind) => !recognized.has(kind))
+  if (known.length === 0 && others.length > 0) return { needs: `a check for ${others.join(', ')}` }
   const lost = others.length === 0 ? [] : [`It does not look for these kinds of personal data: ${others.join(', ')}.`]
-  const all = known.length === 0 && others.length > 0 ? ['It looks for all kinds that it knows instead.'] : []
   return {
     type: 'guardrails',
     params: {
       ...{ input, checks: ['pii'], piiMode: values.text('piiMode') === 'mask' ? 'mask' : 'block' },
       ...(known.length === 0 ? {} : { piiEntityTypes: known }),
     },
-    notes: [...lost, ...all],
+    notes: lost,
     ...(others.length === 0 ? {} : { kept: { piiEntityTypes: wanted } }),
   }
 }
