@@ -31,7 +31,7 @@ export function withJson(
   value: unknown,
   workspaceId: string,
   { inSlices, unsent }: Writing,
-  respond: (text: string) => Response,
+  respond: (text: string) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   if (!isLargeValue(value)) return respond(JSON.stringify(value) ?? 'null')
   const release = unsent.hold(workspaceId, estimateSize(value))

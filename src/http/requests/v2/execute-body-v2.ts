@@ -1,9 +1,8 @@
-import { type ErrorDetail, problemsError } from '../../../domain/errors.ts'
+import { type ErrorDetail, problemsError, problemsMax } from '../../../domain/errors.ts'
 import { isObject, readInput, type TriggerInput } from '../../../domain/run/input.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import { type AgentEvents, acceptsAgentEvents, agentEventsHeader, agentEventsProtocol } from '../agent-events.ts'
 import { readSelection, type SelectedOutput, selectedOutputsMax } from '../selected-outputs.ts'
-import { othersIn } from './unknown-members.ts'
 
 /** The content of a request body of `POST /api/v2/workflows/<id>/execute`. */
 export type ExecuteBodyV2 = {
@@ -26,9 +25,12 @@ export function readExecuteBodyV2(content: {
   const body = isObject(content.body) ? content.body : {}
   const problems: ErrorDetail[] = isObject(content.body) ? [] : [{ path: '', message: 'The body must be an object.' }]
   if (runId !== undefined && !runIdPattern.test(runId)) problems.push({ path: 'x-run-id', message: runIdText })
-  problems.push(...mistakesIn(body), ...combinationsIn(body, request.headers))
+  problems.push(...mistakesIn(body))
+  // Most bodies have only an input.
+  if (hasMore(body)) problems.push(...combinationsIn(body, request.headers))
   const asked = body as Members
-  const selection = problems.length === 0 ? readSelection(asked.selectedOutputs ?? [], plan) : nothingSelected
+  const wanted = problems.length === 0 ? (asked.selectedOutputs ?? []) : []
+  const selection = wanted.length > 0 ? readSelection(wanted, plan) : nothingSelected
   problems.push(...selection.problems)
   const input = isObject(body['input']) ? body['input'] : {}
   const reading = readInput(input, trigger.format)
@@ -71,37 +73,48 @@ const whole = (max: number): Check => ({
 })
 
 /** The members of a body. */
-const members: Readonly<Record<string, Check>> = {
-  input: { holds: isObject, text: 'an object' },
-  async: flag,
-  stream: flag,
-  selectedOutputs: {
-    holds: (value) =>
-      Array.isArray(value) && value.length <= selectedOutputsMax && value.every((each) => typeof each === 'string'),
-    text: `an array of at most ${selectedOutputsMax} strings`,
-  },
-  executionTimeoutSeconds: whole(timeoutMaxS),
-  includeThinking: flag,
-  includeToolCalls: flag,
-  includeFileBase64: {
-    holds: (value) => value === false,
-    text: 'false. Files of an output have a signed url from which they can be downloaded',
-  },
-  base64MaxBytes: whole(base64Max),
-}
+const members: ReadonlyMap<string, Check> = new Map<string, Check>(
+  Object.entries({
+    input: { holds: isObject, text: 'an object' },
+    async: flag,
+    stream: flag,
+    selectedOutputs: {
+      holds: (value) =>
+        Array.isArray(value) && value.length <= selectedOutputsMax && value.every((each) => typeof each === 'string'),
+      text: `an array of at most ${selectedOutputsMax} strings`,
+    },
+    executionTimeoutSeconds: whole(timeoutMaxS),
+    includeThinking: flag,
+    includeToolCalls: flag,
+    includeFileBase64: {
+      holds: (value) => value === false,
+      text: 'false. Files of an output have a signed url from which they can be downloaded',
+    },
+    base64MaxBytes: whole(base64Max),
+  }),
+)
 
 const nothingSelected: ReturnType<typeof readSelection> = { selected: [], problems: [] }
 
 function mistakesIn(body: Record<string, unknown>): ErrorDetail[] {
-  const wrong = Object.entries(members).filter(([name, { holds }]) => {
-    return Object.hasOwn(body, name) && body[name] !== undefined && !holds(body[name])
-  })
-  return [
-    ...wrong.map(([name, { text }]) => ({ path: name, message: `"${name}" must be ${text}.` })),
-    ...othersIn(body, Object.keys(members)).map((name) => {
-      return { path: name, message: `The body has no member "${name}". The input belongs in "input".` }
-    }),
-  ]
+  const mistakes: ErrorDetail[] = []
+  // A body may have a million members, so it is not listed first.
+  for (const name in body) {
+    const value = body[name]
+    const check = members.get(name)
+    if (!check)
+      mistakes.push({ path: name, message: `The body has no member "${name}". The input belongs in "input".` })
+    else if (value !== undefined && !check.holds(value)) {
+      mistakes.push({ path: name, message: `"${name}" must be ${check.text}.` })
+    }
+    if (mistakes.length >= problemsMax) break
+  }
+  return mistakes
+}
+
+function hasMore(body: Record<string, unknown>): boolean {
+  for (const name in body) if (name !== 'input') return true
+  return false
 }
 
 /** Members that exclude each other. */

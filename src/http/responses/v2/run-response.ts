@@ -7,24 +7,28 @@ import type { RunErrorV2 } from './run-schemas.ts'
 
 /** The response for a run that ended, failed or not, or that is paused. */
 export function runResponseV2(
-  end: RunEnd,
+  { record, suspension }: RunEnd,
   headers: Record<string, string>,
   writing: Writing,
   outputs: Record<string, unknown> | undefined,
 ): Response | Promise<Response> {
-  const { record, suspension } = end
   const { executionId, workflowId, workspaceId, failure, startedAt, endedAt, durationMs } = record
   const status = suspension ? 'paused' : statusV2(failure)
-  const times = { startedAt: isoTime(startedAt), ...(!suspension && { endedAt: isoTime(endedAt), durationMs }) }
-  const facts = { error: failure && !suspension ? runErrorV2(failure, record) : null, ...times }
+  const error = failure && !suspension ? JSON.stringify(runErrorV2(failure, record)) : 'null'
+  const end = suspension ? '' : `,"endedAt":"${isoTime(endedAt)}","durationMs":${durationMs}`
   headers['content-type'] = 'application/json'
   headers['cache-control'] = privateNoStore
   headers['x-run-id'] = executionId
-  const output = suspension ? null : record.output
-  return withJson({ output: output ?? null, blockOutputs: outputs ?? null }, workspaceId, writing, (text) => {
-    const start = JSON.stringify({ runId: executionId, workflowId, status }).slice(0, -1)
-    const body = `{"data":${start},${text.slice(1, -1)},${JSON.stringify(facts).slice(1)}}`
+  const write = (output: string, blockOutputs: string) => {
+    const body =
+      `{"data":{"runId":"${executionId}","workflowId":${JSON.stringify(workflowId)},"status":"${status}",` +
+      `"output":${output},"blockOutputs":${blockOutputs},"error":${error},"startedAt":"${isoTime(startedAt)}"${end}}}`
     return new Response(writing.unsent.body(workspaceId, body), { headers })
+  }
+  const output = suspension ? null : record.output
+  return withJson(output, workspaceId, writing, (text) => {
+    if (outputs === undefined) return write(text, 'null')
+    return withJson(outputs, workspaceId, writing, (values) => write(text, values))
   })
 }
 
