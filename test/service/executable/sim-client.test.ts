@@ -77,6 +77,19 @@ describe("Sim's command line", () => {
     expect([missing.code, missing.words]).toEqual([1, expect.stringContaining('no workflow')])
   })
 
+  test('reads every page of a list', async () => {
+    const names = Array.from({ length: 101 }, (_, n) => `Page ${n}`)
+    for (const name of names) {
+      const draft = document({ name, folder: 'pages', blocks: [] })
+      await call(`${service.url}/api/workflows`, installation.apiKey, 'POST', draft)
+    }
+    const listed = await sim.json<{ data: { name: string }[]; nextCursor: string | null }>(
+      ...['workflows', 'list', '--folder', 'pages', '--limit', '0', '--sort-by', 'createdAt'],
+    )
+    expect(listed.data.map(({ name }) => name)).toEqual(names)
+    expect(listed.nextCursor).toBeNull()
+  })
+
   test('creates, renames, moves and deletes a workflow', async () => {
     const { id } = await sim.json<{ id: string }>('workflows', 'create', '--name', 'Made', '--folder', 'made here')
     expect(await own(`/api/workflows/${id}`)).toMatchObject({ name: 'Made', folder: 'made here' })
@@ -177,6 +190,13 @@ describe("Sim's command line", () => {
     expect(JSON.parse(failed.out)).toMatchObject({ status: 'failed', error: { blockId: 'fail' } })
     const unfit = await sim.run('workflows', 'run', workflowId, '--input', '{}')
     expect([unfit.code, unfit.words]).toEqual([1, expect.stringContaining('name')])
+  })
+
+  test('follows a run while it happens', async () => {
+    const { code, out } = await sim.run(
+      ...['--output', 'json', 'workflows', 'run', workflowId, '--input', '{"name":"Mary"}', '--follow'],
+    )
+    expect([code, JSON.parse(out)]).toMatchObject([0, { success: true, output: { result: 'Hello, Mary.' } }])
   })
 
   test('starts a run, waits for its end, and lists and shows it', async () => {
