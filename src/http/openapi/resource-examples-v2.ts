@@ -86,6 +86,10 @@ export const resourceExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   changeWorkflowV2: { request: { name: 'Weather' }, responses: { 200: { data: workflow } } },
+  moveWorkflowsV2: {
+    request: { workspaceId, workflowIds: [id], folderPath: '/samples/http' },
+    responses: { 200: { data: { moved: [id], failed: [], folderPath: '/samples/http' } } },
+  },
   deleteWorkflowV2: { responses: { 200: { data: { id, deleted: true, archived: true } } } },
   getDeploymentV2: {
     responses: { 200: { data: { ...deployed, needsRedeployment: false, isPublicApi: false, webhooks: [] } } },

@@ -94,6 +94,8 @@ describe("Sim's command line", () => {
     const { id } = await sim.json<{ id: string }>('workflows', 'create', '--name', 'Made', '--folder', 'made here')
     expect(await own(`/api/workflows/${id}`)).toMatchObject({ name: 'Made', folder: 'made here' })
     await sim.json('workflows', 'update', id, '--name', 'Made again')
+    await sim.json('workflows', 'move', '--workflow', id, '--to', 'moved here')
+    expect(await own(`/api/workflows/${id}`)).toMatchObject({ folder: 'moved here' })
     await sim.json('workflows', 'mv', id, '/')
     const changed = await own<object>(`/api/workflows/${id}`)
     expect(changed).toMatchObject({ name: 'Made again' })

@@ -54,6 +54,23 @@ export const WorkflowChangeV2 = t.Object(
   { $id: 'WorkflowChangeV2', additionalProperties: false, description: 'An absent member stays as it is.' },
 )
 
+export const MoveV2 = t.Object(
+  {
+    workspaceId: t.String(),
+    workflowIds: t.Array(t.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
+    folderPath: t.String({ maxLength: 4096, description: '`/`: to no folder.' }),
+  },
+  { $id: 'MoveV2', additionalProperties: false },
+)
+export const MovedV2 = t.Object(
+  {
+    moved: t.Array(t.String()),
+    failed: t.Array(t.String(), { description: 'The workspace has no such workflow, or somebody saved it meanwhile.' }),
+    folderPath: t.String(),
+  },
+  { $id: 'MovedV2' },
+)
+
 export const DeletedWorkflowV2 = t.Object({ id: t.String(), deleted: t.Literal(true), archived: t.Literal(true) })
 
 /** `baseUrl`: of the service. */

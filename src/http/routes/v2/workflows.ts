@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { AppError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { WorkflowPlace, WorkflowSort } from '../../../store/workflow-store.ts'
 import { assertMay, findWorkflow, mayEdit } from '../../access/auth.ts'
@@ -7,10 +8,10 @@ import type { Door } from '../../access/door.ts'
 import { enterV2 } from '../../access/enter-v2.ts'
 import { routeV2 } from '../../openapi/route-v2.ts'
 import { readShape } from '../../requests/body.ts'
-import { folderAt, folderPathRule } from '../../requests/folder-path.ts'
+import { folderAt, folderPathOf, folderPathRule } from '../../requests/folder-path.ts'
 import { type PageRequest, placeIn, readPageRequest, scopeOf, writePlace } from '../../requests/list-page.ts'
 import { Parameters } from '../../requests/parameters.ts'
-import { changedFacts, newDocument } from '../../requests/workflow-facts.ts'
+import { changedFacts, folderIn, newDocument } from '../../requests/workflow-facts.ts'
 import { dataOf, pageOf } from '../../responses/v2/envelope.ts'
 import { inWorkspace, pageParameters } from '../../responses/v2/page-parameters.ts'
 import {
@@ -18,6 +19,8 @@ import {
   CreatedWorkflowV2,
   DeletedWorkflowV2,
   detailV2,
+  MovedV2,
+  MoveV2,
   NewWorkflowV2,
   WorkflowChangeV2,
   WorkflowDetailV2,
@@ -100,6 +103,28 @@ export function workflowRoutesV2(services: Services, door: Door) {
         errors: inBody,
       }),
     )
+    .post(
+      '/move',
+      async (context) => {
+        const key = await enterV2(door, context)
+        const { workspaceId, workflowIds, folderPath } = await readShape(context.request, MoveV2, settings.body)
+        assertMay(key, workspaceId, 'write', 'workspace')
+        const folder = folderIn(folderPath, 'folderPath')
+        const outcomes: [id: string, isMoved: boolean][] = []
+        for (const id of new Set(workflowIds)) {
+          outcomes.push([id, await move(id, { workspaceId, folderPath, by: key.userId })])
+        }
+        const those = (wanted: boolean) => outcomes.flatMap(([id, isMoved]) => (isMoved === wanted ? [id] : []))
+        return { data: { moved: those(true), failed: those(false), folderPath: folderPathOf(folder) } }
+      },
+      routeV2({
+        name: 'moveWorkflowsV2',
+        summary: 'Move workflows to a folder',
+        body: MoveV2,
+        responses: { 200: dataOf(MovedV2) },
+        errors: ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'],
+      }),
+    )
     .get(
       '/:id',
       async ({ params: { id }, ...context }) => {
@@ -157,6 +182,24 @@ export function workflowRoutesV2(services: Services, door: Door) {
         errors: ['FORBIDDEN', 'NOT_FOUND'],
       }),
     )
+
+  /** False if the workspace has no such workflow, or somebody saved it meanwhile. */
+  async function move(
+    id: string,
+    { workspaceId, folderPath, by }: { workspaceId: string; folderPath: string; by: string },
+  ): Promise<boolean> {
+    const row = await store.getWorkflow(id)
+    if (row?.workspaceId !== workspaceId) return false
+    const moved = await changedFacts(services, row.document, workspaceId, { folderPath })
+    try {
+      const how = { by, ifRevision: row.revision }
+      await services.editors.saved(await store.updateWorkflow(id, { ...moved, id }, clock.now(), undefined, how))
+      return true
+    } catch (error) {
+      if (error instanceof AppError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND')) return false
+      throw error
+    }
+  }
 }
 
 type ListRequest = {

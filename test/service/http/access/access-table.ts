@@ -163,6 +163,13 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/v2/workspaces/:id/members', '/api/v2/workspaces/<workspace>/members', 'read', 200),
   row('GET /api/v2/workflows', '/api/v2/workflows?workspaceId=<workspace>', 'read', 200),
   row('POST /api/v2/workflows', '/api/v2/workflows', 'write', 201, '{"workspaceId":"<workspace>","name":"<name>"}'),
+  row(
+    'POST /api/v2/workflows/move',
+    '/api/v2/workflows/move',
+    'write',
+    200,
+    '{"workspaceId":"<workspace>","workflowIds":["<workflow>"],"folderPath":"/moved"}',
+  ),
   row('GET /api/v2/workflows/:id', workflowV2, 'read', 200),
   row('PATCH /api/v2/workflows/:id', workflowV2, 'write', 200, '{"name":"<name>"}'),
   row('DELETE /api/v2/workflows/:id', workflowV2, 'write', 200),

@@ -48,3 +48,20 @@ describe('the folders of /api/v2', () => {
     expect((await move('/sales', '/ops')).status).toBe(409)
   })
 })
+
+test('workflows are moved to a folder together, but not those of other workspaces', async () => {
+  const ids = [await world.workflow({ name: 'One' }), await world.workflow({ name: 'Two', folder: 'x' })]
+  const foreign = (await world.get('/api/v2/workspaces', { key: world.outsider })).json.data[0].id
+  const other = await world.post('/api/v2/workflows', { workspaceId: foreign, name: 'Other' }, { key: world.outsider })
+  const workflowIds = [...ids, ids[0], other.json.data.id, 'nothing']
+  const body = { workspaceId: world.workspaceId, workflowIds, folderPath: 'new%20home' }
+  const { status, json } = await world.post('/api/v2/workflows/move', body)
+  expect([status, json.data]).toEqual([
+    200,
+    { moved: ids, failed: [other.json.data.id, 'nothing'], folderPath: '/new%20home' },
+  ])
+  for (const id of ids) expect((await world.store.getWorkflow(id))?.document.folder).toBe('new home')
+  expect((await world.store.getWorkflow(other.json.data.id))?.document.folder).toBeUndefined()
+  expect((await world.post('/api/v2/workflows/move', { ...body, folderPath: '/a//b' })).status).toBe(400)
+  expect((await world.post('/api/v2/workflows/move', { ...body, workflowIds: Array(101).fill('x') })).status).toBe(400)
+})
