@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
-import { init, serve } from '../../support/running-service.ts'
+import { deploy, init, serve } from '../../support/running-service.ts'
 
 test('a key whose run was lost in a crash is free again, and one whose log entry is on disk replays', async () => {
   using folder = temporaryFolder()
@@ -39,4 +39,34 @@ test('a key whose run was lost in a crash is free again, and one whose log entry
   const repeat = await execute(third.url)
   expect([repeat.status, repeat.headers.get('idempotent-replayed'), await repeat.text()]).toEqual([200, 'true', body])
   await third.kill('SIGKILL')
+}, 60_000)
+
+const endless = document({
+  name: 'Endless',
+  blocks: [block('start', 'api_trigger', {}), block('f', 'function', { code: 'for (;;) {}' })],
+  edges: ['start > f'],
+})
+
+test('an ID for a run stays used when the process is killed while the run is in flight', async () => {
+  using folder = temporaryFolder()
+  const { apiKey } = await init(folder.path)
+  const first = await serve(folder.path)
+  const path = new URL(await deploy(first.url, apiKey, endless)).pathname.replace('/api/', '/api/v2/')
+  const headers = { 'x-api-key': apiKey, 'x-run-id': 'only-once' }
+  const broken = fetch(first.url + path, { method: 'POST', headers, body: '{}' }).catch(() => 'broken off')
+  const running = `${first.url}${path.replace('/execute', '/runs')}?status=running`
+  for (;;) {
+    const { data } = (await (await fetch(running, { headers })).json()) as { data: { runId: string }[] }
+    if (data.some(({ runId }) => runId === 'only-once')) break
+  }
+  await first.kill('SIGKILL')
+  expect(await broken).toBe('broken off')
+  const second = await serve(folder.path)
+  try {
+    const again = await fetch(second.url + path, { method: 'POST', headers, body: '{"async":true}' })
+    expect(again.status).toBe(409)
+    expect(await again.json()).toMatchObject({ error: { code: 'CONFLICT', details: { code: 'RUN_ID_CONFLICT' } } })
+  } finally {
+    await second.kill('SIGKILL')
+  }
 }, 60_000)
