@@ -3,7 +3,7 @@ import type { App } from '../../../../src/app.ts'
 import { createInstallation } from '../../../../src/cli/installation/installation.ts'
 import type { SharedRole } from '../../../../src/domain/account/role.ts'
 import { type Clock, systemClock, type Timer } from '../../../../src/domain/clock.ts'
-import { deliveryIdOf, logIdOf, newExecutionId, newId } from '../../../../src/domain/ids.ts'
+import { deliveryIdOf, logIdOf, newExecutionId, newId, sequenceAt } from '../../../../src/domain/ids.ts'
 import { logWrite } from '../../../../src/domain/run/write.ts'
 import { startTestApp } from '../../../support/app.ts'
 import { temporaryFolder } from '../../../support/executable.ts'
@@ -150,7 +150,7 @@ export class AccessWorld {
     const { id: deleted } = await store.createWorkflow({ id: null, workspaceId, document: sampleDocument(), at })
     await store.deleteWorkflow(deleted, at)
     const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
-    const delivery = await this.#delivery(workspaceId, workflow, sequence + 4_000)
+    const delivery = await this.#delivery(workspaceId, workflow)
     return { ...ids, deleted, webhook: 'hook', delivery, ...(await this.#pause(workspaceId, workflow)) }
   }
 
@@ -175,13 +175,22 @@ export class AccessWorld {
   }
 
   /** The pending delivery of another run. Its address is refused, so nothing leaves the machine. */
-  async #delivery(workspaceId: string, workflowId: string, sequence: number): Promise<string> {
+  async #delivery(workspaceId: string, workflowId: string): Promise<string> {
     const { store } = this.app
     const subscription = (await store.listSubscriptions(workflowId))[0]!.number
     const webhooks = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
-    const run = logRow({ workspaceId, workflowId }, sequence, { webhooks, endedAt: Date.now() })
-    await store.append([logWrite(run)])
-    return deliveryIdOf({ sequence, subscription }, run.executionId)
+    // Sequences must rise, and the service may be recording a run that it has cancelled. Its next run needs a higher one.
+    for (let attempt = 1; ; attempt += 1) {
+      await Bun.sleep(2)
+      const sequence = sequenceAt(this.#clock.now() - 1)
+      const run = logRow({ workspaceId, workflowId }, sequence, { webhooks, endedAt: Date.now() })
+      try {
+        await store.append([logWrite(run)])
+        return deliveryIdOf({ sequence, subscription }, run.executionId)
+      } catch (error) {
+        if (attempt === 10) throw error
+      }
+    }
   }
 
   /** Sends a request with a key, or with other headers. */
