@@ -58,7 +58,10 @@ async function replace(
   by: string,
 ): Promise<WorkflowRow> {
   const { id, workspaceId } = before
-  const { document } = await completeDocument(imported, before.document, workspaceId)
+  // Files of Sim have neither a folder nor limits.
+  const { folder, limits } = before.document
+  const kept = { ...(folder !== undefined && { folder }), ...(limits !== undefined && { limits }) }
+  const { document } = await completeDocument({ ...kept, ...imported }, before.document, workspaceId)
   const row = await store.updateWorkflow(id, { ...document, id }, clock.now(), undefined, { by })
   await editors.saved(row)
   return row

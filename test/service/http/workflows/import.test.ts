@@ -56,6 +56,16 @@ describe('the import of a workflow', () => {
     })
   })
 
+  test('keeps the folder and the limits of a workflow that it replaces', async () => {
+    const { id } = (await importFile(file('Filed', 'return 1'))).json
+    const kept = { folder: 'sales/eu', limits: { concurrency: 2 } }
+    await world.put(`/api/workflows/${id}`, { ...(await world.get(`/api/workflows/${id}`)).json, ...kept })
+    expect((await importFile(file('Filed', 'return 2'), { update: true })).status).toBe(201)
+    const { json } = await world.get(`/api/workflows/${id}`)
+    expect(json).toMatchObject(kept)
+    expect(json.blocks.f.params.code).toBe('return 2')
+  })
+
   test('keeps the address of a webhook when it replaces a workflow', async () => {
     const hook = simFile([simBlock('h', 'generic_webhook', {}, { name: 'Hook' })], [], { metadata: { name: 'Hooked' } })
     const { json } = await importFile(hook)
