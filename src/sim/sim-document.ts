@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../domain/errors.ts'
 import { isObject } from '../domain/run/input.ts'
+import { FreeTexts } from './import/free-texts.ts'
 import { findExcess } from './sim-size.ts'
 
 /**
@@ -11,6 +12,8 @@ export type SimDocument = {
   description: string | undefined
   /** By the member's name in the file, which edges refer to. */
   blocks: ReadonlyMap<string, SimBlock>
+  /** How many blocks of a list had the IDs of others, and have new ones here. */
+  renumbered: number
   edges: readonly SimEdge[]
   /** The edges by their source. */
   outgoing: ReadonlyMap<string, readonly SimEdge[]>
@@ -94,6 +97,7 @@ export function readSimDocument(value: unknown): SimReading {
       name: firstText('name')?.trim(),
       description: firstText('description'),
       blocks: blocksOf(state['blocks']),
+      renumbered: renumberedIn(state['blocks']),
       edges,
       outgoing: bySource(edges),
       loops: containersOf(state['loops']),
@@ -137,10 +141,27 @@ function stateOf(value: unknown): { state: Record<string, unknown>; outer: Recor
 }
 
 function blocksOf(value: unknown): Map<string, SimBlock> {
-  const entries: [string, unknown][] = Array.isArray(value)
-    ? value.map((block, index) => [textOf(objectOf(block)['id']) || `block-${index + 1}`, block])
-    : Object.entries(objectOf(value))
+  const entries = Array.isArray(value) ? listedBlocks(value) : Object.entries(objectOf(value))
   return new Map(entries.map(([id, block]) => [id, blockOf(id, objectOf(block))]))
+}
+
+/** The first block of an ID keeps it, so that no block replaces another one. */
+function listedBlocks(list: readonly unknown[]): [id: string, block: unknown][] {
+  const ids = new FreeTexts(list.map((block) => textOf(objectOf(block)['id'])))
+  const firsts = new Set<string>()
+  return list.map((block) => {
+    const id = textOf(objectOf(block)['id'])
+    const isFirst = id !== '' && !firsts.has(id)
+    firsts.add(id)
+    return [isFirst ? id : ids.free(id || 'block', (number) => `${id || 'block'}-${number}`), block]
+  })
+}
+
+function renumberedIn(blocks: unknown): number {
+  const ids = Array.isArray(blocks)
+    ? blocks.map((block) => textOf(objectOf(block)['id'])).filter((id) => id !== '')
+    : []
+  return ids.length - new Set(ids).size
 }
 
 function blockOf(id: string, original: Record<string, unknown>): SimBlock {
@@ -163,10 +184,16 @@ function blockOf(id: string, original: Record<string, unknown>): SimBlock {
 /** Current files have `{ id, type, value }` for each sub-block; older ones, and those written by hand, the value. */
 function valuesOf(subBlocks: unknown): Map<string, unknown> {
   const values = Object.entries(objectOf(subBlocks)).map(([id, subBlock]): [string, unknown] => {
-    const isWrapped = isObject(subBlock) && ('value' in subBlock || 'type' in subBlock || 'id' in subBlock)
-    return [id, isWrapped ? subBlock['value'] : subBlock]
+    return [id, isWrapper(subBlock, id) ? subBlock['value'] : subBlock]
   })
   return new Map(values.filter(([, value]) => value !== null && value !== undefined && value !== ''))
+}
+
+/** An object with other members than those of a wrapper is a value itself, such as a schema. */
+function isWrapper(subBlock: unknown, id: string): subBlock is Record<string, unknown> {
+  if (!isObject(subBlock)) return false
+  if (Object.hasOwn(subBlock, 'value') || subBlock['id'] === id) return true
+  return Object.keys(subBlock).every((name) => name === 'id' || name === 'type')
 }
 
 function edgesOf(value: unknown): SimEdge[] {

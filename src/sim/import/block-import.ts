@@ -9,7 +9,7 @@ import { coreMappers } from './core/map-core.ts'
 import { removeKeptSecrets } from './kept-secrets.ts'
 import { lostValues } from './lost-values.ts'
 import { isMapped, type MappedBlock, type Mapping } from './mapping.ts'
-import { Names } from './names.ts'
+import { Names, startOf } from './names.ts'
 import { notesOf } from './notes.ts'
 import { type Native, nativeOf, originalOf } from './original.ts'
 import { Report } from './report.ts'
@@ -227,7 +227,7 @@ export class BlockImport {
 
   #addPlaceholder(block: SimBlock, base: Omit<Block, 'type'>, needs: string): void {
     const params = { needs, original: originalOf(block) }
-    this.blocks.set(base.id, { ...base, type: 'placeholder', params, origin: { type: block.type } })
+    this.blocks.set(base.id, { ...base, type: 'placeholder', params, origin: { type: startOf(block.type, 200) } })
     this.#ends.set(block.id, { first: base.id, last: base.id, handle: undefined })
     this.#refer(block, { name: base.name, hadResponse: false })
     this.report.placeholders.push({ blockId: base.id, name: base.name, from: block.type, needs })

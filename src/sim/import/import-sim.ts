@@ -6,6 +6,7 @@ import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { readSimDocument, type SimDocument } from '../sim-document.ts'
 import { BlockImport } from './block-import.ts'
 import { edgesOf } from './edges.ts'
+import { startOf } from './names.ts'
 import type { SimReport } from './report.ts'
 import { variablesOf } from './variables.ts'
 
@@ -33,17 +34,18 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
   yield* blocks.removeSecrets()
   const edges = edgesOf(sim, blocks)
   yield
-  const name = nameOf(sim)
+  const texts = textsOf(sim)
+  const { name, description } = texts
   const draft: Record<string, unknown> = {
     name,
-    ...(sim.description?.trim() ? { description: sim.description.slice(0, 10_000) } : {}),
+    ...(description.trim() === '' ? {} : { description }),
     blocks: recordOf(blocks.blocks),
     edges: edges.edges,
     loops: recordOf(blocks.loops),
     parallels: recordOf(blocks.parallels),
     variables: recordOf(variables.variables),
     ...(blocks.notesOnCanvas.size > 0 ? { notes: recordOf(blocks.notesOnCanvas) } : {}),
-    origin: { format: 'sim', ...originValues({ ...blocks.lost, ...edges.lost }) },
+    origin: { format: 'sim', ...originValues({ ...blocks.lost, ...edges.lost, ...texts.lost }) },
     ...sim.extras,
   }
   yield
@@ -56,8 +58,20 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
     mapped: report.mapped,
     placeholders: report.placeholders,
     credentials: report.credentials,
-    notes: [...report.notes, ...edges.notes, ...variables.notes, ...sameTriggers(read.document)],
+    notes: [
+      ...report.notes,
+      ...edges.notes,
+      ...variables.notes,
+      ...texts.notes,
+      ...sameIds(sim),
+      ...sameTriggers(read.document),
+    ],
   }
+}
+
+function sameIds({ renumbered: count }: SimDocument): string[] {
+  const blocks = count === 1 ? 'One block' : `${count} blocks`
+  return count === 0 ? [] : [`${blocks} had the ID of another one. Connect what has a new ID now.`]
 }
 
 /** A workflow of Sim may have several triggers of one type. */
@@ -79,9 +93,17 @@ function sameTriggers({ blocks }: WorkflowDocument): string[] {
 
 const triggers = new Set(['api_trigger', 'chat_trigger', 'manual_trigger', 'schedule', 'webhook_trigger'])
 
-function nameOf({ name = '' }: SimDocument): string {
-  const clean = name.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim()
-  return clean.slice(0, 200).trim() || 'Imported workflow'
+/** The name and description. `lost`: those that are too long for a document. */
+function textsOf({ name: written = '', description: whole = '' }: SimDocument) {
+  const clean = written.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim()
+  const name = startOf(clean, 200).trim() || 'Imported workflow'
+  const description = startOf(whole, 10_000)
+  const lost = {
+    ...(clean.length > 200 && { name: written }),
+    ...(description !== whole && { description: whole }),
+  }
+  const notes = Object.keys(lost).map((each) => `The ${each} of the workflow is too long. It was shortened.`)
+  return { name, description, lost, notes }
 }
 
 function recordOf<Value>(members: ReadonlyMap<string, Value>): Record<string, Value> {

@@ -11,7 +11,7 @@ export class Names {
 
   nameFor(wanted: string, otherwise: string): string {
     const base = validName(wanted) || validName(otherwise) || 'Block'
-    return this.#names.free(base, (number) => `${base.slice(0, charsMax - 10).trim()} ${number}`)
+    return this.#names.free(base, (number) => `${startOf(base, charsMax - 10).trim()} ${number}`)
   }
 
   /** Reserves the ID of a block in the file. Undefined if a document cannot have it. */
@@ -28,11 +28,11 @@ export class Names {
 }
 
 function validName(name: string): string {
-  return name
-    .replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ')
-    .replaceAll(/[.<>]+/g, ' ')
-    .trim()
-    .slice(0, charsMax)
-    .replace(/[\ud800-\udbff]$/, '')
-    .trim()
+  const clean = name.replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').replaceAll(/[.<>]+/g, ' ')
+  return startOf(clean.trim(), charsMax).trim()
+}
+
+/** At most this many characters of a text. It does not end with half a surrogate pair. */
+export function startOf(text: string, chars: number): string {
+  return text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')
 }

@@ -365,6 +365,37 @@ describe('the import of a workflow of Sim', () => {
     expect(notes).toContainEqual(expect.stringMatching(/at most one trigger of each type.*"Morning", "Evening"/))
   })
 
+  test('reads values that files written by hand have without a wrapper', () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } } }
+    const agent = { type: 'agent', name: 'A', subBlocks: { model: 'gpt-4o', responseFormat: schema } }
+    const { document } = imported({ state: { blocks: { a: agent }, metadata: { name: 'By hand' } } })
+    expect(document.blocks['a']?.params).toMatchObject({ model: 'gpt-4o', responseFormat: schema })
+  })
+
+  test('keeps every block of a list, even if several have the same ID', () => {
+    const blocks = [1, 2, 3].map((each) =>
+      simBlock('same', 'function', { code: `return ${each}` }, { name: `F${each}` }),
+    )
+    const result = importSim({ state: { blocks, edges: [{ id: 'e', source: 'same', target: 'same' }] } })
+    if ('details' in result) throw new Error('not imported')
+    const codes = Object.values(result.document.blocks).map(({ params }) => params?.['code'])
+    expect(codes).toEqual(['return 1', 'return 2', 'return 3'])
+    expect(result.notes).toContain('2 blocks had the ID of another one. Connect what has a new ID now.')
+  })
+
+  test('shortens a long name, description and type, and keeps the whole texts', () => {
+    const [name, description, type] = ['n', 'd', 't'].map((letter) => `${letter.repeat(199)}😀 and more`)
+    const long = `${description?.repeat(60)}😀`
+    const metadata = { name, description: long }
+    const result = importSim(simFile([simBlock('a', String(type))], [], { metadata }))
+    if ('details' in result) throw new Error(JSON.stringify(result.details))
+    const { document, notes } = result
+    expect([document.name.isWellFormed(), document.description?.isWellFormed()]).toEqual([true, true])
+    expect(document.origin?.values).toMatchObject(metadata)
+    expect(document.blocks['a']?.params?.['original']).toMatchObject({ type })
+    expect(notes.filter((note) => note.includes('shortened'))).toHaveLength(2)
+  })
+
   test('makes a placeholder of Python code', () => {
     const { placeholders } = imported(simFile([simBlock('f', 'function', { language: 'python', code: 'return 1' })]))
     expect(placeholders[0]?.needs).toContain('python')
