@@ -6,6 +6,7 @@ import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { readSimDocument, type SimDocument } from '../sim-document.ts'
 import { BlockImport } from './block-import.ts'
 import { edgesOf } from './edges.ts'
+import { keepWithoutSecrets } from './kept-secrets.ts'
 import { startOf } from './names.ts'
 import type { SimReport } from './report.ts'
 import { variablesOf } from './variables.ts'
@@ -35,6 +36,7 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
   const edges = edgesOf(sim, blocks)
   yield
   const texts = textsOf(sim)
+  const kept = keepWithoutSecrets({ ...blocks.lost, ...edges.lost, ...texts.lost })
   const { name, description } = texts
   const draft: Record<string, unknown> = {
     name,
@@ -45,7 +47,7 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
     parallels: recordOf(blocks.parallels),
     variables: recordOf(variables.variables),
     ...(blocks.notesOnCanvas.size > 0 ? { notes: recordOf(blocks.notesOnCanvas) } : {}),
-    origin: { format: 'sim', ...originValues({ ...blocks.lost, ...edges.lost, ...texts.lost }) },
+    origin: { format: 'sim', ...originValues(kept.values) },
     ...sim.extras,
   }
   yield
@@ -63,6 +65,7 @@ export function* importSimInSlices(value: unknown): Slices<SimImporting> {
       ...edges.notes,
       ...variables.notes,
       ...texts.notes,
+      ...(kept.note === undefined ? [] : [kept.note]),
       ...sameIds(sim),
       ...sameTriggers(read.document),
     ],

@@ -3,11 +3,27 @@ import { isSecretHeader } from '../../domain/secret-headers.ts'
 import type { Block } from '../../domain/workflow/workflow.ts'
 import { parseJson } from './sim-values.ts'
 
-/** Members that hold secrets in blocks and tools of Sim. */
-const secretName =
-  /(?:api_?key|token|secret|secret_?(?:access_?)?key|password|passphrase|private_?key|connection_?string)$/i
+/** The ends of names that hold secrets in blocks and tools of Sim. */
+const secretName = new RegExp(
+  `(?:${[
+    ...['token', 'secret', 'password', 'passwd', 'passphrase', 'authorization', 'cookie', 'jwt'],
+    ...['connection[_-]?(?:string|ur[li])', 'database[_-]?ur[li]', 'secret[_-]?access[_-]?key'],
+    `(?:${[
+      ...['access', 'account', 'admin', 'api', 'app', 'application', 'auth', 'encryption', 'integration', 'license'],
+      ...['master', 'private', 'role', 'routing', 'secret', 'shared', 'signing', 'subscription', 'webhook', 'write'],
+    ].join('|')})[_-]?key`,
+  ].join('|')})$`,
+  'i',
+)
 /** Tokens that only continue a list. */
 const harmlessToken = /(?:page|next|sync|continuation|continue|cursor)_?token$/i
+
+/** Texts that are secrets, whatever their names are: the value of a header, and addresses that accept messages. */
+const secretText =
+  /^\s*(?:Bearer\s+[\w.~+/=-]{8,}\s*$|https:\/\/(?:hooks\.slack\.com\/(?:services|workflows|triggers)\/|(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\/))/i
+
+/** The password in an address, such as that of a database. Begins with a fixed text, so that it is in linear time. */
+const passwordInAddress = /:\/\/([^\s:@/]*):([^\s@/]+)@/g
 
 /**
  * Removes secrets from the parts of a block that the import keeps without effect: nothing encrypts these parts.
@@ -21,27 +37,56 @@ export function removeKeptSecrets(block: Block): string | undefined {
   if (block.type === 'placeholder' && block.params) {
     block.params = { ...block.params, original: withoutSecrets(block.params['original'], names) }
   }
+  return sentenceAbout(names)
+}
+
+/** The same for parts of a file that belong to no block. */
+export function keepWithoutSecrets(values: Record<string, unknown>): {
+  values: Record<string, unknown>
+  note: string | undefined
+} {
+  const names = new Set<string>()
+  const kept = withoutSecrets(values, names) as Record<string, unknown>
+  return { values: kept, note: sentenceAbout(names) }
+}
+
+function sentenceAbout(names: ReadonlySet<string>): string | undefined {
   const list = [...names].slice(0, 20).join(', ')
   return names.size === 0 ? undefined : `The file contains secrets in ${list}. They were not kept.`
 }
 
 function withoutSecrets(value: unknown, names: Set<string>, name = ''): unknown {
-  if (typeof value === 'string') return isSecret(name, value) ? emptied(name, names) : withoutInner(value, names)
-  if (Array.isArray(value)) return value.map((item: unknown) => withoutSecrets(item, names))
+  if (typeof value === 'string') {
+    return isSecret(name, value) ? emptied(name, names) : withoutPassword(withoutInner(value, names), name, names)
+  }
+  if (typeof value === 'number') return isSecret(name, String(value)) ? emptied(name, names) : value
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutSecrets(item, names, name))
   if (!isObject(value)) return value
   const copy: Record<string, unknown> = {}
-  const { Key: header } = value
+  const header = headerOf(value)
   for (const [key, member] of Object.entries(value)) {
-    // A row of a table with headers is `{ Key, Value }`.
-    if (key === 'Value' && typeof member === 'string' && typeof header === 'string' && isSecretHeader(header)) {
-      const isSecretText = !member.includes('{{') && isWrittenOut(member)
-      setMember(copy, key, isSecretText ? emptied(header, names) : member)
+    if (/^value$/i.test(key) && typeof member === 'string' && header !== undefined && isWrittenOut(member)) {
+      setMember(copy, key, emptied(header, names))
       continue
     }
     // A sub-block is `{ id, type, value }`, and its name is the member's.
     setMember(copy, key, withoutSecrets(member, names, key === 'value' && name !== '' ? name : key))
   }
   return copy
+}
+
+/** The name of a header with a secret, if an object is a row of a table: `{ Key, Value }` or `{ key, value }`. */
+function headerOf(row: Record<string, unknown>): string | undefined {
+  const name = row['Key'] ?? row['key'] ?? row['name']
+  return typeof name === 'string' && isSecretHeader(name) ? name : undefined
+}
+
+function withoutPassword(text: string, name: string, names: Set<string>): string {
+  return text.replace(passwordInAddress, (source: string, user: string, password: string) => {
+    if (!isWrittenOut(password)) return source
+    names.add(name)
+    return `://${user}@`
+  })
 }
 
 /** Secrets in JSON that is written as text. */
@@ -56,12 +101,13 @@ function withoutInner(text: string, names: Set<string>): string {
 }
 
 function isSecret(name: string, text: string): boolean {
-  return secretName.test(name) && !harmlessToken.test(name) && isWrittenOut(text)
+  const isNamed = secretName.test(name) && !harmlessToken.test(name)
+  return (isNamed || secretText.test(text)) && isWrittenOut(text)
 }
 
 /** Whether a secret is in the text itself, and not in a variable or another block. */
 function isWrittenOut(text: string): boolean {
-  return text.trim() !== '' && !/^\s*(?:\{\{[^{}]*\}\}|<[^<>]+>)\s*$/.test(text)
+  return text.trim() !== '' && !/\{\{[^{}]*\}\}|<[A-Za-z][^<>\s]*>/.test(text) && !/^\s*<[^<>]+>\s*$/.test(text)
 }
 
 function emptied(name: string, names: Set<string>): string {
