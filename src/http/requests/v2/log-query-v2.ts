@@ -35,7 +35,7 @@ export function readLogRequestV2(url: string): { workspaceId: string; request: L
     filter: {
       ...everything,
       workflowIds: shortList(parameters, 'workflowIds'),
-      folderIds: folders?.map((path) => folderIdOf(folderAt(path) ?? '')),
+      folderIds: folderIdsOf(folders),
       triggers: known,
       statuses: wanted,
       level: parameters.oneOf('level', ['info', 'error']),
@@ -58,6 +58,12 @@ export function readLogRequestV2(url: string): { workspaceId: string; request: L
   refuseUnsupported(parameters)
   parameters.assertValid()
   return { workspaceId, request: wanted?.length === 0 || known?.length === 0 ? undefined : request }
+}
+
+/** Undefined for all folders: `/` contains the others. */
+function folderIdsOf(paths: readonly string[] | undefined): string[] | undefined {
+  if (paths?.some((path) => folderAt(path) === null)) return undefined
+  return paths?.map((path) => folderIdOf(folderAt(path) ?? ''))
 }
 
 const isTrigger = (text: string): text is TriggerKind => (triggerKinds as readonly string[]).includes(text)

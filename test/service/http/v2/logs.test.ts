@@ -73,6 +73,7 @@ describe('the log', () => {
     expect(await idsFor('&folderPaths=/sales')).toEqual([second!, first!])
     expect(await idsFor('&folderPaths=sales%2Feu%2520west')).toEqual([second!, first!])
     expect(await idsFor('&folderPaths=/nothing')).toEqual([])
+    expect(await idsFor('&folderPaths=/')).toHaveLength(3)
     expect(await idsFor('&startDate=2099-01-01T00:00:00Z')).toEqual([])
     expect(await idsFor('&limit=100000')).toHaveLength(3)
   })
