@@ -256,6 +256,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
       accept: (request) => jobs.accept(request),
       acceptOnce: (request, claim) => jobs.acceptOnce(request, claim),
       claimRunId: (executionId, at) => store.claimRunId(executionId, at),
+      releaseRunId: (executionId) => store.releaseRunId(executionId),
       idempotency: {
         ...{ clock, inSlices: options.slices.run, underWay: new Set(), ...accounts.jobSeal },
         findHeldRequest: (workflowId, key, at) => store.findHeldRequest(workflowId, key, at),

@@ -47,6 +47,7 @@ export type ExecuteServices = {
   idempotency: IdempotencyServices
   /** See `RunStore`. */
   claimRunId(executionId: string, at: number): Promise<boolean>
+  releaseRunId(executionId: string): Promise<void>
   /** The limits of the workspace's owner apply, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: RunSettings

@@ -42,6 +42,8 @@ export interface RunStore {
    * far as the store knows, or another start has claimed it. A claim lasts for a day; then the run itself holds the ID.
    */
   claimRunId(executionId: string, at: number): Promise<boolean>
+  /** Gives up the claim of an ID whose run did not start. */
+  releaseRunId(executionId: string): Promise<void>
   /** The highest sequence on disk, 0 when there is none. */
   lastSequence(): Promise<number>
   /** One page of a workspace's entries, or the first part of it. */

@@ -174,6 +174,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   append: { kind: 'write', run: append },
   findRequestClaim: { kind: 'read', run: claims.findRequestClaim },
   claimRunId: { kind: 'write', run: claims.claimRunId },
+  releaseRunId: { kind: 'write', run: claims.releaseRunId },
   findHeldRequest: { kind: 'read', run: claims.findHeldRequest },
   lastSequence: { kind: 'read', run: logs.lastSequence },
   queryLogs: { kind: 'read', run: queryLogs },

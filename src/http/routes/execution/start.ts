@@ -1,4 +1,4 @@
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, startedNothing } from '../../../domain/errors.ts'
 import { newExecutionId } from '../../../domain/ids.ts'
 import type { TriggerInput } from '../../../domain/run/input.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
@@ -21,11 +21,34 @@ export async function claimedId({ services }: Call, runId: string): Promise<stri
 export const idFor = (call: Call, { runId }: Wanted): string | Promise<string> =>
   runId === undefined ? newExecutionId() : claimedId(call, runId)
 
+type Start = { executionId: string; input: TriggerInput; wanted: Wanted }
+
 /** Starts a run and responds to its caller. */
 export function startRun(
   call: Call,
   admitted: Admitted,
-  { executionId, input, wanted }: { executionId: string; input: TriggerInput; wanted: Wanted },
+  start: Start,
+  keyed: IdempotentExecution | undefined,
+): Promise<Response> {
+  const { wanted, executionId } = start
+  if (wanted.runId === undefined) return begin(call, admitted, start, keyed)
+  return releasing(call, executionId, () => begin(call, admitted, start, keyed))
+}
+
+/** A caller whose start was refused may try it again with the same ID. */
+async function releasing({ services }: Call, executionId: string, run: () => Promise<Response>): Promise<Response> {
+  try {
+    return await run()
+  } catch (error) {
+    if (startedNothing(error)) await services.releaseRunId(executionId).catch(() => undefined)
+    throw error
+  }
+}
+
+function begin(
+  call: Call,
+  admitted: Admitted,
+  { executionId, input, wanted }: Start,
   keyed: IdempotentExecution | undefined,
 ): Promise<Response> {
   const run = runRequest(call, admitted, input, executionId, keyed)

@@ -111,6 +111,10 @@ export async function claimRunId(sql: Sql, executionId: string, at: number): Pro
   return claimed.length > 0
 }
 
+export async function releaseRunId(sql: Sql, executionId: string): Promise<void> {
+  await sql.run('DELETE FROM millrace.request_claims WHERE workflow = 0 AND key = $1', storable(executionId))
+}
+
 export async function findRequestClaim(
   sql: Sql,
   workflowId: string,

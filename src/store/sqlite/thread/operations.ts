@@ -173,6 +173,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   append: { writes: true, run: append },
   findRequestClaim: { writes: false, run: claims.findRequestClaim },
   claimRunId: { writes: true, run: claims.claimRunId },
+  releaseRunId: { writes: true, run: claims.releaseRunId },
   findHeldRequest: { writes: false, run: claims.findHeldRequest },
   lastSequence: { writes: false, run: (sql) => Math.max(logs.lastSequence(sql), lastPauseEvent(sql)) },
   queryLogs: { writes: false, searches: true, run: queryLogs },

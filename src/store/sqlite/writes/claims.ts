@@ -64,6 +64,10 @@ export function claimRunId(sql: Sql, executionId: string, at: number): boolean {
   return taken > 0
 }
 
+export function releaseRunId(sql: Sql, executionId: string): void {
+  sql.run('DELETE FROM request_claims WHERE workflow = 0 AND key = ?', executionId)
+}
+
 export function findRequestClaim(sql: Sql, workflowId: string, key: string, at: number): string | undefined {
   const held = sql.get<{ execution_id: string | Uint8Array }>(
     `SELECT execution_id FROM request_claims

@@ -182,6 +182,18 @@ describe('x-run-id', () => {
     }
   })
 
+  test.each([
+    ['refuse', 429],
+    ['skip', 202],
+  ] as const)('is not used up by a start beyond the limits of the workflow: %s', async (beyond, status) => {
+    const id = await world.deploy({ ...echo, limits: { rate: { count: 1, windowMs: 60_000 }, beyond } })
+    expect((await execute(id, {})).json.data.status).toBe('completed')
+    for (const body of [{}, { async: true }, { stream: true }, {}]) {
+      const again = await execute(id, body, withId(`beyond-${beyond}`))
+      expect([again.status, again.headers.get('x-run-id')], JSON.stringify(body)).toEqual([status, null])
+    }
+  })
+
   test('is not used up by a request that is refused', async () => {
     const id = await world.deploy(echo)
     expect((await execute(id, { unknown: 1 }, withId('free'))).status).toBe(400)

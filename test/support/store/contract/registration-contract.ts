@@ -286,5 +286,13 @@ export function registrationContract(here: () => { store: Store; home: Installed
       expect(await store.claimRunId('failed', 2 * day)).toBe(false)
       expect(await store.claimRunId('never ran', 2 * day)).toBe(true)
     })
+
+    test('is free again when its claim is given up', async () => {
+      const { store } = here()
+      for (const id of ['given up', 'kept']) await store.claimRunId(id, 1_000)
+      await store.releaseRunId('given up')
+      expect(await store.claimRunId('given up', 1_000)).toBe(true)
+      expect(await store.claimRunId('kept', 1_000)).toBe(false)
+    })
   })
 }
