@@ -3,7 +3,7 @@ import type { JobState } from '../../../domain/run/job.ts'
 import type { RunStatus } from '../../../domain/run/log.ts'
 import { statusesV2 } from '../../../domain/run/v2/log-entry-v2.ts'
 import { type TriggerKind, triggerKinds, triggerOf } from '../../../domain/workflow/workflow.ts'
-import { type CursorScope, readCursor, writeCursor } from '../../requests/cursor.ts'
+import { type CursorScope, type Position, readCursor, writeCursor } from '../../requests/cursor.ts'
 import { everything } from '../../requests/log-query.ts'
 import type { Services } from '../../services.ts'
 import { isoTime } from '../schema-parts.ts'
@@ -31,26 +31,30 @@ export async function listRunsV2(services: ListServices, place: Place, query: Ru
   const filters = JSON.stringify([status, trigger, startDate, endDate])
   const scope = (part: string): CursorScope => ({ of: `v2 ${place.workflowId} ${part}`, order, filters })
   const isFirst = cursor === undefined
-  const openAfter = isFirst ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, scope('open'))
-  const endedAfter = isFirst || openAfter ? undefined : readCursor(cursor, scope('ended'))
+  const flightAfter = isFirst ? [Number.MAX_SAFE_INTEGER, 0] : readCursor(cursor, scope('flight'))
+  const openAfter = flightAfter ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor ?? '', scope('open'))
+  const endedAfter = flightAfter || openAfter ? undefined : readCursor(cursor ?? '', scope('ended'))
   if (!openAfter && !endedAfter) {
     throw new AppError('INVALID_CURSOR', 'This cursor does not belong to this query. Start without a cursor.')
   }
   if (trigger !== undefined && !isTrigger(trigger)) return { data: [], nextCursor: null }
   const data: ListedRunV2[] = []
+  if (flightAfter && order === 'desc') {
+    const { runs, next } = inFlight(services, place, query, flightAfter)
+    data.push(...runs)
+    if (next) return { data, nextCursor: writeCursor(next, scope('flight')) }
+  }
   if (openAfter && order === 'desc') {
-    const runs = await openRuns(services, place, query, openAfter[0] ?? 0)
-    if (isFirst) data.push(...inFlight(services, place).filter((run) => admits(query, run)))
+    const most = limit - data.length
+    const runs = await openRuns(services, place, { ...query, limit: most }, openAfter[0] ?? 0)
     data.push(...runs.map(({ run }) => run).filter((run) => admits(query, run)))
-    const last = runs.length >= limit ? runs.at(-1) : undefined
+    const last = runs.length >= most ? runs.at(-1) : undefined
     if (last) return { data, nextCursor: writeCursor([last.number], scope('open')) }
   }
   const statuses = endedStatuses(status)
   if (statuses?.length === 0) return { data, nextCursor: null }
-  const room = limit - data.length
-  if (room <= 0) return { data, nextCursor: writeCursor([Number.MAX_SAFE_INTEGER], scope('ended')) }
   const page = await services.store.queryLogs({
-    ...{ workspaceId: place.workspaceId, order, limit: room, after: endedAfter },
+    ...{ workspaceId: place.workspaceId, order, limit: limit - data.length, after: endedAfter },
     filter: {
       ...everything,
       ...{ workflowIds: [place.workflowId], statuses, startDate, endDate },
@@ -75,13 +79,29 @@ async function openRuns({ store }: ListServices, place: Place, { status, limit }
   })
 }
 
-/** Synchronous runs of this process. */
-function inFlight({ runner }: ListServices, { workspaceId, workflowId }: Place): ListedRunV2[] {
-  const own = runner.runsOf(workspaceId).filter((run) => run.workflowId === workflowId)
-  return own.map(({ executionId, trigger, startedAt }) => {
-    const facts = { runId: executionId, workflowId, status: 'running' as const, trigger }
-    return unended({ ...facts, startedAt: isoTime(startedAt) })
-  })
+/**
+ * Synchronous runs of this process, newest first. A place in them is a start time, and the number of runs with this
+ * time that were listed before.
+ */
+function inFlight(
+  { runner }: ListServices,
+  { workspaceId, workflowId }: Place,
+  query: RunQueryV2,
+  [time = 0, listed = 0]: Position,
+): { runs: ListedRunV2[]; next: Position | undefined } {
+  const own = runner.runsOf(workspaceId).filter((run) => run.workflowId === workflowId && run.startedAt <= time)
+  const all = own
+    .toSorted((a, b) => b.startedAt - a.startedAt)
+    .map(({ executionId, trigger, startedAt }) => {
+      const facts = { runId: executionId, workflowId, status: 'running' as const, trigger }
+      return { at: startedAt, run: unended({ ...facts, startedAt: isoTime(startedAt) }) }
+    })
+    .filter(({ run }) => admits(query, run))
+  const before = all.filter(({ at }) => at === time).slice(0, listed).length
+  const page = all.slice(before, before + query.limit)
+  const last = page.length === query.limit ? page.at(-1)?.at : undefined
+  const same = page.filter(({ at }) => at === last).length + (last === time ? before : 0)
+  return { runs: page.map(({ run }) => run), next: last === undefined ? undefined : [last, same] }
 }
 
 function unended(facts: Omit<ListedRunV2, 'endedAt' | 'durationMs' | 'cost'>): ListedRunV2 {

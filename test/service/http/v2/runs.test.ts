@@ -63,6 +63,31 @@ describe('the runs of a workflow', () => {
     })
   })
 
+  test('that are in flight are listed in pages, too', async () => {
+    const id = await world.deploy(
+      document({ blocks: [start(), block('w', 'wait', { for: '20 seconds' })], edges: ['start > w'] }),
+    )
+    const ended = (await execute(id, { async: true })).runId
+    await post(id, ended, 'cancel')
+    await endOf(id, ended)
+    const responses = [1, 2, 3, 4].map(() => execute(id))
+    let running: Parsed[] = []
+    while (running.length < 4) running = (await runsOf(id, '?status=running')).json.data
+    const listed: Parsed[] = []
+    let cursor = ''
+    do {
+      const { json } = await runsOf(id, `?limit=3${cursor}`)
+      expect(json.data.length).toBeLessThanOrEqual(3)
+      listed.push(...json.data)
+      cursor = json.nextCursor === null ? '' : `&cursor=${json.nextCursor}`
+    } while (cursor !== '')
+    expect(listed.map(({ runId }) => runId)).toEqual([...running.map(({ runId }) => runId), ended])
+    const times = listed.slice(0, 4).map(({ startedAt }) => startedAt)
+    expect(times).toEqual(times.toSorted().toReversed())
+    for (const { runId } of running) await post(id, runId, 'cancel')
+    await Promise.all(responses)
+  })
+
   test('can be filtered by status, trigger and time', async () => {
     const id = await world.deploy(asking)
     const paused = (await execute(id)).runId
