@@ -90,7 +90,9 @@ export function readSimDocument(value: unknown): SimReading {
   const outerMetadata = objectOf(outer['metadata'])
   const workflow = objectOf(outer['workflow'])
   const firstText = (member: string) =>
-    [metadata, outerMetadata, workflow, state, outer].map((each) => textOf(each[member])).find((text) => text.trim())
+    [metadata, outerMetadata, workflow, state, outer, objectOf(value)]
+      .map((each) => textOf(each[member]))
+      .find((text) => text.trim())
   const edges = edgesOf(state['edges'])
   return {
     document: {

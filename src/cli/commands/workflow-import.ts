@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Static } from '@sinclair/typebox'
 import { isObject } from '../../domain/run/input.ts'
 import type { ImportedWorkflow } from '../../http/responses/workflow-schemas.ts'
-import { simStateIn } from '../../sim/sim-document.ts'
+import { readSimDocument } from '../../sim/sim-document.ts'
 import { type Command, CommandError } from '../command.ts'
 import { ServiceError } from '../support/client.ts'
 import { clientOf, service, workspaceFlag, workspaceOf } from '../support/service.ts'
@@ -15,7 +15,8 @@ export const importCommand: Command = {
   summary: 'imports workflow files that Sim exported',
   details: [
     'Each file becomes a workflow. A block without a counterpart becomes a placeholder, which prevents the deployment.',
-    'A workflow without a name gets that of its file. Files after one that cannot be imported are imported all the same.',
+    'A workflow without a name gets that of its file. Files after one that cannot be imported are imported all the same,',
+    'but nothing is imported if a file is not JSON.',
   ].join('\n'),
   arguments: [{ name: 'FILE|FOLDER', description: 'workflow files, or folders of .json files', many: true }],
   flags: {
@@ -32,10 +33,19 @@ export const importCommand: Command = {
     const workspaceId = await workspaceOf(client, call.flags['workspace'])
     const reports: (Report & { file: string })[] = []
     const problems: string[] = []
+    /** The files of the imported workflows by their names: a file must not replace the workflow of another one. */
+    const imported = new Map<string, string>()
     for (const file of files) {
       try {
-        const body = { workspaceId, format: 'sim', document: named(file), update: switches.has('update') }
+        const { name, document } = named(file)
+        const other = imported.get(name)
+        if (other !== undefined) {
+          problems.push(`${file.path}: The workflow in ${other} has the same name, "${name}". Rename one of them.`)
+          continue
+        }
+        const body = { workspaceId, format: 'sim', document, update: switches.has('update') }
         const report = await client.post<Report>('/api/workflows/import', body)
+        imported.set(name, file.path)
         reports.push({ file: file.path, ...report })
         if (!call.json) printReport(file.path, report, terminal)
       } catch (error) {
@@ -50,24 +60,20 @@ export const importCommand: Command = {
 }
 
 /** Sim names a workflow without a name in its file after the file. */
-function named({ path, value }: WorkflowFile): unknown {
-  const state = simStateIn(value)
-  const metadata = isObject(state?.['metadata']) ? state['metadata'] : {}
-  if (!isObject(value) || !state || hasName(metadata) || hasName(state) || hasName(value)) return value
+function named({ path, value }: WorkflowFile): { name: string; document: unknown } {
+  const reading = readSimDocument(value)
+  if ('details' in reading || !isObject(value)) return { name: path, document: value }
+  if (reading.document.name !== undefined) return { name: reading.document.name, document: value }
   const plain = basename(path)
     .replace(/\.json$/i, '')
     .replace(uuidAtEnd, '')
     .replaceAll(/[-_]+/g, ' ')
     .trim()
-  const withName = { ...state, metadata: { ...metadata, name: plain || basename(path) } }
-  return state === value ? withName : { ...value, state: withName }
+  const name = plain || basename(path)
+  return { name, document: { ...value, name } }
 }
 
 const uuidAtEnd = /-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-function hasName({ name }: Record<string, unknown>): boolean {
-  return typeof name === 'string' && name.trim() !== ''
-}
 
 function printReport(path: string, { id, name, mapped, placeholders, credentials, notes }: Report, terminal: Terminal) {
   const rest = placeholders.length === 0 ? '' : `, ${count(placeholders.length, 'placeholder')}`

@@ -66,6 +66,30 @@ describe('workflows import', () => {
     expect(words).toContain('not a workflow exported from Sim')
   })
 
+  test('uses the name and the description that a file has beside its state', async () => {
+    using folder = temporaryFolder()
+    const { state } = simFile([simBlock('s', 'start_trigger', {}, { name: 'Start' })], [], { metadata: {} })
+    const files = write(folder.path, {
+      'export.json': { version: '1.0', workflow: { name: 'Beside', description: 'Why' }, state },
+      'response.json': { data: { workflow: { name: 'Around', description: 'How' }, state } },
+      'nameless.json': { data: { workflow: { description: 'Who' }, state } },
+    })
+    const reports = JSON.parse((await call('workflows', 'import', ...files, '--json')).out)
+    expect(reports.map(({ name }: { name: string }) => name)).toEqual(['Beside', 'Around', 'nameless'])
+    const rows = await Promise.all(reports.map(({ id }: { id: string }) => app.store.getWorkflow(id)))
+    expect(rows.map((row) => row?.document.description)).toEqual(['Why', 'How', 'Who'])
+  })
+
+  test('does not let a file replace the workflow of another one', async () => {
+    using folder = temporaryFolder()
+    const fileOf = (type: string) => simFile([simBlock('s', type)], [], { metadata: { name: 'Both' } })
+    const files = write(folder.path, { 'one.json': fileOf('wait'), 'two.json': fileOf('function') })
+    const { code, out, words } = await call('workflows', 'import', ...files, '--update', '--json')
+    expect([code, JSON.parse(out).length]).toEqual([1, 1])
+    expect(words).toContain('two.json: The workflow in ')
+    expect((await app.store.getWorkflow(JSON.parse(out)[0].id))?.document.blocks['s']?.type).toBe('wait')
+  })
+
   test('replaces an imported workflow with --update only', async () => {
     using folder = temporaryFolder()
     const [file = ''] = write(folder.path, {

@@ -33,6 +33,22 @@ describe.each(forms)('%s of Sim', (_, form) => {
   })
 })
 
+test('a name beside the state is the one that the service reads', () => {
+  const { metadata: _, ...nameless } = state
+  const named = { name: 'Beside' }
+  for (const form of [
+    { workflow: named, state: nameless },
+    { data: { workflow: named, state: nameless } },
+    { data: { workflow: { ...named, state: nameless } } },
+    { ...named, state: nameless },
+    { ...named, ...nameless },
+  ]) {
+    const reading = readSimDocument(form)
+    expect('document' in reading && reading.document.name).toBe('Beside')
+    expect(isSimFile(form) && simNameOf(form)).toBe('Beside')
+  }
+})
+
 test('our own documents and anything else are not taken for files of Sim', () => {
   const own = document({ blocks: [block('a', 'api_trigger'), block('b', 'agent', { subBlocks: {} })] })
   for (const value of [own, { blocks: {} }, {}, [], null, 'x', { state: {} }, { data: 1 }]) {

@@ -18,10 +18,11 @@ export function isSimFile(value: unknown): value is Json {
 
 /** The name of the workflow in a file of Sim. */
 export function simNameOf(file: Json): string | undefined {
-  const state = at(file, placeOf(file) ?? [])
-  const metadata = isRecord(state) ? state['metadata'] : undefined
-  const name = isRecord(metadata) ? metadata['name'] : undefined
-  return typeof name === 'string' && name.trim() !== '' ? name.trim() : undefined
+  const place = placeOf(file) ?? []
+  const outer = place.slice(0, -1)
+  const holders = [[...place, 'metadata'], [...outer, 'metadata'], [...outer, 'workflow'], place, outer, []]
+  const names = holders.map((each) => at(file, [...each, 'name']))
+  return names.map((name) => (typeof name === 'string' ? name.trim() : '')).find((name) => name !== '')
 }
 
 /** The file with another name of the workflow. */
