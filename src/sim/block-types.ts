@@ -11,7 +11,7 @@ export type BlockTypeFate = {
   remark?: string
 }
 
-/** The blocks of Sim itself that become blocks of ours. */
+/** The blocks of Sim itself, which are not services, that have a counterpart. */
 const core: readonly BlockTypeFate[] = [
   {
     type: 'agent',
@@ -40,7 +40,7 @@ const core: readonly BlockTypeFate[] = [
     name: 'Guardrails',
     fate: 'partly',
     to: 'guardrails',
-    remark: 'A check that needs a knowledge base, or knows none of the kinds, becomes a placeholder.',
+    remark: 'Checks that need a knowledge base, or look only for unknown kinds of data, become placeholders.',
   },
   { type: 'function', name: 'Function', fate: 'partly', to: 'function', remark: 'Python becomes a placeholder.' },
   { type: 'loop', name: 'Loop', fate: 'mapped', to: 'loop' },
@@ -49,13 +49,13 @@ const core: readonly BlockTypeFate[] = [
   { type: 'wait', name: 'Wait', fate: 'mapped', to: 'wait' },
   { type: 'human_in_the_loop', name: 'Human in the loop', fate: 'mapped', to: 'approval' },
   { type: 'human_in_the_loop_v2', name: 'Human in the loop', fate: 'mapped', to: 'approval' },
-  { type: 'workflow', name: 'Workflow', fate: 'mapped', to: 'workflow', remark: 'Choose the imported workflow in it.' },
+  { type: 'workflow', name: 'Workflow', fate: 'mapped', to: 'workflow', remark: 'Choose the imported workflow.' },
   {
     type: 'workflow_input',
     name: 'Workflow',
     fate: 'mapped',
     to: 'workflow',
-    remark: 'Choose the imported workflow in it.',
+    remark: 'Choose the imported workflow.',
   },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
@@ -90,7 +90,7 @@ export const blockTypes: ReadonlyMap<string, BlockTypeFate> = new Map(
     .map((fate) => [fate.type, fate] as const),
 )
 
-/** Completes "This block needs …" for a placeholder of this type; undefined for types that are mapped or not known. */
+/** Completes "This block needs …" for a placeholder of this type; undefined for mapped and for unknown types. */
 export function needsOf(type: string): string | undefined {
   const known = blockTypes.get(type)
   return known?.fate === 'placeholder' ? known.remark : undefined

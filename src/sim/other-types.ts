@@ -1,4 +1,4 @@
-/** Block types of Sim that become placeholders, by what they need. `{name}` in `needs` stands for the name. */
+/** Block types of Sim that become placeholders, grouped by need. `{name}` in `needs` stands for the type's name. */
 export const otherTypes: readonly { needs: string; types: Readonly<Record<string, string>> }[] = [
   {
     needs: 'a connector for {name}, or an API block that calls its API',
@@ -72,7 +72,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     },
   },
   {
-    needs: 'a block that connects to {name}; until there is one, call a service of yours with an API block',
+    needs: 'a block that connects to {name}; until one exists, call your own service with an API block',
     types: {
       ...{ postgresql: 'PostgreSQL', mysql: 'MySQL', mssql: 'SQL Server', mongodb: 'MongoDB', neo4j: 'Neo4j' },
       ...{ redis: 'Redis', rabbitmq: 'RabbitMQ', smtp: 'SMTP', sftp: 'SFTP', ssh: 'SSH' },
@@ -80,19 +80,19 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
   },
   { needs: 'a knowledge base', types: { knowledge: 'Knowledge', search: 'Search' } },
   {
-    needs: 'a table in which workflows keep rows; until there is one, use Airtable, Baserow or Supabase',
+    needs: 'a table for the rows of workflows; until one exists, use Airtable, Baserow or Supabase',
     types: { table: 'Table', table_v2: 'Table' },
   },
   {
-    needs: 'a block that reads and writes files; the files that a run has received are outputs of its trigger',
+    needs: 'a block that reads and writes files; the files that a run receives are outputs of its trigger',
     types: { file: 'File', file_v2: 'File', file_v3: 'File', file_v4: 'File', file_v5: 'File' },
   },
   {
-    needs: 'a memory of conversations; a chat trigger keeps the messages of its own conversations',
+    needs: 'a memory for conversations; a chat trigger keeps the messages of its own conversations',
     types: { memory: 'Memory' },
   },
   {
-    needs: 'an API block that calls a service for this',
+    needs: 'an API block that calls a service of this kind',
     types: {
       ...{ embeddings: 'Embeddings', image_generator: 'Image generator', image_generator_v2: 'Image generator' },
       ...{ stt: 'Speech to text', stt_v2: 'Speech to text', tts: 'Text to speech' },
@@ -105,16 +105,16 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     types: { vision: 'Vision', vision_v2: 'Vision', translate: 'Translate' },
   },
   {
-    needs: 'an API block that calls a service with a browser, such as {name}',
+    needs: 'an API block that calls a browser automation service, such as {name}',
     types: { browser_use: 'Browser Use', stagehand: 'Stagehand', stagehand_agent: 'Stagehand agent' },
   },
   { needs: 'a client for MCP servers', types: { mcp: 'MCP tool' } },
   {
-    needs: 'a trigger that looks for news in turns: a schedule, and a block that reads',
+    needs: 'a polling trigger; until one exists, use a schedule and a block that reads new items',
     types: { rss: 'RSS', imap: 'IMAP', circleback: 'Circleback' },
   },
   {
-    needs: 'a part of Sim itself, which does not exist here',
+    needs: 'a part of Sim that does not exist here',
     types: {
       ...{ mothership: 'Mothership', logs: 'Logs', logs_v2: 'Logs', deployments: 'Deployments', pi: 'Pi' },
       ...{ sim_workspace_event: 'Sim event', managed_agent: 'Managed agent', enrichment: 'Enrichment' },
@@ -126,7 +126,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     types: { credential: 'Credential', credential_group: 'Credential group' },
   },
   {
-    needs: 'to be deleted: it only wrote down thoughts. Keep its text as a note, and connect the blocks around it',
+    needs: 'to be deleted: it only recorded reasoning. Keep its text as a note, and connect the blocks next to it',
     types: { thinking: 'Thinking' },
   },
 ]

@@ -27,7 +27,7 @@ describe('the list of the block types of Sim', () => {
 
 /** The rows of the last table of the page, without the padding of the formatter. */
 function rowsOf(page: string): string[] {
-  const [, table = ''] = page.split('## Every block type')
+  const [, table = ''] = page.split('## Block types')
   return table
     .split('\n')
     .filter((line) => line.startsWith('| `'))
