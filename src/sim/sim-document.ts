@@ -3,14 +3,11 @@ import { isObject } from '../domain/run/input.ts'
 import { FreeTexts } from './import/free-texts.ts'
 import { findExcess } from './sim-size.ts'
 
-/**
- * A workflow of Sim as its export file describes it. Only the structure is read: what a block contains is read by the
- * mapper of its type.
- */
+/** A workflow of Sim as its export file describes it. The mapper of a block's type reads the block's content. */
 export type SimDocument = {
   name: string | undefined
   description: string | undefined
-  /** By the member's name in the file, which edges refer to. */
+  /** By the name of the member in the file. Edges use this name. */
   blocks: ReadonlyMap<string, SimBlock>
   /** How many blocks of a list had the IDs of others, and have new ones here. */
   renumbered: number
@@ -33,14 +30,14 @@ export type SimBlock = {
   /** True for a block of a service that starts runs. */
   triggerMode: boolean
   /**
-   * The values of the sub-blocks by their IDs. Their types are not read, because many exports name wrong ones. Null and
-   * empty texts are absent.
+   * The values of the sub-blocks, by ID. The types of sub-blocks are ignored, because many exports have wrong types.
+   * Null and empty texts count as absent.
    */
   values: ReadonlyMap<string, unknown>
   /** Settings of containers and their inner blocks: `loopType`, `count`, `collection`, `width`, … */
   data: Readonly<Record<string, unknown>>
   parentId: string | undefined
-  /** Everything else that the file says about the block. */
+  /** The block as it is in the file. */
   original: Readonly<Record<string, unknown>>
 }
 
@@ -57,7 +54,7 @@ export type SimContainer = { id: string; nodes: readonly string[]; settings: Rea
 
 export type SimVariable = { id: string; name: string; type: string; value: unknown }
 
-/** A tool of an agent. `params`: the values that the author has set; the model sets the others. */
+/** A tool of an agent. `params`: the values that the author has set. The model sets the others. */
 export type SimTool = {
   type: string
   title: string
@@ -65,15 +62,15 @@ export type SimTool = {
   operation: string | undefined
   toolId: string | undefined
   params: Readonly<Record<string, unknown>>
-  /** Everything that the file says about the tool. */
+  /** The tool as it is in the file. */
   original: Readonly<Record<string, unknown>>
 }
 
 export type SimReading = { document: SimDocument } | { details: ErrorDetail[] }
 
 /**
- * Reads an export file. The current form has the workflow in `state`; older files have it at the top. Members of a
- * wrong type count as absent, unless the file has no blocks at all.
+ * Reads an export file. Current files have the workflow in `state`; older files have it at the top. Members of a wrong
+ * type count as absent, unless the file has no blocks at all.
  */
 export function readSimDocument(value: unknown): SimReading {
   const excess = findExcess(value)
@@ -124,7 +121,7 @@ export function readSimTool(value: unknown): SimTool | undefined {
   }
 }
 
-/** The object with `blocks`, which a file may have in several places. Undefined if it is not a workflow of Sim. */
+/** The object with `blocks`, which files have in different places. Undefined if the value is not a workflow of Sim. */
 export function simStateIn(value: unknown): Record<string, unknown> | undefined {
   return stateOf(value)?.state
 }
@@ -232,7 +229,7 @@ function bySource(edges: readonly SimEdge[]): Map<string, SimEdge[]> {
   return outgoing
 }
 
-/** An object by ID, or a list in older files. */
+/** Current files have an object with variables by ID, and older files have a list. */
 function variablesOf(value: unknown): SimVariable[] {
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.map((variable, index) => [`variable-${index + 1}`, variable])
@@ -257,7 +254,7 @@ export function objectOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
-/** A text, or a number or truth value as text. Anything else is an empty text. */
+/** A text, or a number or boolean as text. Anything else is an empty text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''

@@ -2,15 +2,12 @@
 const valuesMax = 500_000
 const depthMax = 200
 
-/**
- * Why a value is too large to be converted; undefined when it is not. It does not recurse, so that deep values cannot
- * exhaust the stack.
- */
+/** Says why a value is too large to be converted; undefined when it is not. Not recursive, because of deep values. */
 export function findExcess(value: unknown): string | undefined {
   let count = 0
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > depthMax) return `The file is nested more than ${depthMax} levels deep.`
+    if (depth > depthMax) return `The file has more than ${depthMax} levels of nesting.`
     count += level.length
     if (count > valuesMax) return `The file has more than ${valuesMax} values.`
     const next: unknown[] = []

@@ -16,10 +16,10 @@ import { Report } from './report.ts'
 import { SimValues } from './sim-values.ts'
 import { type ReferencedBlock, Translator } from './translate.ts'
 
-/** Where the edges of a block of the file start and end here. */
+/** The blocks here at which the edges of a block in the file start (`last`) and end (`first`). */
 type Ends = { first: string; last: string; handle: ((edge: SimEdge) => string | undefined) | undefined }
 
-/** Old files had `response` around all outputs of these blocks. */
+/** In old files, all outputs of these blocks were members of `response`. */
 const hadResponse = new Set(['agent', 'api', 'function', 'condition', 'router'])
 
 /** Converts the blocks of one workflow, and collects the report. */
@@ -34,13 +34,13 @@ export class BlockImport {
   readonly lost: Record<string, unknown> = {}
   readonly #sim: SimDocument
   readonly #names = new Names()
-  /** Our IDs by those of the file. */
+  /** Our block IDs, by the IDs in the file. */
   readonly #ids = new Map<string, string>()
   readonly #ends = new Map<string, Ends>()
   readonly #parents: ReadonlyMap<string, string>
   /** By the normalised name in the file. The first block of a name wins, as in Sim. */
   readonly #referenced = new Map<string, ReferencedBlock>()
-  /** The parameters that contain references of the file, by the name of the block in it. */
+  /** Blocks whose references are still in Sim's form. `called`: the name in the report. */
   readonly #untranslated: { id: string; called: string }[] = []
   readonly #lostOfNotes = new Map<string, unknown>()
   readonly #natives = new Map<string, Native>()
@@ -84,7 +84,7 @@ export class BlockImport {
         if (container) containers.set(id, objectOf(yield* translator.value(container)))
       }
       for (const [source, reason] of translator.problems) {
-        this.report.note(called, `${source} stays as it is, because ${reason}.`)
+        this.report.note(called, `The reference ${source} is not translated, because ${reason}.`)
       }
       yield
     }
@@ -110,7 +110,7 @@ export class BlockImport {
     return this.#ends.get(id)?.first
   }
 
-  /** Where an edge starts. An error leaves the block that failed, not the last of those that follow it. */
+  /** Where an edge starts. An error edge starts at the first block, which may fail, and any other edge at the last. */
   endOf(edge: SimEdge): { source: string; handle: string | undefined } | undefined {
     const ends = this.#ends.get(edge.source)
     if (!ends) return undefined
@@ -132,7 +132,7 @@ export class BlockImport {
   #addBlock(block: SimBlock): void {
     const id = this.#ids.get(block.id)!
     const name = this.#names.nameFor(block.name, block.type)
-    if (name !== block.name) this.report.addNotes([`The block "${block.name}" is called "${name}" now.`])
+    if (name !== block.name) this.report.addNotes([`The block "${block.name}" is now called "${name}".`])
     const native = nativeOf(block)
     const values = new SimValues(block.values)
     values.drop('millrace')
@@ -190,7 +190,7 @@ export class BlockImport {
     this.report.noteRest(name, [...rest.map(([each]) => each), ...(isObject(retry) ? ['retry'] : [])])
     if (lost.length > 0) {
       const names = lost.map(([each]) => each).join(', ')
-      this.report.note(name, `Parts of these settings have no counterpart here, and are kept without effect: ${names}.`)
+      this.report.note(name, `Parts of these settings are kept but have no effect here: ${names}.`)
     }
     this.#refer(block, { name, output, hadResponse: hadResponse.has(type) && params['responseFormat'] === undefined })
 
@@ -261,7 +261,7 @@ export class BlockImport {
       const alone = [...this.#sim[kind]].filter(([id]) => this.#sim.blocks.get(id)?.type !== type)
       if (alone.length === 0) continue
       this.lost[kind] = Object.fromEntries(alone.map(([id, { settings }]) => [id, settings]))
-      this.report.addNotes([`The settings of ${alone.length} ${kind} were left out: the file has no blocks for them.`])
+      this.report.addNotes([`The settings of ${alone.length} ${kind} were skipped: the file has no blocks for them.`])
     }
   }
 
@@ -274,8 +274,8 @@ export class BlockImport {
 }
 
 function needsOf({ type, triggerMode }: SimBlock): string {
-  if (type === '') return 'a type, which the file does not name'
-  return triggerMode ? `a trigger for "${type}"` : `a replacement for the block type "${type}" of Sim`
+  if (type === '') return 'a type: the file does not name one'
+  return triggerMode ? `a trigger for "${type}"` : `a replacement for Sim's block type "${type}"`
 }
 
 function beyond({ position }: Omit<Block, 'type'>, x: number, y: number): { x: number; y: number } {
@@ -288,7 +288,7 @@ function inOrder(ids: readonly string[], listed: readonly string[]): string[] {
   return [...new Set([...listed.filter((id) => inside.has(id)), ...ids])]
 }
 
-/** Gives the variables that a block sets the names that they have in the document. */
+/** Renames the variables that a block sets to their names in the document. */
 function withNames(params: Record<string, unknown>, names: ReadonlyMap<string, string>): Record<string, unknown> {
   const assign: unknown[] = Array.isArray(params['assign']) ? params['assign'] : []
   const renamed = assign.map((each) => {

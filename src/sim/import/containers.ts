@@ -1,7 +1,7 @@
 import { type SimBlock, type SimContainer, type SimDocument, textOf } from '../sim-document.ts'
 import type { MappedBlock } from './mapping.ts'
 
-/** The container of each inner block, by block ID. Blocks whose containers are missing or form a cycle are left out. */
+/** The container of each inner block, by block ID. Skips containers that are missing or form a cycle. */
 export function parentsOf(document: SimDocument): { parents: Map<string, string>; notes: string[] } {
   const { blocks } = document
   const wanted = new Map<string, string>()
@@ -9,7 +9,7 @@ export function parentsOf(document: SimDocument): { parents: Map<string, string>
   for (const [id, { parentId, name, type }] of blocks) {
     if (parentId === undefined || type === 'note') continue
     if (isContainer(blocks.get(parentId)) && parentId !== id) wanted.set(id, parentId)
-    else notes.push(`"${name || id}" was inside a loop or parallel that the file does not contain.`)
+    else notes.push(`"${name || id}" was inside a loop or parallel that is not in the file. It is now outside.`)
   }
   for (const [kind, containers] of [
     ['loop', document.loops],
@@ -26,7 +26,7 @@ export function parentsOf(document: SimDocument): { parents: Map<string, string>
   const parents = withoutCycles(wanted)
   for (const id of wanted.keys()) {
     if (parents.has(id)) continue
-    notes.push(`"${blocks.get(id)?.name || id}" was inside itself, because the containers form a cycle.`)
+    notes.push(`"${blocks.get(id)?.name || id}" was inside itself in the file. It is now outside.`)
   }
   return { parents, notes }
 }
@@ -36,14 +36,14 @@ function withoutCycles(wanted: ReadonlyMap<string, string>): Map<string, string>
   const parents = new Map<string, string>()
   const settled = new Set<string>()
   for (const first of wanted.keys()) {
-    const way = new Set<string>()
+    const path = new Set<string>()
     for (let id: string | undefined = first; id !== undefined && !settled.has(id); ) {
-      way.add(id)
+      path.add(id)
       const parent = wanted.get(id)
-      if (parent !== undefined && !way.has(parent)) parents.set(id, parent)
-      id = parent !== undefined && way.has(parent) ? undefined : parent
+      if (parent !== undefined && !path.has(parent)) parents.set(id, parent)
+      id = parent !== undefined && path.has(parent) ? undefined : parent
     }
-    for (const id of way) settled.add(id)
+    for (const id of path) settled.add(id)
   }
   return parents
 }
@@ -61,13 +61,15 @@ export function containerMapping(type: string): MappedBlock {
       const isFirstOfIteration = path[0] === 'results' && typeof path[1] === 'number' && path[2] === 0
       return isFirstOfIteration ? [...path.slice(0, 2), ...path.slice(3)] : path
     },
-    notes: ['Each item of its results is now the output of the last block inside, and no list of the outputs of all.'],
+    notes: [
+      'Each result is now the output of the last block inside. In Sim, it was a list of the outputs of all blocks.',
+    ],
   }
 }
 
 const loopTypes = new Set(['for', 'forEach', 'while', 'doWhile'])
 
-/** The settings of a loop, from its entry in the file or from its block. `kept`: those that belong to another kind. */
+/** The settings of a loop, from its entry in the file or from its block. `kept`: settings of the other loop types. */
 export function loopOf(block: SimBlock, entry: SimContainer | undefined): Settings {
   const { data } = block
   const settings = entry?.settings ?? {}
@@ -113,7 +115,7 @@ export function parallelOf(block: SimBlock, entry: SimContainer | undefined): Se
 
 export type Settings = { settings: Record<string, unknown>; kept: Record<string, unknown> }
 
-/** Files that we exported have it. */
+/** Only files that we exported have this setting. */
 function onErrorOf(settings: Readonly<Record<string, unknown>>): { onError?: unknown } {
   const { onError } = settings
   return onError === 'stop' || onError === 'continue' ? { onError } : {}

@@ -5,7 +5,7 @@ import type { BlockImport } from './block-import.ts'
 /** `lost`: edges that cannot exist here, kept for an export. */
 export type ImportedEdges = { edges: Edge[]; notes: string[]; lost: { edges?: SimEdge[] } }
 
-/** The edges between the imported blocks. Those to notes, and to blocks that the file does not contain, are lost. */
+/** The edges between the imported blocks. Edges to notes or to missing blocks cannot exist here. */
 export function edgesOf(sim: SimDocument, blocks: BlockImport): ImportedEdges {
   const edges: Edge[] = []
   const lost: SimEdge[] = []
@@ -29,7 +29,7 @@ export function edgesOf(sim: SimDocument, blocks: BlockImport): ImportedEdges {
     })
   }
   edges.push(...blocks.innerEdges)
-  const count = lost.length === 1 ? 'One connection leads' : `${lost.length} connections lead`
-  const notes = lost.length === 0 ? [] : [`${count} from or to blocks that the file does not contain, or notes.`]
+  const count = lost.length === 1 ? '1 connection' : `${lost.length} connections`
+  const notes = lost.length === 0 ? [] : [`Skipped ${count} from or to a note, or a block that is not in the file.`]
   return { edges, notes, lost: lost.length === 0 ? {} : { edges: lost } }
 }

@@ -1,4 +1,4 @@
-/** Gives each of many wanted texts a free one: the text itself, or one with a number. In linear time. */
+/** Makes texts unique: returns each wanted text itself, or the text with a number. Takes linear time for many texts. */
 export class FreeTexts {
   readonly #taken: Set<string>
   /** The next number for each wanted text. */

@@ -15,7 +15,7 @@ import { variablesOf } from './variables.ts'
 export type SimImport = { name: string; document: WorkflowDocument } & SimReport
 export type SimImporting = SimImport | { details: ErrorDetail[] }
 
-/** Converts a workflow file of Sim. `details` says why a value is not one. */
+/** Converts a workflow file of Sim. If the value is not such a file, `details` says why. */
 export function importSim(value: unknown): SimImporting {
   return finish(importSimInSlices(value))
 }
@@ -77,7 +77,7 @@ function sameIds({ renumbered: count }: SimDocument): string[] {
   return count === 0 ? [] : [`${blocks} had the ID of another one. Connect what has a new ID now.`]
 }
 
-/** A workflow of Sim may have several triggers of one type. */
+/** In Sim, a workflow may have several triggers of one type. */
 function sameTriggers({ blocks }: WorkflowDocument): string[] {
   const names = new Map<string, string[]>()
   for (const { type, name } of Object.values(blocks)) {
@@ -90,7 +90,7 @@ function sameTriggers({ blocks }: WorkflowDocument): string[] {
     .filter((list) => list.length > 1)
     .map((list) => {
       const shown = list.slice(0, 20).join(', ')
-      return `A workflow has at most one trigger of each type. Keep one of these, or move others to other workflows: ${shown}.`
+      return `A workflow can have only one trigger of each type. Keep one of these and move the others to other workflows: ${shown}.`
     })
 }
 

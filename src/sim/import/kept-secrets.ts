@@ -15,7 +15,7 @@ const secretName = new RegExp(
   ].join('|')})$`,
   'i',
 )
-/** Tokens that only continue a list. */
+/** Pagination tokens, which are not secrets. */
 const harmlessToken = /(?:page|next|sync|continuation|continue|cursor)_?token$/i
 
 /** Texts that are secrets, whatever their names are: the value of a header, and addresses that accept messages. */
@@ -26,7 +26,7 @@ const secretText =
 const passwordInAddress = /:\/\/([^\s:@/]*):([^\s@/]+)@/g
 
 /**
- * Removes secrets from the parts of a block that the import keeps without effect: nothing encrypts these parts.
+ * Removes secrets from the parts of a block that the import keeps without effect: these parts are not encrypted.
  * Variables and references stay. Returns a sentence for the report if there were secrets.
  */
 export function removeKeptSecrets(block: Block): string | undefined {
@@ -52,7 +52,7 @@ export function keepWithoutSecrets(values: Record<string, unknown>): {
 
 function sentenceAbout(names: ReadonlySet<string>): string | undefined {
   const list = [...names].slice(0, 20).join(', ')
-  return names.size === 0 ? undefined : `The file contains secrets in ${list}. They were not kept.`
+  return names.size === 0 ? undefined : `The file contains secrets in ${list}. The import did not keep them.`
 }
 
 function withoutSecrets(value: unknown, names: Set<string>, name = ''): unknown {
@@ -89,7 +89,7 @@ function withoutPassword(text: string, name: string, names: Set<string>): string
   })
 }
 
-/** Secrets in JSON that is written as text. */
+/** Removes secrets from JSON inside a text. */
 function withoutInner(text: string, names: Set<string>): string {
   if (!/^\s*[[{]/.test(text)) return text
   const inner = parseJson(text)
@@ -105,7 +105,7 @@ function isSecret(name: string, text: string): boolean {
   return (isNamed || secretText.test(text)) && isWrittenOut(text)
 }
 
-/** Whether a secret is in the text itself, and not in a variable or another block. */
+/** Whether the text is the secret itself, and not a reference to a variable or another block. */
 function isWrittenOut(text: string): boolean {
   return text.trim() !== '' && !/\{\{[^{}]*\}\}|<[A-Za-z][^<>\s]*>/.test(text) && !/^\s*<[^<>]+>\s*$/.test(text)
 }

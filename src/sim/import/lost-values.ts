@@ -1,21 +1,21 @@
 import { isObject } from '../../domain/run/input.ts'
 import { parseJson } from './sim-values.ts'
 
-/** Sub-blocks whose values become something else: a name without its prefix, a cron expression, a duration. */
+/** Sub-blocks whose values the mappers convert: to a name without its prefix, a cron expression, a duration. */
 const converted = new Set([
   ...['model', 'method', 'language', 'dataMode', 'startWorkflow', 'requireAuth', 'memoryType', 'status', 'timeout'],
   ...['scheduleType', 'minutesInterval', 'hourlyMinute', 'dailyTime', 'weeklyDay', 'weeklyDayTime', 'monthlyDay'],
   ...['monthlyTime', 'scheduleTime', 'timezone', 'timeValue', 'timeUnit', 'timeUnitLong', 'async', 'maxTokens'],
 ])
 
-/** Members that only Sim's editor needs, and those that become something else. */
-const uninteresting = new Set(['id', 'type', 'role', 'collapsed', 'isExpanded', 'showTags', 'showEnvVars'])
+/** Members that only Sim's editor uses, and members that the mappers convert. */
+const ignored = new Set(['id', 'type', 'role', 'collapsed', 'isExpanded', 'showTags', 'showEnvVars'])
 
 const usualTitle = /^\s*(?:if|else if|else|route \d+)\s*$/i
 
 /**
- * The sub-blocks with texts that are not in the parts that a mapper made of them. It is in linear time, so it finds a
- * text only if it is a whole value, a line, or the name or value of a line.
+ * The sub-blocks with texts that do not occur in the mapper's result. To take linear time, it finds a text only if it
+ * is a whole value, a line, or the name or value of a line.
  */
 export function lostValues(values: ReadonlyMap<string, unknown>, found: unknown): [id: string, value: unknown][] {
   let known: Set<string> | undefined
@@ -43,7 +43,7 @@ function partsOf(value: unknown): Set<string> {
   return parts
 }
 
-/** All texts, numbers and truth values in a value, and in JSON inside its texts. `isOurs`: names of members too. */
+/** All texts, numbers and booleans in a value, and in JSON inside its texts. `isOurs`: names of members too. */
 function* textsIn(value: unknown, isOurs = false): Generator<string> {
   if (typeof value === 'number' || typeof value === 'boolean') {
     if (isOurs || typeof value === 'number') yield String(value)
@@ -56,7 +56,7 @@ function* textsIn(value: unknown, isOurs = false): Generator<string> {
   else if (isObject(value)) {
     for (const [name, member] of Object.entries(value)) {
       if (isOurs) yield name
-      if (isOurs || !uninteresting.has(name)) yield* textsIn(member, isOurs)
+      if (isOurs || !ignored.has(name)) yield* textsIn(member, isOurs)
     }
   }
 }

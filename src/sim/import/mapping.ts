@@ -8,7 +8,7 @@ import type { SimValues } from './sim-values.ts'
  */
 export type BlockToMap = {
   block: SimBlock
-  /** The sub-blocks. What a mapper does not take is kept with the block, and the report says so. */
+  /** The sub-blocks. The import keeps the values that a mapper does not take with the block, and reports them. */
   values: SimValues
   document: SimDocument
 }
@@ -20,25 +20,22 @@ export type Mapping = MappedBlock | Placeholder
 export type MappedBlock = {
   type: string
   params: Record<string, unknown>
-  /** Blocks that follow, each connected to the one before. Edges leave the last one. */
+  /** Blocks that follow, each connected to the one before. The block's outgoing edges start at the last one. */
   then?: readonly FollowingBlock[]
-  /** Our handle for an edge that leaves the block. The handle of the edge, or else `source`, if this is absent. */
+  /** Our handle for an outgoing edge. If this is absent: the handle of the edge, or `source`. */
   handle?(edge: SimEdge): string
-  /**
-   * Where the value behind a path of the original's outputs is now: a path of our outputs. `undefined` if there is no
-   * such value. The same path if this is absent.
-   */
+  /** Translates a path of the original's outputs; undefined if we have no such output. Absent: paths are equal. */
   output?(path: readonly PathStep[]): readonly PathStep[] | undefined
   credentials?: readonly WantedCredential[]
-  /** Whole sentences about what differs from before. The report names the block in front of them. */
+  /** Whole sentences about the differences. The report puts the block's name in front of them. */
   notes?: readonly string[]
   /** Values for the export that have no place in `params`, such as the ID of a condition's last branch. */
   kept?: Readonly<Record<string, unknown>>
-  /** Parts that cannot be part of our block, such as tools of an agent. Each becomes a placeholder block beside it. */
+  /** Parts without a place in our block, such as tools that agents cannot call. Each becomes a placeholder block. */
   beside?: readonly PlaceholderBeside[]
 }
 
-/** `suffix`: makes the ID from that of the first block. `leaves`: the handle at which the next block is connected. */
+/** `suffix`: follows the first block's ID in this block's ID. `leaves`: the handle at which the next block starts. */
 export type FollowingBlock = {
   suffix: string
   name: string
@@ -47,7 +44,7 @@ export type FollowingBlock = {
   leaves?: string
 }
 
-/** `suffix`: as above. `values`: say where the export puts the part. `leaves`: the handle that leads to it, if any. */
+/** `suffix`: as above. `values`: tell the export where the part belongs. `leaves`: the handle that leads to it. */
 export type PlaceholderBeside = {
   suffix: string
   name: string
@@ -67,7 +64,7 @@ export type Placeholder = { needs: string }
 /** A credential that the workspace must have, because a block names it. The user fills it in. */
 export type WantedCredential = { name: string; kind?: string }
 
-/** The result for a tool of an agent. A tool that cannot be one becomes a placeholder block beside the agent. */
+/** The result for a tool of an agent. A tool that our agent cannot call becomes a placeholder beside the agent. */
 export type ToolMapping = MappedTool | Placeholder
 
 /** `tool`: an entry of the parameter `tools` of our agent. */

@@ -3,7 +3,7 @@ import { FreeTexts } from './free-texts.ts'
 
 const charsMax = 200
 
-/** Names and IDs for imported blocks: valid, unique, and the same as before wherever possible. */
+/** Names and IDs for imported blocks: valid, unique, and the same as in the file if possible. */
 export class Names {
   /** References ignore case and spaces, so two names must differ in more than that. */
   readonly #names = new FreeTexts([], normaliseName)

@@ -4,7 +4,7 @@ import { type SimBlock, textOf } from '../sim-document.ts'
 const charsMax = 20_000
 const colors = new Set(['yellow', 'green', 'blue', 'purple', 'red', 'gray'])
 
-/** A note block as notes on the canvas. A long one becomes several. */
+/** Converts a note block to notes on the canvas. A long text becomes several notes. */
 export function notesOf(id: string, block: SimBlock): Note[] {
   const { values, position, data } = block
   const content = textOf(values.get('content'))

@@ -3,24 +3,22 @@ import type { BlockOrigin } from '../../domain/workflow/workflow.ts'
 import type { SimBlock } from '../sim-document.ts'
 import { parseJson } from './sim-values.ts'
 
-/** The members of a block that our document has in another form, and those that only Sim's canvas needs. */
+/** The members of a block that our document stores elsewhere, and members that only Sim's canvas uses. */
 const elsewhere = new Set(['id', 'name', 'position', 'enabled', 'outputs', 'height', 'layout', 'isWide'])
 
-/** The content of a block that a placeholder keeps. */
+/** The content of the original block, for a placeholder. */
 export function originalOf({ original }: SimBlock): Record<string, unknown> {
   return Object.fromEntries(Object.entries(original).filter(([name]) => !elsewhere.has(name)))
 }
 
-/**
- * The sub-block `millrace`, with which our exports complete a block: parameters that Sim's format does not have, and
- * the type of a block that Sim does not know.
- */
+/** The sub-block `millrace`, which our exports add to a block. It holds values that Sim's format cannot express. */
 export type Native = {
+  /** Our block type, if Sim has no counterpart. */
   type: string | undefined
   params: Readonly<Record<string, unknown>>
-  /** Parameters that the import adds, but the block does not have. */
+  /** Parameters that the import would add although the block does not have them. */
   without: readonly string[]
-  /** `null`: the block has none, because it did not come from Sim. Undefined: the one that the import finds. */
+  /** `null`: the block has no origin, because it did not come from Sim. Undefined: the origin that the import finds. */
   origin: BlockOrigin | null | undefined
 }
 

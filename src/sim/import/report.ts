@@ -1,13 +1,13 @@
 import type { WantedCredential } from './mapping.ts'
 
-/** Settings of Sim's editor that mean nothing in a run. They are kept without a note. */
+/** Settings that only Sim's editor uses. They are kept without a note. */
 const silent = new Set([
   ...['webhookUrlDisplay', 'triggerInstructions', 'triggerConfig', 'triggerId', 'triggerPath', 'samplePayload'],
   ...['scheduleInfo', 'scheduleConfig', 'selectedTriggerId', 'triggerSave', 'testUrl', 'testUrlExpiresAt'],
   ...['curlSetCommand', 'curlGetCommand', 'curlStreamCommand', 'verifyTestEvents', 'inputFormat', 'secretScope'],
 ])
 
-/** More notes do not help the reader. */
+/** Nobody reads more notes than this. */
 const notesMax = 500
 
 /** The members are those of the API's response. */
@@ -35,7 +35,7 @@ export class Report {
     if (shown.length === 0) return
     const list = shown.slice(0, 20).join(', ')
     const more = shown.length > 20 ? ` and ${shown.length - 20} more` : ''
-    this.note(block, `These settings are kept, but have no effect here: ${list}${more}.`)
+    this.note(block, `These settings are kept but have no effect here: ${list}${more}.`)
   }
 
   addNotes(sentences: readonly string[]): void {
@@ -57,6 +57,6 @@ export class Report {
 
   get notes(): string[] {
     const more = this.#notes.length - notesMax
-    return more <= 0 ? this.#notes : [...this.#notes.slice(0, notesMax), `There are ${more} more notes.`]
+    return more <= 0 ? this.#notes : [...this.#notes.slice(0, notesMax), `${more} more notes are not shown.`]
   }
 }

@@ -1,7 +1,7 @@
 import { jsonRefusal } from '../../domain/text/json.ts'
 import { textOf } from '../sim-document.ts'
 
-/** The sub-blocks of a block, by ID. It remembers which were taken, so that nothing is lost silently. */
+/** The sub-blocks of a block, by ID. It records which values a mapper took: the import keeps and reports the others. */
 export class SimValues {
   readonly #values: ReadonlyMap<string, unknown>
   readonly #taken = new Set<string>()
@@ -11,18 +11,18 @@ export class SimValues {
     this.#values = values
   }
 
-  /** The value, which is now part of our block; undefined when it is absent. */
+  /** Takes a value for our block; undefined when it is absent. */
   take(id: string): unknown {
     this.#taken.add(id)
     return this.#values.get(id)
   }
 
-  /** The value without taking it. */
+  /** Reads a value without taking it. */
   peek(id: string): unknown {
     return this.#values.get(id)
   }
 
-  /** Takes a text; undefined when the value is absent or no text. A number or truth value becomes text. */
+  /** Takes a text; undefined when the value is absent or not text. Numbers and booleans become text. */
   text(id: string): string | undefined {
     const text = textOf(this.#values.get(id))
     if (text === '') return undefined
@@ -30,7 +30,7 @@ export class SimValues {
     return text
   }
 
-  /** Takes a number, also one that is written as text. References stay text. */
+  /** Takes a number, or text that is a number. Undefined for anything else, such as a reference. */
   number(id: string): number | undefined {
     const value = this.#values.get(id)
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -39,7 +39,7 @@ export class SimValues {
     return number
   }
 
-  /** Takes a value that may be written as JSON. Text that is not JSON is undefined, and not taken. */
+  /** Takes a value, or the value of JSON text. Other text is undefined and not taken. */
   json(id: string): unknown {
     const value = this.#values.get(id)
     const parsed = typeof value === 'string' ? parseJson(value) : value
@@ -47,7 +47,7 @@ export class SimValues {
     return parsed
   }
 
-  /** Says that a value must not be kept: it is a secret, means nothing in our block, or has another form there. */
+  /** Takes values that the import must not keep: secrets, and values without a meaning here. */
   drop(...ids: string[]): void {
     for (const id of ids) {
       this.#taken.add(id)
@@ -55,7 +55,7 @@ export class SimValues {
     }
   }
 
-  /** The values that are part of our block. */
+  /** The taken values, without the dropped ones. */
   taken(): Map<string, unknown> {
     return new Map([...this.#values].filter(([id]) => this.#taken.has(id) && !this.#dropped.has(id)))
   }

@@ -2,17 +2,17 @@ import { setMember } from '../../domain/run/input.ts'
 import type { Slices } from '../../domain/slices.ts'
 import { mayHoldSegments, normaliseName, type PathStep, segmentsOf } from '../../domain/workflow/reference.ts'
 
-/** A block that references can name. `output`: see `MappedBlock`. */
+/** A block that references can name. `output`: as in `MappedBlock`. */
 export type ReferencedBlock = {
   name: string
   output?: ((path: readonly PathStep[]) => readonly PathStep[] | undefined) | undefined
-  /** Whether all outputs were members of `response` in old files. */
+  /** Whether, in old files, all outputs were members of `response`. */
   hadResponse: boolean
 }
 
 /**
- * Translates the references in the texts of one workflow: names of blocks that have another name here, outputs that are
- * elsewhere, and run variables, whose names Sim compares without case and spaces.
+ * Translates the references in the texts of one workflow: new names of blocks, new paths of outputs, and run variables,
+ * whose names Sim compares without case and spaces.
  */
 export class Translator {
   readonly #blocks: ReadonlyMap<string, ReferencedBlock>
@@ -54,7 +54,7 @@ export class Translator {
     return translated
   }
 
-  /** Lets others work now and then. */
+  /** Ends the slice now and then, so that other work can run. */
   *#step(): Slices<void> {
     this.#steps += 1
     if (this.#steps % stepsInSlice === 0) yield
@@ -93,10 +93,10 @@ export class Translator {
 
 /** References and values that take about a millisecond. */
 const stepsInSlice = 500
-/** More problems of one block do not help the reader. */
+/** Nobody reads more problems of one block than this. */
 const problemsMax = 50
 
-/** Names that do not belong to blocks, and those that only look like references, as in HTML. */
+/** Names in references that are not the names of blocks. */
 const known = new Set(['loop', 'parallel', 'batch', 'args', 'api', 'chat', 'webhook', 'schedule', 'manual'])
 
 function isSame(a: readonly PathStep[], b: readonly PathStep[]): boolean {

@@ -72,7 +72,9 @@ describe('a hostile file', () => {
       blocks: { a: { type: 'agent', subBlocks: { messages: { value } } } },
       edges: [],
     })
-    expect(importSim(block(deep))).toEqual({ details: [{ path: '', message: expect.stringContaining('levels deep') }] })
+    expect(importSim(block(deep))).toEqual({
+      details: [{ path: '', message: expect.stringContaining('levels of nesting') }],
+    })
     const wide = Array.from({ length: 600_000 }, () => 0)
     expect(importSim(block(wide))).toEqual({ details: [{ path: '', message: expect.stringContaining('values') }] })
     const circle: Record<string, unknown> = { blocks: {} }

@@ -31,7 +31,7 @@ test('an import keeps no secret in placeholders, tools and settings without effe
   const text = JSON.stringify(result)
   expect(text).not.toContain('leak-')
   for (const kept of ['{{LINKEDIN_TOKEN}}', 'Key {{ROW_KEY}}', 'db.example', 'page-2']) expect(text).toContain(kept)
-  expect(result.notes).toContain('"database": The file contains secrets in password. They were not kept.')
+  expect(result.notes).toContain('"database": The file contains secrets in password. The import did not keep them.')
 })
 
 test('an import recognises secrets by names, headers, addresses and their own form', () => {
