@@ -368,11 +368,11 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
           name: document.name,
           mapped: [{ blockId: 'start', from: 'start_trigger', to: 'api_trigger' }],
         },
-        placeholders: [
-          { blockId: 'search', name: 'Search', from: 'knowledge', needs: 'a knowledge base, which the service lacks' },
-        ],
+        placeholders: [{ blockId: 'search', name: 'Search', from: 'knowledge', needs: 'a knowledge base' }],
         credentials: [{ name: 'slack', kind: 'bearer', for: ['tell'] }],
-        notes: ['"Start": It starts runs by the API only. If people chat with the workflow, add a chat trigger.'],
+        notes: [
+          '"Start": The trigger starts runs only through the API. If people chat with the workflow, add a chat trigger.',
+        ],
       },
     },
   },

@@ -7,12 +7,12 @@ import { objectOf } from '../sim-document.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
-/** A block in Sim's terms. `values`: of its sub-blocks. */
+/** A block in Sim's form. `values`: of its sub-blocks. */
 export type SimForm = { type: string; values: Record<string, unknown> }
 
 /**
- * The counterpart of one of our blocks in Sim; undefined if Sim has none. It need not express everything: the export
- * compares what an import would make of it, and adds what is missing.
+ * The counterpart of one of our blocks in Sim; undefined if Sim has none. The counterpart may be incomplete: the export
+ * compares the block with an import of its counterpart, and adds the missing parts.
  */
 export function simFormOf(block: Block): SimForm | undefined {
   const forms = own(formsByType, block.type)
@@ -23,7 +23,7 @@ export function simFormOf(block: Block): SimForm | undefined {
   return { type, values: { ...kept, ...forms.values(block.params ?? {}, { ...block, origin: { type } }, block) } }
 }
 
-/** `types`: in Sim; the first one is for blocks that did not come from there. */
+/** `types`: Sim's types. The first type is for blocks that did not come from Sim. */
 type Forms = { types: readonly string[]; values(params: Params, as: Block, block: Block): Record<string, unknown> }
 
 const triggerTypes = ['api_trigger', 'start_trigger', 'starter']
@@ -91,7 +91,7 @@ function modelValues(params: Params): Record<string, unknown> {
   }
 }
 
-/** The tools are added by the export, because some of them are blocks here. */
+/** Without tools: the export adds them later, because some tools are blocks here. */
 function agentValues(params: Params, _as: Block, { origin }: Block): Record<string, unknown> {
   const { systemPrompt, messages, userPrompt, responseFormat } = params
   const all = [
@@ -120,7 +120,7 @@ function conditionValues({ conditions }: Params, _as: Block, block: Block): Reco
   return { conditions: JSON.stringify([...rows, { id: elseIdOf(block), title: 'else', value }]) }
 }
 
-/** The ID of the branch that is taken when no condition is true. */
+/** The ID of the else branch. */
 export function elseIdOf({ id, origin }: Block): string {
   const kept = origin?.values?.['elseId']
   return typeof kept === 'string' ? kept : `${id}-else`
@@ -186,7 +186,7 @@ function approvalValues({ message, fields }: Params): Record<string, unknown> {
 
 const emptyBlock: Block = { id: '', type: '', name: '' }
 
-/** The import makes a line of each row: its name and its value. */
+/** The import makes one line of each row, with its name and its value. */
 function linesOf(message: string): Record<string, unknown>[] {
   return message.split('\n').map((line, index) => {
     const at = line.indexOf(': ')
@@ -195,7 +195,7 @@ function linesOf(message: string): Record<string, unknown>[] {
   })
 }
 
-/** Sim checks one thing at a time. */
+/** In Sim, the block makes one check. */
 function guardrailsValues(params: Params): Record<string, unknown> {
   const { input, checks, regex, piiEntityTypes, piiMode, threshold } = params
   const validationType = Array.isArray(checks) && checks.length === 1 ? (checks[0] as unknown) : undefined

@@ -7,7 +7,7 @@ import { simReferences, type Translate } from './references.ts'
 import { subBlocksOf } from './sub-blocks.ts'
 import { simToolsOf } from './tools.ts'
 
-/** The sub-block `millrace` of a block: see `Native`. `origin: null` says that the block has none. */
+/** The sub-block `millrace` of a block: see `Native`. `origin: null` says that the block has no origin. */
 export type Additions = {
   type?: string
   params: Readonly<Record<string, unknown>>
@@ -133,7 +133,7 @@ function* containersOf(
   return Object.fromEntries(containers)
 }
 
-/** The placeholders that an import makes of parts of a block, by that block. They become parts of it again. */
+/** The placeholders that an import made of parts of a block, by block. An export makes them parts again. */
 function partsOf({ blocks, edges }: WorkflowDocument, isWhole: (id: string) => boolean): Map<string, Block[]> {
   const touching = new Map<string, Edge[]>()
   for (const edge of edges) {

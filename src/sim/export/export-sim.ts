@@ -8,9 +8,9 @@ import { type Additions, buildExport } from './build.ts'
 export type SimExport = { version: string; exportedAt: string; state: Record<string, unknown> }
 
 /**
- * Writes a workflow in the form of Sim's exports, as far as it can express it. The parts that it cannot express are
- * added in members that Sim ignores, so that an import of the file gives an equal document. The file contains the
- * secrets that the document shows. `exportedAt`: ISO 8601.
+ * Writes a workflow in the form of Sim's exports. Members that Sim ignores hold the parts that this form cannot
+ * express: an import of the file must return an equal document. The file contains the secrets that the document shows.
+ * `exportedAt`: ISO 8601.
  */
 export function exportSim(document: WorkflowDocument, exportedAt: string): SimExport {
   return finish(exportSimInSlices(document, exportedAt))
@@ -37,7 +37,7 @@ function additionsOf(document: WorkflowDocument, again: WorkflowDocument | undef
     const part = block.origin?.values?.['of']
     if (other?.type !== block.type || (block.type === 'placeholder' && !sameValue(other, block))) {
       whole(id)
-      // The part of an agent that an import would not make again has to be a block of its own.
+      // If an import would not make this part of an agent again, the part must stay a block of its own.
       if (typeof part === 'string') whole(part)
       continue
     }
@@ -50,7 +50,7 @@ function additionsOf(document: WorkflowDocument, again: WorkflowDocument | undef
   }
   const edges = new Map((again?.edges ?? []).map((edge) => [edge.id, edge]))
   for (const edge of document.edges) if (!sameValue(edges.get(edge.id), edge)) whole(edge.source)
-  // A block that is written whole has no parts: an import does not read its tools.
+  // A block that is written as a whole has no parts, because an import does not read its tools.
   for (const [id, { type, origin }] of Object.entries(document.blocks)) {
     const of = origin?.values?.['of']
     const isPart = type === 'placeholder' && typeof of === 'string'

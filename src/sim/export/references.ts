@@ -5,10 +5,10 @@ import { mayHoldSegments, normaliseName, type PathStep, segmentsOf } from '../..
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { written } from '../import/translate.ts'
 
-/** Translates a value. A text of megabytes may have a hundred thousand references, so others have turns meanwhile. */
+/** Translates a value. In slices, because a text of megabytes may have a hundred thousand references. */
 export type Translate = (value: unknown) => Slices<unknown>
 
-/** Translates the references in values to the outputs that the blocks have in Sim. */
+/** Translates the references in values to the paths that the outputs have in Sim. */
 export function simReferences({ blocks }: WorkflowDocument, isExported: (id: string) => boolean): Translate {
   const byName = new Map(Object.values(blocks).map((block) => [normaliseName(block.name), block]))
   let steps = 0

@@ -1,6 +1,6 @@
 import { own } from '../../domain/edits/same-value.ts'
 
-/** The types of Sim's sub-blocks, by ID. All others are one line of text. */
+/** The types of Sim's sub-blocks, by ID. All other sub-blocks are one line of text. */
 const types: Readonly<Record<string, string>> = {
   ...{ code: 'code', body: 'code', data: 'code', responseFormat: 'code', responseBody: 'code' },
   ...{ messages: 'messages-input', tools: 'tool-input', notification: 'tool-input', inputFormat: 'input-format' },

@@ -3,8 +3,8 @@ import type { Block } from '../../domain/workflow/workflow.ts'
 import { objectOf } from '../sim-document.ts'
 
 /**
- * The tools of an agent, with those that are placeholders here in their places. Tools that Sim does not have are left
- * out; the sub-block `millrace` has them.
+ * The tools of an agent in their original order, including tools that are placeholders here. Skips tools that Sim does
+ * not have: the sub-block `millrace` has them.
  */
 export function simToolsOf(agent: Block, placeholders: readonly Block[]): { tools?: unknown[] } {
   const { tools } = agent.params ?? {}

@@ -8,7 +8,7 @@ import { outputsBy } from './outputs.ts'
 import { readAll } from './read.ts'
 import type { OperationRule, RequestRule, ServiceRules } from './rule.ts'
 
-/** A call of a service: the parameters of an `operation` or `api` block, and what the report says about it. */
+/** A call of a service: the parameters of an `operation` or `api` block, and the notes for the report. */
 export type Call = {
   type: 'operation' | 'api'
   params: Record<string, unknown>
@@ -17,10 +17,10 @@ export type Call = {
   notes: string[]
 }
 
-/** Sub-blocks that only Sim's editor reads. */
+/** Sub-blocks that only Sim's editor uses. */
 const editorOnly = ['operation', 'authMethod', 'destinationType', 'messageFormat', 'inputMethod', 'triggerConfig']
 
-/** The call that a block or a tool makes, or why it cannot be made. */
+/** The call that a block or a tool makes, or the reason why we cannot make it. */
 export function callOf(rules: ServiceRules, values: SimValues, chosen?: string): Call | { needs: string } {
   const operation = chosen || textOf(values.peek('operation')) || rules.usual
   const key = rules.choose?.(operation, values) ?? operation
@@ -45,7 +45,7 @@ export function callOf(rules: ServiceRules, values: SimValues, chosen?: string):
   }
 }
 
-/** A block of a service. */
+/** Maps a block of a service. */
 export function mapByRules(rules: ServiceRules, { block, values: all }: BlockToMap): Mapping {
   const used = valuesInMode(block.values, objectOf(block.data['canonicalModes']), '')
   const values = used.size === block.values.size ? all : new SimValues(used)

@@ -3,12 +3,12 @@ import type { SimValues } from '../import/sim-values.ts'
 import { textOf } from '../sim-document.ts'
 import type { ServiceRules } from './rule.ts'
 
-/** The sub-blocks with the ID of an account that is connected in Sim. It means nothing outside of Sim. */
+/** The sub-blocks with the ID of an account that is connected in Sim. The ID has no meaning outside of Sim. */
 const accounts = ['credential', 'manualCredential', 'oauthCredential', 'serviceAccountCredential', 'triggerCredentials']
 
 /**
- * The credential that a block of a service needs. Its name tells accounts and keys of the same service apart, so that
- * two blocks share a credential if they shared it in Sim. A secret itself never becomes part of the document.
+ * The credential that a block of a service needs. Each account and each key of a service has its own name, so that two
+ * blocks share a credential exactly if they shared it in Sim. A secret must never become part of the document.
  */
 export function credentialFor(
   rules: Pick<ServiceRules, 'connector' | 'service' | 'credential' | 'credentialNotes'>,
@@ -25,7 +25,7 @@ export function credentialFor(
   if (variable !== undefined) notes.push(`The secret of the credential "${name}" was {{${variable}}} in Sim.`)
   else if (secret !== undefined) {
     notes.push(
-      `The file contains a secret for ${rules.service}. It was not kept: enter it in the credential "${name}".`,
+      `The file contains a secret for ${rules.service}. The import did not keep it: enter it in the credential "${name}".`,
     )
   }
   return { credential: { name, kind }, notes }

@@ -1,8 +1,8 @@
 import { isGiven } from './read.ts'
 
 /**
- * The values without the choices from lists that a text of the advanced mode has replaced: without `channel` when the
- * author has entered `manualChannel`. Sim keeps the old choice in the file. `prefix`: in front of the names of modes.
+ * Removes the old choices of fields in advanced mode: `channel` if the author has entered `manualChannel`. Sim keeps
+ * the old choice in the file. `prefix`: precedes the name of a field in `modes`.
  */
 export function valuesInMode(
   values: ReadonlyMap<string, unknown>,

@@ -2,8 +2,8 @@ import { isObject } from '../../domain/run/input.ts'
 import { parseJson, type SimValues } from '../import/sim-values.ts'
 
 /**
- * The values that a mapper has taken, but that our parameters do not contain as they are: converted ones, choices of
- * Sim's editor, and accounts of Sim. The document keeps them for people and for an export. Secrets are left out.
+ * The values that a mapper took and that our parameters do not contain unchanged: converted values, choices of Sim's
+ * editor, and accounts of Sim. The document keeps them for people and for an export, but never secrets.
  */
 export function keptOf(
   all: ReadonlyMap<string, unknown>,
@@ -22,7 +22,7 @@ export function keptOf(
   )
 }
 
-/** A list or an object, also one that is written as text. */
+/** A list or an object, or the JSON text of one. */
 function jsonIn(value: unknown): unknown {
   const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJson(value) : value
   return isObject(parsed) || Array.isArray(parsed) ? parsed : undefined

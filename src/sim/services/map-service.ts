@@ -10,7 +10,7 @@ import { servicesByType } from './services.ts'
 import { mapTrigger } from './triggers.ts'
 import { mapWebhookRequest } from './webhook-request.ts'
 
-/** Maps a block of a service, and a trigger of one. Undefined for types that this does not know. */
+/** Maps a block or a trigger of a service. Undefined for unknown types. */
 export function mapService(input: BlockToMap): Mapping | undefined {
   const { block } = input
   if (block.triggerMode) return mapTrigger(input) ?? { needs: triggerNeeds(block.type) }
@@ -21,7 +21,7 @@ export function mapService(input: BlockToMap): Mapping | undefined {
   return needs === undefined ? undefined : { needs }
 }
 
-/** Maps a tool of an agent that calls a service. Undefined for types that this does not know. */
+/** Maps a tool of an agent that calls a service. Undefined for unknown types. */
 export function mapServiceTool(tool: SimTool, agent: SimBlock): ToolMapping | undefined {
   const rules = servicesByType.get(tool.type)
   if (!rules) {
@@ -48,6 +48,6 @@ export function mapServiceTool(tool: SimTool, agent: SimBlock): ToolMapping | un
 function triggerNeeds(type: string): string {
   return (
     `a trigger for "${type.slice(0, 100)}": a webhook trigger if the service can send requests, or else a schedule ` +
-    'and a block that looks for what is new'
+    'and a block that reads new items'
   )
 }

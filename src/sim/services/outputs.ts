@@ -1,6 +1,6 @@
 import { type PathStep, parsePath } from '../../domain/workflow/reference.ts'
 
-/** Translates paths of outputs by a table of a rule: by its longest entry that begins the path. */
+/** Translates a path with the outputs of a rule: the longest entry with which the path begins counts. */
 export function outputsBy(
   table: Readonly<Record<string, string>>,
 ): (path: readonly PathStep[]) => readonly PathStep[] | undefined {

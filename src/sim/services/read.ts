@@ -6,7 +6,7 @@ import { textOf } from '../sim-document.ts'
 /** Reads the value of one parameter from the sub-blocks of a block. Undefined when none of them has a value. */
 export type Read = (values: SimValues) => unknown
 
-/** The first sub-block that has a value, as it is. Further IDs are those of the other input modes and versions. */
+/** The value of the first sub-block that has one. The other IDs are for other input modes and versions. */
 export function from(...ids: readonly string[]): Read {
   return (values) => {
     const id = ids.find((each) => isGiven(values.peek(each)))
@@ -14,22 +14,22 @@ export function from(...ids: readonly string[]): Read {
   }
 }
 
-/** The same, as text. A number or truth value becomes text. */
+/** The same, as text. Numbers and booleans become text. */
 export function text(...ids: readonly string[]): Read {
   return then(from(...ids), (value) => (typeof value === 'object' ? value : textOf(value)))
 }
 
-/** JSON that is written as text becomes its value. A text with references outside of JSON texts stays as it is. */
+/** The value of JSON text. Text that is not JSON, such as text with references, stays unchanged. */
 export function json(...ids: readonly string[]): Read {
   return then(from(...ids), (value) => (typeof value === 'string' ? (parseJson(value) ?? value) : value))
 }
 
-/** A list: of JSON, or of texts between commas. */
+/** A list, from JSON or from texts between commas. */
 export function list(...ids: readonly string[]): Read {
   return then(from(...ids), listOf)
 }
 
-/** A number. A text with references stays as it is. */
+/** A number. Text with references stays unchanged. */
 export function number(...ids: readonly string[]): Read {
   return then(from(...ids), (value) => {
     const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -37,7 +37,7 @@ export function number(...ids: readonly string[]): Read {
   })
 }
 
-/** A truth value. A text with references stays as it is. */
+/** A boolean. Text with references stays unchanged. */
 export function flag(...ids: readonly string[]): Read {
   return then(from(...ids), (value) => (value === 'true' ? true : value === 'false' ? false : value))
 }
@@ -46,7 +46,7 @@ export function fixed(value: unknown): Read {
   return () => value
 }
 
-/** Converts what another read finds. */
+/** Converts the value that another read returns. */
 export function then(read: Read, convert: (value: unknown) => unknown): Read {
   return (values) => {
     const value = read(values)
@@ -54,7 +54,7 @@ export function then(read: Read, convert: (value: unknown) => unknown): Read {
   }
 }
 
-/** An object of the members that have a value; undefined when none has. */
+/** An object with the members that have a value; undefined when none has a value. */
 export function object(members: Readonly<Record<string, Read>>): Read {
   return (values) => {
     const found = readAll(members, values)
@@ -67,7 +67,7 @@ export function readAll(members: Readonly<Record<string, Read>>, values: SimValu
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
 }
 
-/** Whether an author has set it. An empty list or object is none. */
+/** Whether an author has set a value. Empty lists and objects do not count. */
 export function isGiven(value: unknown): boolean {
   if (value === undefined || value === null) return false
   if (typeof value === 'string') return value.trim() !== ''
@@ -75,7 +75,7 @@ export function isGiven(value: unknown): boolean {
   return !isObject(value) || Object.keys(value).length > 0
 }
 
-/** Whether a text has its value only in a run. */
+/** Whether a text contains references, so that its value is known only in a run. */
 export function isOpen(value: unknown): boolean {
   return typeof value === 'string' && mayHoldSegments(value)
 }

@@ -3,10 +3,7 @@ import type { SimTool } from '../sim-document.ts'
 import type { Call } from './apply-rule.ts'
 import type { RequestRule, ServiceRules } from './rule.ts'
 
-/**
- * A request as a tool of an agent. The model fills in the members that the request needs and the author has left empty,
- * mostly as texts.
- */
+/** A request as a tool of an agent. The model fills in the required members that the author has left empty. */
 export function requestTool(rules: ServiceRules, call: Call, tool: SimTool): Record<string, unknown> {
   const { path = {}, query = {}, asks = Object.keys(path) } = call.rule as RequestRule
   const { params } = call
@@ -43,7 +40,7 @@ export function requestTool(rules: ServiceRules, call: Call, tool: SimTool): Rec
 
 const texts = { type: 'array', items: { type: 'string' } }
 
-/** Members of a body that are no text. */
+/** The members of bodies that are not text. */
 const schemas: Readonly<Record<string, unknown>> = {
   ...{ urls: texts, to: texts, labels: texts, assignees: texts, ids: texts },
   messages: { type: 'array', items: { type: 'object' }, description: 'Messages with role and content.' },

@@ -3,7 +3,7 @@ import type { BlockToMap, MappedBlock } from '../import/mapping.ts'
 import { textOf } from '../sim-document.ts'
 import { keptOf } from './kept.ts'
 
-/** How a service proves that it has sent a request, as a webhook trigger checks it. `none`: we cannot check it. */
+/** How a webhook trigger checks that a service has sent a request. `none`: it cannot check this service. */
 type Proof =
   | { type: 'signature'; scheme: 'github' | 'stripe' | 'slack'; variable: string }
   | { type: 'header'; name: string; variable: string }
@@ -14,7 +14,7 @@ type TriggerRules = {
   proof: Proof
   /** Sub-blocks that hold the secret. */
   secrets: readonly string[]
-  /** Where Sim's outputs are now. The body of the request has the others. */
+  /** Our paths of Sim's outputs. All other outputs are in the body of the request. */
   outputs?: Readonly<Record<string, readonly PathStep[]>>
   notes?: readonly string[]
 }
@@ -66,7 +66,7 @@ const triggers: Readonly<Record<string, TriggerRules>> = {
       sender: ['body', 'message', 'from'],
     },
     notes: [
-      'Sim registers the address with Telegram. Do so yourself: call "setWebhook" with the address and the secret.',
+      'Sim registered the address with Telegram. Register the new one: call "setWebhook" with the address and the secret.',
     ],
   },
   linear: { service: 'Linear', proof: { type: 'none' }, secrets: ['webhookSecret'] },
@@ -74,7 +74,7 @@ const triggers: Readonly<Record<string, TriggerRules>> = {
   typeform: { service: 'Typeform', proof: { type: 'none' }, secrets: ['secret'] },
 }
 
-/** Sub-blocks that only Sim's editor reads. */
+/** Sub-blocks that only Sim's editor uses. */
 const editorOnly = [
   ...['triggerId', 'webhookUrlDisplay', 'triggerInstructions', 'triggerSave', 'samplePayload', 'triggerConfig'],
   ...[
@@ -88,7 +88,7 @@ const editorOnly = [
   ],
 ]
 
-/** A block of a service that starts runs when the service calls. Undefined if the service has no such trigger here. */
+/** Maps a block that starts runs when a service calls. Undefined if we have no rules for the service. */
 export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefined {
   const base = block.type.replace(/_v\d+$/, '')
   const rules = Object.hasOwn(triggers, base) ? triggers[base] : undefined
@@ -105,12 +105,12 @@ export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefin
     params: { methods: ['POST'], authentication },
     output: (path) => outputOf(rules, path),
     notes: [
-      `Its address is a new one. Enter it in ${service}.`,
+      `The trigger has a new address. Enter it in ${service}.`,
       ...said,
       ...notes,
       ...(chosen !== '' && only === undefined
         ? [
-            `In Sim, it started runs for "${chosen}" only. Select these events in ${service}, or check them in a condition.`,
+            `In Sim, it started runs only for "${chosen}". Select these events in ${service}, or check for them in a condition.`,
           ]
         : []),
     ],
@@ -121,13 +121,13 @@ export function mapTrigger({ block, values }: BlockToMap): MappedBlock | undefin
 
 function authenticationBy(proof: Proof, service: string, secret: string | undefined) {
   if (proof.type === 'none') {
-    const warning = `Signatures of ${service} cannot be checked: anyone who knows the address can start runs.`
+    const warning = `The trigger cannot check the signatures of ${service}: anyone who knows the address can start runs.`
     return { authentication: { type: 'none' }, said: [warning] }
   }
   const variable = secret?.match(/^\s*\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}\s*$/)?.[1]
   const used = variable ?? proof.variable
   const value = `{{${used}}}`
-  const said = variable ? [] : [`Set the variable ${used} of the workspace to the secret that you enter in ${service}.`]
+  const said = variable ? [] : [`Set the variable ${used} in the workspace to the secret that you enter in ${service}.`]
   const authentication =
     proof.type === 'signature'
       ? { type: 'signature', scheme: proof.scheme, secret: value }
@@ -147,7 +147,7 @@ function outputOf({ outputs = {} }: TriggerRules, path: readonly PathStep[]): re
 /** `isTrue`: a path in the body that must be true. */
 type GithubEvent = readonly [event: string, action?: string, isTrue?: string]
 
-/** The event and action of GitHub's webhooks for the triggers of Sim that stand for one of them. */
+/** The event and the action of GitHub's webhooks, by Sim's trigger for them. */
 const githubEvents: Readonly<Record<string, GithubEvent>> = {
   github_issue_opened: ['issues', 'opened'],
   github_issue_closed: ['issues', 'closed'],
@@ -166,7 +166,7 @@ function githubEvent(trigger: string): GithubEvent | undefined {
   return Object.hasOwn(githubEvents, trigger) ? githubEvents[trigger] : undefined
 }
 
-/** A condition behind the trigger, because GitHub sends every event to the same address. */
+/** Adds a condition after the trigger, because GitHub sends every event to the same address. */
 function onlyFor([event, action, isTrue]: GithubEvent, name: string): Partial<MappedBlock> {
   const expression = [
     `<${name}.headers["x-github-event"]> === "${event}"`,
@@ -174,7 +174,7 @@ function onlyFor([event, action, isTrue]: GithubEvent, name: string): Partial<Ma
     ...(isTrue === undefined ? [] : [`<${name}.body.${isTrue}> === true`]),
   ].join(' && ')
   return {
-    // biome-ignore lint/suspicious/noThenProperty: a list of blocks, which nobody awaits.
+    // biome-ignore lint/suspicious/noThenProperty: a list of blocks, which no code awaits.
     then: [
       {
         suffix: 'events',

@@ -17,7 +17,7 @@ type MappedTools = {
 /** The most tools of our agent. */
 const toolsMax = 100
 
-/** The tools of an agent. Those that our agent cannot call become placeholders beside it. */
+/** Maps the tools of an agent. Tools that our agent cannot call become placeholders beside it. */
 export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
   const mapped: MappedTools = { tools: [], beside: [], credentials: [], notes: [], kept: {} }
   const list = values.json('tools')
@@ -26,7 +26,9 @@ export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
   const all: unknown[] = Array.isArray(list) ? list : []
   if (all.length > toolsMax) {
     mapped.kept['toolsBeyond'] = all.slice(toolsMax)
-    mapped.notes.push(`It has ${all.length} tools; an agent has at most ${toolsMax} here. The others are kept.`)
+    mapped.notes.push(
+      `It had ${all.length} tools. An agent can have only ${toolsMax} here; the others are kept but have no effect.`,
+    )
   }
   for (const [index, entry] of all.slice(0, toolsMax).entries()) {
     const tool = readSimTool(entry)
@@ -43,7 +45,7 @@ export function mapTools(values: SimValues, agent: SimBlock): MappedTools {
     mapped.notes.push(...(mapping.notes ?? []))
     if (usage === 'force' || usage === 'none') {
       const before = usage === 'force' ? 'had to call' : 'never called'
-      mapped.notes.push(`In Sim, the model ${before} the tool "${tool.title || name}". Now it decides by itself.`)
+      mapped.notes.push(`In Sim, the model ${before} the tool "${tool.title || name}". Now the model decides.`)
     }
     const { params: _, ...others } = tool.original
     settings.push({ index, ...others, ...(mapping.kept ? { params: mapping.kept } : {}) })
@@ -64,7 +66,7 @@ function toolOf(tool: SimTool, agent: SimBlock): ToolMapping {
       return { needs: `a workflow with the code of the custom tool "${tool.title}" in a function block, as a tool` }
     case 'mcp':
     case 'mcp-server':
-      return { needs: 'a client for MCP servers, which agents do not have yet' }
+      return { needs: 'a client for MCP servers, which agents do not have' }
     case 'function':
       return { needs: 'a workflow with a function block, as a tool: agents cannot write and run code themselves' }
     default:
@@ -79,12 +81,12 @@ function workflowTool(tool: SimTool): ToolMapping {
   const description = textOf(tool.params['description']) || textOf(tool.original['description'])
   return {
     tool: { type: 'workflow', workflowId, ...(description === '' ? {} : { description }) },
-    notes: [`Its tool "${tool.title}" calls the workflow ${workflowId} of Sim. Choose the imported workflow instead.`],
+    notes: [`The tool "${tool.title}" calls the workflow ${workflowId} of Sim. Choose the imported workflow instead.`],
     ...(Object.keys(kept).length > 0 ? { kept } : {}),
   }
 }
 
-/** The model gives what the author has left empty. */
+/** The model fills in the URL and the body if the author left them empty. */
 function apiTool(tool: SimTool): ToolMapping {
   const values = new SimValues(new Map(Object.entries(tool.params)))
   const request = apiRequestOf(values)

@@ -14,7 +14,7 @@ export function mapAgent({ block, values }: BlockToMap): MappedBlock {
   if (memory !== undefined) {
     kept['memoryType'] = memory
     params['history'] = memory !== 'none'
-    if (memory !== 'none') notes.push('It remembers the conversation only if a chat trigger starts the run.')
+    if (memory !== 'none') notes.push('The agent remembers the conversation only if a chat trigger starts the run.')
   }
   const format = values.json('responseFormat')
   if (isObject(format) && Object.keys(format).length > 0) {
@@ -37,7 +37,7 @@ export function mapAgent({ block, values }: BlockToMap): MappedBlock {
   }
 }
 
-/** Files have the schema alone, as `{ name, schema }`, or as `{ type, json_schema: { name, schema } }`. */
+/** In files, the format is the schema, `{ name, schema }`, or `{ type, json_schema: { name, schema } }`. */
 function schemaIn(format: Record<string, unknown>): { schema: Record<string, unknown>; options: object } {
   const { json_schema: wrapped, ...outer } = format
   const { schema, ...options } = isObject(wrapped) ? { ...outer, ...wrapped } : format

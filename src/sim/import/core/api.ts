@@ -9,7 +9,7 @@ export function mapApi({ values }: BlockToMap): MappedBlock {
   return {
     type: 'api',
     params: { ...params, ...(isWithoutUrl ? { url: '' } : {}) },
-    notes: isWithoutUrl ? ['The file has no URL for it. Enter one.'] : [],
+    notes: isWithoutUrl ? ['The file has no URL for this block. Enter one.'] : [],
   }
 }
 
@@ -40,7 +40,7 @@ export function apiRequestOf(values: SimValues): Record<string, unknown> {
   return params
 }
 
-/** Text that cannot be JSON, and forms. `undefined`: JSON, the default. */
+/** The body type of text that cannot be JSON, and of forms. Undefined for JSON, the default. */
 function typeOf(headers: readonly Row[] | undefined, body: unknown): string | undefined {
   const type = headers?.find(({ key }) => key.toLowerCase() === 'content-type')?.value
   if (typeof type === 'string' && /^\s*application\/x-www-form-urlencoded/i.test(type)) {

@@ -7,7 +7,7 @@ import { modelParametersOf } from './models.ts'
 
 type SimBranch = { id: string; title: string; value: unknown; more: Record<string, unknown> }
 
-/** Sim lists the branch that is taken otherwise as the last condition, with the title "else". */
+/** In Sim, the else branch is the last condition, with the title "else". */
 export function mapCondition({ values }: BlockToMap): MappedBlock {
   const branches = branchesOf(values.json('conditions'))
   const otherwise = branches.findLast(({ title }) => title.trim().toLowerCase() === 'else')
@@ -28,7 +28,7 @@ export function mapCondition({ values }: BlockToMap): MappedBlock {
     params: { conditions },
     handle: (edge) => branchHandle(edge, 'condition-', handles),
     output: (path) => renamed(path, { conditionResult: 'result', selectedOption: 'branch', selectedPath: undefined }),
-    notes: conditions.length === 0 ? ['The file has no conditions for it. Enter at least one.'] : [],
+    notes: conditions.length === 0 ? ['The file has no conditions for this block. Enter at least one.'] : [],
     kept: {
       ...(otherwise ? { elseId: otherwise.id } : {}),
       ...(otherwise && textOf(otherwise.value) !== '' ? { elseValue: otherwise.value } : {}),
@@ -42,7 +42,7 @@ function isUsualTitle(title: string, isFirst: boolean): boolean {
   return usual.includes(title.trim().toLowerCase())
 }
 
-/** The first router of Sim has one route for each edge: the model chooses the next block. */
+/** Version 1 of Sim's router has one route for each edge: the model chooses the next block. */
 export function mapRouter({ block, values, document }: BlockToMap): MappedBlock {
   const { params, notes } = modelParametersOf(values)
   const outgoing = document.outgoing.get(block.id) ?? []
@@ -98,7 +98,7 @@ function branchesOf(list: unknown): SimBranch[] {
   })
 }
 
-/** An ID for each branch that our blocks accept: its own, if possible. */
+/** Gives each branch an ID that our blocks accept: its own ID if possible. */
 function freshIds(branches: readonly SimBranch[]): Map<SimBranch, string> {
   const ids = new FreeTexts(['else', ''])
   return new Map(
@@ -121,7 +121,7 @@ function shortId(id: string, index: number): string {
   return id.length > 0 && id.length <= 100 ? id : `route-${index + 1}`
 }
 
-/** Renames the first step of a path. Undefined in the list: there is no such output. */
+/** Renames the first step of a path. A name whose value is undefined has no counterpart. */
 export function renamed(
   path: readonly PathStep[],
   names: Readonly<Record<string, string | undefined>>,

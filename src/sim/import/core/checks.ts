@@ -25,7 +25,7 @@ export function mapEvaluator({ values }: BlockToMap): MappedBlock {
     type: 'evaluator',
     params: { ...params, content: content ?? '', metrics },
     notes,
-    // Sim's outputs of metrics are in lower case.
+    // In Sim, the outputs have the names of the metrics in lower case.
     output: (path) => {
       const name = byName.get(String(path[0]).toLowerCase())
       return name === undefined ? path : [name, ...path.slice(1)]
@@ -33,7 +33,7 @@ export function mapEvaluator({ values }: BlockToMap): MappedBlock {
   }
 }
 
-/** Sim checks a text in one way. Its check for hallucinations compares the text with a knowledge base. */
+/** In Sim, the block makes one check. The check for hallucinations compares the text with a knowledge base. */
 export function mapGuardrails({ values }: BlockToMap): Mapping {
   const check = values.text('validationType') ?? 'json'
   const input = values.take('input') ?? ''
@@ -51,7 +51,8 @@ function personalDataCheck(input: unknown, values: SimValues): Mapping {
   const known = kinds.filter((kind) => recognized.has(kind))
   const others = kinds.filter((kind) => !recognized.has(kind))
   if (known.length === 0 && others.length > 0) return { needs: `a check for ${others.join(', ')}` }
-  const lost = others.length === 0 ? [] : [`It does not look for these kinds of personal data: ${others.join(', ')}.`]
+  const lost =
+    others.length === 0 ? [] : [`The block no longer looks for these kinds of personal data: ${others.join(', ')}.`]
   return {
     type: 'guardrails',
     params: {

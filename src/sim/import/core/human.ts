@@ -6,7 +6,7 @@ import type { SimValues } from '../sim-values.ts'
 import { objectsOf } from './agent-tools.ts'
 import { inputFormatOf } from './triggers.ts'
 
-/** A block that waits for a person becomes an approval: the data is its message, the form are its fields. */
+/** A block that waits for a person becomes an approval, with the data as its message and the form as its fields. */
 export function mapHuman({ block, values }: BlockToMap): MappedBlock {
   const message = messageOf(values)
   const fields = inputFormatOf(values).map(({ name, type, description, required }) => ({
@@ -24,11 +24,13 @@ export function mapHuman({ block, values }: BlockToMap): MappedBlock {
     },
     output: approvalOutput,
     beside,
-    notes: ['People now approve or reject. Both continue at the same connection: check <approval.approved> after it.'],
+    notes: [
+      'People now approve or reject. The run continues at the same connection after both: check "approved" there.',
+    ],
   }
 }
 
-/** The data as lines of text. */
+/** Writes the data as lines of text. */
 function messageOf(values: SimValues): string {
   const mode = textOf(values.peek('dataMode'))
   values.drop('dataMode', 'operation')

@@ -1,12 +1,12 @@
 import type { SimValues } from '../sim-values.ts'
 
-/** A provider that Sim recognises by the name of the model. `prefix` is not part of the name at the provider. */
+/** A provider that Sim recognises by the name of the model. The provider does not know the `prefix`. */
 type ModelFamily = {
   names: RegExp
   prefix?: string
   provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible'
   baseUrl?: string
-  /** The environment variable for a key that is not in the file. */
+  /** The variable of the workspace for a key that is not in the file. */
   key: string
 }
 
@@ -34,7 +34,7 @@ const families: readonly ModelFamily[] = [
   }),
 ]
 
-/** Any other model: Sim serves models of Ollama under their own names. */
+/** All other models. In Sim, the names of Ollama's models need no prefix. */
 const unknown = family(/^/, { baseUrl: '{{MODEL_BASE_URL}}', key: 'MODEL_API_KEY' })
 
 function family(names: RegExp, more: Omit<ModelFamily, 'names' | 'provider'>): ModelFamily {
@@ -50,15 +50,14 @@ export function modelParametersOf(values: SimValues): { params: Record<string, u
   const written = values.text('model')
   const model = written ?? 'gpt-4o'
   const { prefix = '', provider, baseUrl, key } = families.find(({ names }) => names.test(model)) ?? unknown
-  const notes = written === undefined ? ['The file names no model. It calls gpt-4o now.'] : []
+  const notes = written === undefined ? ['The file names no model. The block now calls gpt-4o.'] : []
   const given = values.text('apiKey')
   const params: Record<string, unknown> = { provider, model: model.slice(prefix.length) || model }
   if (baseUrl !== undefined) params['baseUrl'] = baseUrl
   params['apiKey'] = given ?? `{{${key}}}`
-  if (given === undefined)
-    notes.push(`It calls the model with the key in the variable ${key}: set it in the workspace.`)
+  if (given === undefined) notes.push(`The key of the model is the variable ${key}: set it in the workspace.`)
   if (baseUrl?.startsWith('{{')) {
-    notes.push(`The address of its model is the variable ${baseUrl.slice(2, -2)}: set it in the workspace.`)
+    notes.push(`The address of the model is the variable ${baseUrl.slice(2, -2)}: set it in the workspace.`)
   }
   const temperature = values.number('temperature')
   if (temperature !== undefined) params['temperature'] = temperature
@@ -74,7 +73,7 @@ export function simModelOf(params: Readonly<Record<string, unknown>>): string {
   return `${prefix ?? ''}${model}`
 }
 
-/** Whether a key is the one that the import enters for a missing key. */
+/** Whether a key is a variable that the import entered because the file had no key. */
 export function isImpliedKey(params: Readonly<Record<string, unknown>>): boolean {
   return [...families, unknown].some(({ key }) => params['apiKey'] === `{{${key}}}`)
 }

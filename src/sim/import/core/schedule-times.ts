@@ -26,13 +26,13 @@ export function scheduleParameters(values: SimValues): { params: Record<string, 
   }
   if (kind === 'minutes') {
     const minutes = values.number('minutesInterval') ?? 15
-    // A cron expression counts from each full hour, so it fits only if an hour is a multiple of the interval.
+    // A cron expression starts again at each full hour, so it is correct only if the interval divides an hour.
     const isCron = Number.isInteger(minutes) && minutes > 0 && minutes < 60 && 60 % minutes === 0
     if (isCron) return { params: { cron: minutes === 1 ? '* * * * *' : `*/${minutes} * * * *`, ...zone }, notes }
     return { params: { intervalMs: Math.round(minutes * 60_000), ...zone }, notes }
   }
   const cron = cronOf()
-  if (cron === undefined) notes.push('The file has no times for it. Enter a cron expression.')
+  if (cron === undefined) notes.push('The file has no times for this schedule. Enter a cron expression.')
   return { params: { ...(cron === undefined ? {} : { cron }), ...zone }, notes }
 }
 
@@ -40,7 +40,7 @@ function minuteOf(text: string | undefined): string {
   return text?.trim() || '0'
 }
 
-/** `09:30` → `30 9`; nine o'clock is Sim's own default. */
+/** `09:30` → `30 9`. Sim's default is nine o'clock. */
 function timeOf(text = '09:00'): string {
   const [, hour = '9', minute = '0', half] = /^\s*(\d{1,2})(?::(\d{2}))?\s*([ap]m)?/i.exec(text) ?? []
   const on12 = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)

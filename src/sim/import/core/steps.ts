@@ -9,11 +9,11 @@ import { renamed } from './branches.ts'
 export function mapFunction({ values }: BlockToMap): Mapping {
   const language = textOf(values.peek('language')).toLowerCase()
   if (language !== '' && language !== 'javascript') {
-    return { needs: `a sandbox for ${language}, which functions do not have. Write its code again in JavaScript` }
+    return { needs: `a sandbox for ${language}, which functions do not have. Rewrite the code in JavaScript` }
   }
   values.drop('language')
   const written = values.take('code')
-  // Old files have the code as a list of parts.
+  // In old files, the code is a list of parts.
   const code = Array.isArray(written)
     ? objectsOf(written)
         .map(({ content }) => textOf(content))
@@ -28,7 +28,7 @@ export function mapFunction({ values }: BlockToMap): Mapping {
     type: 'function',
     params: { code, ...(isLong ? { timeoutMs: Math.round(timeoutMs) } : {}) },
     output: (path) => renamed(path, { files: undefined }),
-    notes: needsModules ? ['Its code imports modules. The sandbox has none: write those parts again.'] : [],
+    notes: needsModules ? ['The code imports modules, which the sandbox does not have. Rewrite these parts.'] : [],
     ...(language === '' ? {} : { kept: { language } }),
   }
 }
@@ -56,7 +56,7 @@ export function mapResponse({ values }: BlockToMap): MappedBlock {
   return { type: 'response', params }
 }
 
-/** The object that the rows of Sim's response builder describe. */
+/** Makes the object that the rows of Sim's response builder describe. */
 function builtValue(rows: unknown): unknown {
   const list = typeof rows === 'string' ? (parseJson(rows) ?? rows) : rows
   if (!Array.isArray(list)) return list
@@ -129,8 +129,8 @@ export function mapWorkflow({ values }: BlockToMap): MappedBlock {
           }),
     notes: [
       workflowId === ''
-        ? 'The file does not say which workflow it calls. Choose one.'
-        : `It calls the workflow ${workflowId} of Sim. Choose the imported workflow instead.`,
+        ? 'The file does not say which workflow the block calls. Choose one.'
+        : `The block calls the workflow ${workflowId} of Sim. Choose the imported workflow instead.`,
     ],
   }
 }

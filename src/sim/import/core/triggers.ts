@@ -5,16 +5,16 @@ import type { BlockToMap, MappedBlock } from '../mapping.ts'
 import { parseJson, type SimValues } from '../sim-values.ts'
 import { scheduleParameters } from './schedule-times.ts'
 
-/** A start block: other services start the workflow by its API. */
+/** A start block becomes an API trigger. */
 export function mapStart({ values }: BlockToMap): MappedBlock {
   const inputFormat = inputFormatOf(values)
   const declared = new Set(inputFormat.map(({ name }) => name))
   return {
     type: 'api_trigger',
     params: inputFormat.length > 0 ? { inputFormat } : {},
-    // Our trigger has everything that was sent in `input`, and beside it the declared fields only.
+    // In our trigger, `input` has everything that the caller sent. Only declared fields are outputs of their own.
     output: (path) => (declared.has(textOf(path[0])) && path[0] !== 'input' ? path : ['input', ...path]),
-    notes: ['It starts runs by the API only. If people chat with the workflow, add a chat trigger.'],
+    notes: ['The trigger starts runs only through the API. If people chat with the workflow, add a chat trigger.'],
   }
 }
 
@@ -59,7 +59,7 @@ export function mapSchedule({ values }: BlockToMap): MappedBlock {
 }
 
 export function mapWebhook({ values }: BlockToMap): MappedBlock {
-  const notes = ['Its address is a new one. Enter it in the service that sends the requests.']
+  const notes = ['The trigger has a new address. Enter it in the service that sends the requests.']
   const params: Record<string, unknown> = { methods: ['POST', 'GET'] }
   const token = values.text('token')
   const header = values.text('secretHeaderName')
@@ -68,7 +68,7 @@ export function mapWebhook({ values }: BlockToMap): MappedBlock {
     const secret = token ?? '{{WEBHOOK_TOKEN}}'
     params['authentication'] =
       header === undefined ? { type: 'bearer', token: secret } : { type: 'header', name: header, value: secret }
-    if (token === undefined) notes.push('The file has no token. Set the variable WEBHOOK_TOKEN of the workspace.')
+    if (token === undefined) notes.push('The file has no token. Set the variable WEBHOOK_TOKEN in the workspace.')
   }
   const field = values.text('idempotencyField')
   if (field !== undefined) params['idempotency'] = { field }
@@ -84,7 +84,7 @@ export function mapWebhook({ values }: BlockToMap): MappedBlock {
   }
 }
 
-/** Fields of the body are outputs in Sim. Old workflows have the whole request in `webhook.data`. */
+/** In Sim, the fields of the body are outputs. In old workflows, `webhook.data` is the whole request. */
 function webhookOutput(path: readonly PathStep[]): readonly PathStep[] {
   const [first] = path
   if (first === 'webhook' && path[1] === 'data') {
@@ -106,7 +106,7 @@ function withFormat(values: SimValues): Record<string, unknown> {
 
 export type SimField = { name: string; type: string; value?: unknown; description?: string; required?: boolean }
 
-/** The declared fields of an input. Fields without a name, which the editor of Sim leaves behind, are skipped. */
+/** The declared fields of an input. Skips fields without a name, which Sim's editor leaves behind. */
 export function inputFormatOf(values: SimValues): SimField[] {
   const list = values.json('inputFormat')
   if (!Array.isArray(list)) return []
@@ -134,7 +134,7 @@ const fieldTypes: ReadonlyMap<string, string> = new Map([
   ...[['file', 'files'] as const, ['file[]', 'files'] as const, ['json', 'object'] as const],
 ])
 
-/** The sample for manual runs. Sim keeps every sample as text. */
+/** The sample for manual runs. Sim stores every sample as text. */
 function sampleOf(value: unknown, type: string): unknown {
   if (value === '' || value === null || value === undefined) return undefined
   if (type === 'string' || typeof value !== 'string') return value
