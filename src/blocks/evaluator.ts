@@ -28,7 +28,7 @@ const Parameters = t.Object({
   content: t.Unknown({ title: 'Content', description: 'What the model scores.' }),
   metrics: t.Array(Metric, {
     title: 'Metrics',
-    description: 'The model gives one score for each. The score is an output with the name of the metric.',
+    description: 'The model gives one score for each metric. The score is an output with the name of the metric.',
     minItems: 1,
     maxItems: 50,
   }),
@@ -89,7 +89,7 @@ function instructionOf(metrics: readonly Metric[]): string {
   )
 }
 
-/** The scores by metric, if all are there and in their ranges. */
+/** The scores by metric, or a text that says which scores are missing or outside of their ranges. */
 function scoresIn(
   response: Readonly<Record<string, unknown>>,
   metrics: readonly Metric[],

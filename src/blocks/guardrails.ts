@@ -16,7 +16,7 @@ import { unknownKeywords } from './guardrails/schema-check.ts'
 import { checkModelParameters, withoutApiKey } from './model-parameters.ts'
 import { addCallCost } from './model-turn.ts'
 
-/** Checks a text by rules and by a language model. A check that fails does not fail the block. */
+/** Checks a text with rules and with a language model. A failed check is not a failure of the block. */
 export const guardrails = defineBlock({
   type: 'guardrails',
   label: 'Guardrails',
@@ -35,13 +35,13 @@ export const guardrails = defineBlock({
   run,
 })
 
-/** The most that the block checks: even linear work takes a while then. */
+/** The longest text that the block checks: even linear work on a longer text would take too long. */
 const textCharsMax = 1_000_000
 
 async function run(params: GuardrailsParameters, context: BlockContext): Promise<BlockResult> {
   const text = asText(params.input)
   if (text.length > textCharsMax) {
-    const message = `The text has ${text.length} characters, and guardrails check at most ${textCharsMax}.`
+    const message = `The text has ${text.length} characters. Guardrails check at most ${textCharsMax}.`
     throw new BlockError('TEXT_TOO_LONG', message)
   }
   const missing = missingParameter(params.checks, params)
@@ -101,18 +101,18 @@ function check(params: Given, { priceOf }: WorkflowFacts, written: Given): Param
     for (const { path, message } of unknown) findings.push(error('INVALID_SCHEMA', `jsonSchema.${path}`, message))
   }
   const fault = chosen.includes('regex') && typeof regex === 'string' ? patternFault(regex) : undefined
-  if (fault !== undefined) findings.push(error('INVALID_PATTERN', 'regex', `Pattern is not valid: ${fault}`))
+  if (fault !== undefined) findings.push(error('INVALID_PATTERN', 'regex', `The pattern is not valid: ${fault}`))
   const asksModel = modelChecks.some((name) => chosen.includes(name))
   return asksModel ? [...findings, ...checkModelParameters(params, written, priceOf)] : findings
 }
 
-/** The first parameter that the chosen checks need and do not have. */
+/** The first parameter that a chosen check needs and that is empty. */
 function missingParameter(chosen: readonly unknown[], given: Given): { path: string; message: string } | undefined {
   const isMissing = (name: string) => given[name] === undefined || given[name] === null || given[name] === ''
   const asksModel = modelChecks.some((name) => chosen.includes(name))
   if (chosen.includes('regex') && isMissing('regex')) return { path: 'regex', message: 'Pattern is empty.' }
   if (chosen.includes('hallucination') && isMissing('source')) {
-    const message = 'Source is empty. Enter the text, or a reference to it, that must support the checked text.'
+    const message = 'Source is empty. Enter the text that must support the checked text, or a reference to it.'
     return { path: 'source', message }
   }
   if (asksModel && isMissing('provider')) return { path: 'provider', message: 'Provider is empty.' }
@@ -120,7 +120,7 @@ function missingParameter(chosen: readonly unknown[], given: Given): { path: str
   return undefined
 }
 
-/** Compiling a pattern of this length is fast; only the search can take long. */
+/** Compiling a pattern takes little time here, because its length is limited. Only the search can take long. */
 function patternFault(regex: string): string | undefined {
   try {
     new RegExp(regex)

@@ -11,9 +11,9 @@ export type ObjectQuestion<Value> = {
   params: ModelParameters
   instruction: string
   text: string
-  /** A JSON schema of an object. Not every model keeps to it. */
+  /** The JSON schema of the object. Some models do not follow it. */
   schema: Record<string, unknown>
-  /** Reads the response. A text says what is wrong with it, as an instruction to the model. */
+  /** Reads the response. Returns a text for the model if the response is wrong. */
   read(response: Readonly<Record<string, unknown>>): { value: Value } | string
 }
 
@@ -22,7 +22,7 @@ export type ObjectResponse<Value> = { tokens: Tokens; cost: CallCost } & (
   | { ok: false; error: BlockErrorData }
 )
 
-/** Asks a model for a JSON object. When the response cannot be used, asks once more and says what is wrong with it. */
+/** Asks a model for a JSON object. If the response is wrong, tells the model why and asks once more. */
 export async function askForObject<Value>(
   { params, instruction, text, schema, read }: ObjectQuestion<Value>,
   context: BlockContext,
@@ -50,7 +50,7 @@ export async function askForObject<Value>(
     if (attempt === attemptsMax) {
       const cut = finish === 'length' ? ' It was cut off at the output limit: raise maxTokens.' : ''
       const shown = response === '' ? ' It was empty.' : ` It was: ${shorten(response, shownCharsMax)}`
-      const message = `The response of the model "${params.model}" cannot be used, even after a second request. ${outcome}${cut}${shown}`
+      const message = `The response of the model "${params.model}" is wrong, even after a second request. ${outcome}${cut}${shown}`
       return { ok: false, error: { code: 'INVALID_OUTPUT', message }, ...used }
     }
     // Providers refuse an empty message.
@@ -61,10 +61,10 @@ export async function askForObject<Value>(
 
 const attemptsMax = 2
 
-/** Characters of an unusable response in the error message. */
+/** The most characters of a wrong response in the error message. */
 const shownCharsMax = 500
 
-/** The JSON object in a response. A model without a JSON mode may write text or a code fence around it. */
+/** The JSON object in a response. Models without a JSON mode may put text or a code fence around it. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
   if (jsonRefusal(json) !== undefined) return undefined

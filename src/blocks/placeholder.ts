@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { BlockError, defineBlock } from '../engine/block.ts'
 
-/** Stands for a block of another product that the import could not convert. It prevents the deployment. */
+/** Keeps a block of another product that the import could not convert. Prevents deployment. */
 export const placeholder = defineBlock({
   type: 'placeholder',
   label: 'Placeholder',
@@ -11,7 +11,7 @@ export const placeholder = defineBlock({
     needs: t.String({ title: 'Needs', description: 'What is missing.', default: 'a replacement', maxLength: 2_000 }),
     original: t.Optional(t.Unknown({ title: 'Original', description: 'The content of the imported block.' })),
   }),
-  // References in the original mean nothing here.
+  // The references in the original are those of the other product.
   modes: { needs: 'literal', original: 'literal' },
   outputs: [],
   mayFail: true,
@@ -25,5 +25,5 @@ export const placeholder = defineBlock({
 
 function messageOf(needs: unknown): string {
   const missing = typeof needs === 'string' && needs.trim() !== '' ? needs.trim() : 'a replacement'
-  return `This block needs ${missing}. Replace the placeholder, or remove it.`
+  return `This block needs ${missing}. Replace or delete the placeholder.`
 }

@@ -14,15 +14,15 @@ import { schemaFault, unknownKeywords } from './schema-check.ts'
 
 export type CheckResult = {
   passed: boolean
-  /** Why it failed. */
+  /** Why the check failed. */
   error?: string
   score?: number
   reasoning?: string
   detected?: readonly Detected[]
   maskedText?: string
-  /** Set for a check that asks a model, also if that failed. */
+  /** Set for a check that asks a model, even if the request failed. */
   usage?: { tokens: Tokens; cost: CallCost }
-  /** Set when the check could not be made. */
+  /** Set if the check could not be completed. */
   failure?: BlockErrorData
 }
 
@@ -49,16 +49,19 @@ async function checkJson(text: string, { jsonSchema }: GuardrailsParameters, con
   const [unknown] = unknownKeywords(jsonSchema)
   if (unknown) throw new BlockError('INVALID_SCHEMA', unknown.message)
   const fault = await context.inSlices(untilStopped(schemaFault(jsonSchema, value), context.signal))
-  return fault === undefined ? { passed: true } : { passed: false, error: `The JSON does not fit: ${fault}` }
+  return fault === undefined
+    ? { passed: true }
+    : { passed: false, error: `The JSON does not match the schema: ${fault}` }
 }
 
-/** In the sandbox, because a pattern can take forever. */
+/** Runs the pattern in the sandbox, because a search can take forever. */
 async function checkPattern(text: string, { regex = '' }: GuardrailsParameters, context: BlockContext) {
   const { signal } = context
   const outcome = await context.runProgram({ program: patternProgram, values: [regex, text], timeoutMs, signal })
-  if (outcome.ok) return outcome.result === true ? { passed: true } : { passed: false, error: 'The text has no match.' }
+  if (outcome.ok)
+    return outcome.result === true ? { passed: true } : { passed: false, error: 'The text does not match the pattern.' }
   const { code, message } = outcome
-  if (code !== 'TIMEOUT') throw new BlockError(code, `The pattern cannot be used: ${message}`)
+  if (code !== 'TIMEOUT') throw new BlockError(code, `The pattern failed: ${message}`)
   throw new BlockError(code, `The pattern took longer than ${timeoutMs} ms on a text of ${text.length} characters.`)
 }
 
@@ -73,10 +76,10 @@ async function checkPersonalData(text: string, params: GuardrailsParameters, { i
   if (piiMode === 'mask') return { passed: true, ...shown, maskedText: masked(text, detected) }
   if (detected.length === 0) return { passed: true, ...shown }
   const names = [...new Set(detected.map(({ type }) => type))].join(', ')
-  return { passed: false, ...shown, error: `The text has personal data: ${names}.` }
+  return { passed: false, ...shown, error: `The text contains personal data: ${names}.` }
 }
 
-/** The most that the output lists. Everything is masked. */
+/** The most pieces of personal data in the output. All of them are masked. */
 const detectedMax = 1_000
 
 async function checkToxicity(text: string, params: GuardrailsParameters, context: BlockContext) {
@@ -87,7 +90,7 @@ async function checkToxicity(text: string, params: GuardrailsParameters, context
   const { score = 0 } = result
   const passed = !result.failure && score <= params.toxicityLimit
   if (passed || result.failure) return { ...result, passed }
-  return { ...result, passed, error: `The toxicity is ${score}, and the limit is ${params.toxicityLimit}.` }
+  return { ...result, passed, error: `The toxicity score is ${score}; the limit is ${params.toxicityLimit}.` }
 }
 
 async function checkHallucination(text: string, params: GuardrailsParameters, context: BlockContext) {
@@ -103,11 +106,11 @@ async function checkHallucination(text: string, params: GuardrailsParameters, co
   return {
     ...result,
     passed,
-    error: `The support by the source is ${score}, and at least ${params.threshold} is needed.`,
+    error: `The support score is ${score}; it must be at least ${params.threshold}.`,
   }
 }
 
-/** A score from 0 to 10 by a model, with its reasoning. */
+/** Asks a model for a score from 0 to 10, with its reasoning. */
 async function askForScore(
   instruction: string,
   text: string,
@@ -138,7 +141,7 @@ async function askForScore(
   return response.ok ? { ...response.value, usage } : { failure: response.error, usage }
 }
 
-/** Ends the work with the run. */
+/** Stops the work when the run stops. */
 function* untilStopped<Result>(slices: Slices<Result>, signal: AbortSignal): Slices<Result> {
   for (;;) {
     signal.throwIfAborted()

@@ -1,10 +1,10 @@
 import type { Slices } from '../../domain/slices.ts'
 import { type PersonalData, type PersonalDataName, personalData, personalDataNames } from './personal-data.ts'
 
-/** Personal data in a text. `start` and `end` count UTF-16 units. */
+/** A piece of personal data in a text. `start` and `end` count UTF-16 units. */
 export type Detected = { type: PersonalDataName; start: number; end: number; text: string }
 
-/** Finds personal data of some kinds, in the order of the text. The results do not overlap. */
+/** Finds personal data of the given kinds, in the order of the text. The results do not overlap. */
 export function* findPersonalData(text: string, kinds: ReadonlySet<PersonalDataName>): Slices<Detected[]> {
   const found: Found[] = []
   for (const [rank, type] of personalDataNames.entries()) {
@@ -25,7 +25,7 @@ export function* findPersonalData(text: string, kinds: ReadonlySet<PersonalDataN
   return merged.map(({ type, start, end }) => ({ type, start, end, text: text.slice(start, end) }))
 }
 
-/** Replaces what was found by its kind, such as `<EMAIL_ADDRESS>`. */
+/** Replaces each piece of personal data with its kind, such as `<EMAIL_ADDRESS>`. */
 export function masked(text: string, detected: readonly Detected[]): string {
   const parts: string[] = []
   let from = 0
@@ -39,13 +39,13 @@ export function masked(text: string, detected: readonly Detected[]): string {
 
 type Found = { type: PersonalDataName; rank: number; start: number; end: number }
 
-/** A match takes some microseconds to check. */
+/** The matches in a slice. Checking a match takes some microseconds. */
 const sliceMatches = 50
-/** A search takes a millisecond at most for so many characters, even if nothing is found. */
+/** A search of this many characters takes at most a millisecond, even if it finds nothing. */
 const windowChars = 32_768
-/** No match is longer. */
+/** The longest possible match. */
 const matchCharsMax = 2_100
-/** Patterns look so far before and behind a match. */
+/** How far the patterns look before and behind a match. */
 const aroundChars = 4
 
 /** Searches the text window by window, because a search cannot pause. */
@@ -63,7 +63,7 @@ function* findKind(text: string, type: PersonalDataName, rank: number, found: Fo
       const start = begin + index
       if (start >= at + windowChars) break
       const length = lengthIn ? lengthIn(matched) : matched.length
-      // The next match may begin inside of one that is not right, and behind the end of a shortened one.
+      // The next match may begin inside a rejected match, or after the end of a shortened match.
       from = start + Math.max(1, length)
       regex.lastIndex = from - begin
       if (length > 0) found.push({ type, rank, start, end: start + length })

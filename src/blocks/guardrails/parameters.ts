@@ -5,7 +5,7 @@ import { OnError } from '../../domain/workflow/workflow.ts'
 import { modelParameters } from '../model-parameters.ts'
 import { type PersonalDataName, personalData, personalDataNames } from './personal-data.ts'
 
-/** In the order in which they run: those that ask a model come last. */
+/** In the order in which they run. The checks that ask a model come last. */
 export const checkNames = ['json', 'regex', 'pii', 'toxicity', 'hallucination'] as const
 export type CheckName = (typeof checkNames)[number]
 
@@ -20,7 +20,7 @@ const forModelChecks = Object.fromEntries(
 ) as unknown as typeof modelParameters
 
 export const GuardrailsParameters = t.Object({
-  input: t.Unknown({ title: 'Text', description: 'What is checked. A value that is not text is checked as JSON.' }),
+  input: t.Unknown({ title: 'Text', description: 'The text to check. Any other value is checked as JSON.' }),
   checks: t.Array(
     oneOf(checkNames, {
       labels: {
@@ -31,12 +31,12 @@ export const GuardrailsParameters = t.Object({
         hallucination: 'Hallucination',
       },
     }),
-    { title: 'Checks', description: 'They run in this order until one fails. The last two ask a model.', minItems: 1 },
+    { title: 'Checks', description: 'Run in this order until one fails. The last two ask a model.', minItems: 1 },
   ),
   jsonSchema: t.Optional(
     recordOf(t.Unknown(), {
       title: 'JSON schema',
-      description: 'What the JSON must fit.',
+      description: 'The JSON must match this schema.',
       expected: 'a JSON schema',
       when: whenChecked('json'),
     }),
@@ -44,7 +44,7 @@ export const GuardrailsParameters = t.Object({
   regex: t.Optional(
     t.String({
       title: 'Pattern',
-      description: 'A regular expression of JavaScript, such as ^[A-Z]{2}-\\d+$. The text must contain a match.',
+      description: 'A JavaScript regular expression, such as ^[A-Z]{2}-\\d+$. The text must contain a match.',
       maxLength: 1_000,
       when: whenChecked('regex'),
     }),
@@ -52,33 +52,33 @@ export const GuardrailsParameters = t.Object({
   piiEntityTypes: t.Optional(
     t.Array(oneOf(personalDataNames, { labels: personalDataLabels }), {
       title: 'Kinds of personal data',
-      description: 'Without a choice: all of them.',
+      description: 'If none is selected, the block looks for all kinds.',
       when: whenChecked('pii'),
     }),
   ),
   piiMode: oneOf(['block', 'mask'], {
-    title: 'Personal data that is found',
-    description: 'Masked data is replaced by its kind in the output maskedText, and the check passes.',
+    title: 'If personal data is found',
+    description: 'Masking replaces the data with its kind in the output maskedText, and the check passes.',
     default: 'block',
-    labels: { block: 'Fails the check', mask: 'Is masked' },
+    labels: { block: 'Fail the check', mask: 'Mask it' },
     when: whenChecked('pii'),
   }),
   toxicityLimit: t.Number({
-    title: 'Toxicity limit',
-    description: 'The check fails with a score above it. 0 is harmless, and 10 is extremely toxic.',
+    title: 'Highest toxicity',
+    description: 'The check fails above this score. 0 is harmless, and 10 is extremely toxic.',
     ...{ default: 3, minimum: 0, maximum: 10 },
     when: whenChecked('toxicity'),
   }),
   source: t.Optional(
     t.Unknown({
       title: 'Source',
-      description: 'The text that must support what the checked text says.',
+      description: 'The text that must support the statements of the checked text.',
       when: whenChecked('hallucination'),
     }),
   ),
   threshold: t.Number({
-    title: 'Least support',
-    description: 'The check fails with a score below it. 0 is invented, and 10 is fully supported by the source.',
+    title: 'Lowest support',
+    description: 'The check fails below this score. 0 is invented, and 10 is fully supported by the source.',
     ...{ default: 3, minimum: 0, maximum: 10 },
     when: whenChecked('hallucination'),
   }),
@@ -89,7 +89,7 @@ export const GuardrailsParameters = t.Object({
 })
 export type GuardrailsParameters = Static<typeof GuardrailsParameters>
 
-/** The form shows the parameter while one of these checks is chosen. */
+/** The form shows the parameter only while one of these checks is selected. */
 function whenChecked(...checks: CheckName[]) {
   return { parameter: 'checks', has: checks }
 }

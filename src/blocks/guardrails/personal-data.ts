@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** A kind of personal data that can be recognised by its shape. */
+/** A kind of personal data that has a recognisable shape. */
 export type PersonalData = {
   label: string
   /** Takes linear time: a match has a limited length and begins only after a character that cannot be part of it. */
@@ -10,8 +10,8 @@ export type PersonalData = {
 }
 
 /**
- * The kinds of personal data, with the names that Microsoft's Presidio gave them. Where two overlap, the one that comes
- * first here is reported.
+ * The kinds of personal data, with the names of Microsoft's Presidio. If two matches overlap, the kind that comes first
+ * here wins.
  */
 export const personalData = {
   URL: { label: 'Web addresses', pattern: /(?<!\w)https?:\/\/[^\s<>"'`]{0,2000}[^\s<>"'`.,;:!?)\]]/i },
@@ -31,7 +31,7 @@ export const personalData = {
     lengthIn: whole((match) => hasLuhnDigit(match.replaceAll(/\D/g, ''))),
   },
   CRYPTO: {
-    label: 'Wallets of cryptocurrencies',
+    label: 'Cryptocurrency wallets',
     pattern: /(?<!\w)(?:bc1[a-z0-9]{25,59}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}|0x[a-fA-F0-9]{40})(?!\w)/,
   },
   IP_ADDRESS: {
@@ -63,7 +63,7 @@ export const personalData = {
     lengthIn: whole((match) => hasSpanishLetter(match)),
   },
   ES_NIE: {
-    label: 'Foreigner numbers (Spain, NIE)',
+    label: 'Foreigner ID numbers (Spain, NIE)',
     pattern: /(?<!\w)[XYZ]-?\d{7}-?[A-Z](?!\w)/i,
     lengthIn: whole((match) =>
       hasSpanishLetter(match.replace(/^[XYZ]/i, (letter) => `${'XYZ'.indexOf(letter.toUpperCase())}`)),
@@ -93,7 +93,7 @@ function whole(isRight: (match: string) => boolean): (match: string) => number {
   return (match) => (isRight(match) ? match.length : 0)
 }
 
-/** The characters of an IBAN with a correct checksum. The match may have further words behind it. */
+/** The length of an IBAN with a correct checksum. Other words may follow the IBAN in the match. */
 function ibanLength(match: string): number {
   const wanted = ibanLengths.get(match.slice(0, 2)) ?? 0
   let end = 0

@@ -4,9 +4,9 @@ import type { Slices } from '../../domain/slices.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Checks JSON from outside against the schema of a user: undefined when it fits, otherwise what is wrong. It has no
- * patterns and no references, so that each value is checked once for each schema that stands at its place, and it
- * pauses: the text of a user never holds up other work.
+ * Checks a value against the schema of an author. Returns undefined if the value matches, or else the first mistake.
+ * Without patterns and references, the time depends only on the sizes of the value and the schema. It runs in slices,
+ * so that a large value cannot block other work.
  */
 export function* schemaFault(schema: Schema, value: unknown, path = ''): Slices<string | undefined> {
   yield
@@ -21,7 +21,7 @@ export function* schemaFault(schema: Schema, value: unknown, path = ''): Slices<
   return yield* alternativesFault(schema, value, place, path)
 }
 
-/** The keywords that this check does not know, with their paths. A check that ignored them would promise too much. */
+/** Reports keywords that this check does not support. To ignore them would let wrong values pass. */
 export function unknownKeywords(schema: unknown): { path: string; message: string }[] {
   const unknown: { path: string; message: string }[] = []
   const waiting: [path: string, schema: unknown][] = [['', schema]]
@@ -37,7 +37,7 @@ export function unknownKeywords(schema: unknown): { path: string; message: strin
           waiting.push([`${place}.${index}`, each])
       } else if (keyword === 'items' || keyword === 'additionalProperties') waiting.push([place, value])
       else if (!known.has(keyword)) {
-        const message = `JSON schema: guardrails do not know the keyword "${keyword}". Remove it.`
+        const message = `JSON schema: guardrails do not support the keyword "${keyword}". Remove it.`
         unknown.push({ path: place, message })
       }
     }
@@ -45,22 +45,24 @@ export function unknownKeywords(schema: unknown): { path: string; message: strin
   return unknown
 }
 
-/** More findings than this do not help the reader. */
+/** Nobody reads more findings than this. */
 const unknownMax = 20
 
 const known: ReadonlySet<string> = new Set([
   ...['type', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength'],
   ...['minItems', 'maxItems', 'required', 'properties', 'additionalProperties', 'items', 'anyOf', 'allOf'],
-  // These change nothing.
+  // Annotations, which do not affect the result.
   ...['title', 'description', 'default', 'examples', 'deprecated', '$schema', '$id', '$comment'],
 ])
 
 function ownFault(schema: Schema, value: unknown): string | undefined {
   const { type, enum: choices, required } = schema
   const types = type === undefined ? [] : Array.isArray(type) ? type : [type]
-  if (types.length > 0 && !types.some((name) => hasType(value, name))) return `must be ${types.join(' or ')}`
-  if (Array.isArray(choices) && !choices.some((choice) => sameValue(choice, value))) return 'is none of the choices'
-  if (Object.hasOwn(schema, 'const') && !sameValue(schema['const'], value)) return 'has another value'
+  if (types.length > 0 && !types.some((name) => hasType(value, name)))
+    return `must be of the type ${types.join(' or ')}`
+  if (Array.isArray(choices) && !choices.some((choice) => sameValue(choice, value)))
+    return 'is not one of the allowed values'
+  if (Object.hasOwn(schema, 'const') && !sameValue(schema['const'], value)) return 'does not have the required value'
   if (isRecord(value) && Array.isArray(required)) {
     const missing = required.find((name) => !Object.hasOwn(value, String(name)))
     if (missing !== undefined) return `has no "${missing}"`
@@ -124,5 +126,5 @@ function* alternativesFault(
   for (const inner of anyOf) {
     if (inner === true || (isRecord(inner) && (yield* schemaFault(inner, value, path)) === undefined)) return undefined
   }
-  return `${place} fits none of the alternatives.`
+  return `${place} matches none of the alternatives.`
 }

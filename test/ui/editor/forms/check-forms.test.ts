@@ -84,7 +84,7 @@ test('a problem is shown at its field, even if the field belongs to a check that
   await openWorkflow(visited, { name: 'Hidden', blocks, edges: ['start > guard'] })
   await node(page, 'Hidden').click()
   await inspector('Hidden')
-    .getByText(/^Least support must/)
+    .getByText(/^Lowest support must/)
     .waitFor()
   expect(await inspector('Hidden').getByLabel('Source', { exact: true }).count()).toBe(0)
 }, 120_000)

@@ -57,7 +57,7 @@ describe('a failed check', () => {
       {
         check: 'pii',
         passed: false,
-        error: 'The text has personal data: EMAIL_ADDRESS.',
+        error: 'The text contains personal data: EMAIL_ADDRESS.',
         score: null,
         reasoning: null,
       },
@@ -76,9 +76,9 @@ describe('JSON', () => {
   const jsonSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
   test.each([
     ['{"n": 1}', null],
-    ['{"n": "1"}', 'The JSON does not fit: n must be number.'],
-    ['{}', 'The JSON does not fit: The value has no "n".'],
-    ['[]', 'The JSON does not fit: The value must be object.'],
+    ['{"n": "1"}', 'The JSON does not match the schema: n must be of the type number.'],
+    ['{}', 'The JSON does not match the schema: The value has no "n".'],
+    ['[]', 'The JSON does not match the schema: The value must be of the type object.'],
   ])('%p gives %p with a schema', async (text, error) => {
     expect((await guard(text, { checks: ['json'], jsonSchema })).output).toMatchObject({
       passed: error === null,
@@ -100,7 +100,7 @@ describe('a pattern', () => {
   test('must match a part of the text', async () => {
     expect((await guard('No. AB-12!', { checks: ['regex'], regex: '[A-Z]{2}-\\d+' })).output['passed']).toBe(true)
     const missed = await guard('ab-12', { checks: ['regex'], regex: '^[A-Z]{2}-\\d+$' })
-    expect(missed.output).toMatchObject({ passed: false, error: 'The text has no match.' })
+    expect(missed.output).toMatchObject({ passed: false, error: 'The text does not match the pattern.' })
   })
 
   test('that takes forever fails the block, and holds up nothing else meanwhile', async () => {
@@ -133,10 +133,10 @@ test('personal data is masked, and a model sees only the masked text', async () 
 describe('checks by a model', () => {
   test.each([
     [{ checks: ['toxicity'] }, 3, null],
-    [{ checks: ['toxicity'] }, 3.5, 'The toxicity is 3.5, and the limit is 3.'],
+    [{ checks: ['toxicity'] }, 3.5, 'The toxicity score is 3.5; the limit is 3.'],
     [{ checks: ['toxicity'], toxicityLimit: 9 }, 9, null],
     [{ checks: ['hallucination'], source: 'A fact.' }, 3, null],
-    [{ checks: ['hallucination'], source: 'A fact.' }, 2, 'The support by the source is 2, and at least 3 is needed.'],
+    [{ checks: ['hallucination'], source: 'A fact.' }, 2, 'The support score is 2; it must be at least 3.'],
     [{ checks: ['hallucination'], source: 'A fact.', threshold: 10 }, 10, null],
   ])('%j with the score %p gives the error %p', async (params, score, error) => {
     const response = JSON.stringify({ reasoning: 'Because.', score })

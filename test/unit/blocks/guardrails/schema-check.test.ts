@@ -62,8 +62,8 @@ test('finds a fault exactly when a complete validator does', async () => {
 test.each([
   [{ type: 'object', properties: { a: { items: { minimum: 2 } } } }, { a: [2, 1] }, 'a[1] must be at least 2.'],
   [{ additionalProperties: false }, { b: 1 }, 'b is not allowed.'],
-  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 1, 'The value fits none of the alternatives.'],
-  [{ type: ['string', 'null'] }, 1, 'The value must be string or null.'],
+  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 1, 'The value matches none of the alternatives.'],
+  [{ type: ['string', 'null'] }, 1, 'The value must be of the type string or null.'],
   [
     JSON.parse('{ "properties": { "__proto__": { "type": "string" } } }') as Record<string, unknown>,
     { a: 1 },
