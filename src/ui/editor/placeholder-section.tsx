@@ -8,7 +8,7 @@ import { startParams } from './document/new-block.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import { QuickPalette } from './palette/quick-palette.tsx'
 
-/** An imported block that has no counterpart: what it was, what it needs, its content, and how to replace it. */
+/** Shows the original type, the need and the content of an imported block without a counterpart, and replaces it. */
 export function PlaceholderSection({ block }: { block: Block }) {
   const { draft, readOnly } = useEditing()
   const isStep = useDraft(
@@ -28,8 +28,9 @@ export function PlaceholderSection({ block }: { block: Block }) {
           <span className="min-w-0 break-words">This block needs {String(needs)}.</span>
         </p>
         <p className="text-xs">
-          {block.origin && `It was a block of the type “${block.origin.type}” before the import. `}
-          The workflow cannot be deployed until you replace or remove it. A replacement keeps its name and connections.
+          {block.origin && `Before the import, its type was “${block.origin.type}”. `}
+          You cannot deploy the workflow until you replace or delete this block. A replacement keeps its name and
+          connections.
         </p>
         {!readOnly && (
           <Button
@@ -51,7 +52,7 @@ export function PlaceholderSection({ block }: { block: Block }) {
             {settings.map(([name, text]) => (
               <div key={name}>
                 <dt className="text-xs text-muted">{name}</dt>
-                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling by keyboard needs the focus */}
                 <dd tabIndex={0} className="max-h-40 overflow-auto font-mono text-xs break-words whitespace-pre-wrap">
                   {text}
                 </dd>

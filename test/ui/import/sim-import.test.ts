@@ -58,7 +58,7 @@ describe('the import of files of Sim on the workflows screen', () => {
     const placeholders = section('Leads').getByRole('list', { name: 'Placeholders' })
     expect((await placeholders.textContent()) ?? '').toMatch(/^Look up knowledge needs .+\.$/)
     await section('Leads').getByText('2 blocks converted.').waitFor()
-    await section('Simple').getByText('1 block converted. Nothing is left out.').waitFor()
+    await section('Simple').getByText('1 block converted. No placeholders.').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])
     await section('Leads').getByRole('link', { name: 'Leads' }).click()
     await page.waitForURL(/\/workflows\/[\w-]+$/)
@@ -69,7 +69,7 @@ describe('the import of files of Sim on the workflows screen', () => {
   test('replaces an earlier import or takes another name, on request', async () => {
     const before = (await workflows()).find(({ name }) => name === 'Leads')
     await importFiles(fileOf('leads.json', leads))
-    await section('Leads').getByText('already, from an earlier import').waitFor()
+    await section('Leads').getByText('from an earlier import').waitFor()
     await section('Leads').getByRole('button', { name: 'Replace the earlier import' }).click()
     await section('Leads').getByText('2 blocks converted.').waitFor()
     expect((await workflows()).filter(({ name }) => name === 'Leads')).toMatchObject([{ id: before!.id }])
@@ -82,7 +82,7 @@ describe('the import of files of Sim on the workflows screen', () => {
   test('offers no replacement of a workflow that no import created', async () => {
     const taken = { ...simple, state: { ...simple.state, metadata: { name: 'First workflow' } } }
     await importFiles(fileOf('first.json', taken))
-    await section('First workflow').getByText('The workspace has a workflow named “First workflow” already.').waitFor()
+    await section('First workflow').getByText('The workspace already has a workflow named “First workflow”.').waitFor()
     await section('First workflow').getByRole('button', { name: 'Import as “First workflow 2”' }).waitFor()
     expect(await section('First workflow').getByRole('button').count()).toBe(1)
   }, 120_000)
@@ -163,7 +163,7 @@ describe('a placeholder in the editor', () => {
     await node(page, 'Look up').getByText('Placeholder · knowledge').waitFor()
     await node(page, 'Look up').click()
     const missing = inspector().getByRole('region', { name: 'What is missing' })
-    await missing.getByText('It was a block of the type “knowledge” before the import.').waitFor()
+    await missing.getByText('Before the import, its type was “knowledge”.').waitFor()
     const settings = inspector().getByRole('region', { name: 'Original settings' })
     await settings.getByText('About <start.topic>').waitFor()
     expect(await faultsInBothThemes(page)).toEqual([])

@@ -31,7 +31,7 @@ export type Edit =
   /** Moves blocks into a container or out of one (null); `to` holds the new positions. */
   | { kind: 'nest'; parentId: string | null; to: Readonly<Record<string, Point>> }
   | { kind: 'remove'; blocks?: readonly string[]; edges?: readonly string[]; notes?: readonly string[] }
-  /** Makes a block of another type of a block. */
+  /** Changes the type of a block. */
   | { kind: 'convert'; id: string; type: string; params: Params }
   /** Puts an unconnected block into a line. */
   | { kind: 'splice'; id: string; onEdge: string; edgeId: string }

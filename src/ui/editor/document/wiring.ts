@@ -161,7 +161,7 @@ export function heal(document: Document, id: string): Document {
 }
 
 /**
- * Makes a block of another type of a block. Its ID, name, place and connections stay, so that references keep working.
+ * Changes the type of a block. Its ID, name, position and connections stay, so that references keep working.
  */
 export function convert(
   document: Document,
@@ -181,7 +181,7 @@ export function convert(
   return dropLooseEdges(withContainer({ ...document, edges, blocks: { ...document.blocks, [id]: block } }, block))
 }
 
-/** Whether a block can become a trigger, of which a workflow has one of each type. */
+/** Whether a block can become this trigger. A workflow has at most one trigger of each type. */
 function mayStart({ blocks, edges }: Document, { id, type, parentId }: Block): boolean {
   const isFirst = !edges.some(({ target }) => target === id)
   return isFirst && !parentId && !Object.values(blocks).some((one) => one.type === type)

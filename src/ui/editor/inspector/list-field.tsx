@@ -156,7 +156,7 @@ function Member({ name, isVariable, failure, schema, value, label, onChange, rea
   )
 }
 
-/** An object of short values in one line, such as the lowest and the highest score of a metric. */
+/** The fields of an object of short values, side by side, such as the lowest and the highest score of a metric. */
 function NumberPair({
   schema,
   value,

@@ -64,7 +64,7 @@ export function ParameterForm({
   below?: (name: string) => ReactNode
   Tools?: ParameterProps['Tools']
 }) {
-  // A problem is shown even if its parameter does not apply, because it prevents the deployment all the same.
+  // A problem prevents the deployment even if its parameter does not apply, so the form shows it.
   const shown = Object.entries(schema.properties).filter(
     ([name, property]) => isWanted(name, params) && (applies(property, params) || errorOf(name) !== undefined),
   )
@@ -127,7 +127,7 @@ function isNeeded(name: string, params: Params): boolean {
     case 'count':
     case 'distribution':
       return true
-    // Shown only while a check needs them.
+    // Optional in the schema, but needed while a check that uses them is selected.
     case 'regex':
     case 'source':
     case 'provider':

@@ -131,7 +131,7 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   },
 ]
 
-/** Block types in palette order, each with its group; those without one come last. Only imports make placeholders. */
+/** Block types in palette order, each with its group; others come last. Only imports make placeholders. */
 export function inGroups(types: readonly BlockType[]): { type: BlockType; group: string }[] {
   const named = groups.flatMap(({ name, types: names }) =>
     names.flatMap((wanted) => types.filter(({ type }) => type === wanted).map((type) => ({ type, group: name }))),

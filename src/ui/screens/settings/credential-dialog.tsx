@@ -52,7 +52,7 @@ export function CredentialDialog({
   /** The kinds that fit a service, with the values of a new credential. The first one is chosen. */
   offers?: readonly Offer[]
   title?: string
-  /** The name of a new credential at first. */
+  /** The suggested name of a new credential. */
   named?: string
   onSaved?: (saved: Saved) => void
 }) {

@@ -20,7 +20,7 @@ const CredentialDialog = lazy(async () => ({
 
 type Need = ImportReport['credentials'][number]
 
-/** The credentials that imported blocks name, with a button for each that the workspace does not have. */
+/** The credentials that imported blocks name, with a button to create each missing one. */
 export function CredentialNeeds({ workflowId, credentials }: { workflowId: string; credentials: readonly Need[] }) {
   const { id: workspaceId } = useWorkspace()
   const [created, setCreated] = useState<Need>()
@@ -31,7 +31,7 @@ export function CredentialNeeds({ workflowId, credentials }: { workflowId: strin
   return (
     <div>
       <Fact icon={<KeyRound size={15} className="text-accent-text" aria-hidden="true" />}>
-        {countOf(credentials.length, 'credential')} must be in the workspace:
+        The workspace needs {countOf(credentials.length, 'credential')}:
       </Fact>
       <ul aria-label="Credentials" className="mt-1.5 ml-6 flex flex-col gap-1.5">
         {credentials.map((need) => (
@@ -71,7 +71,7 @@ export function CredentialNeeds({ workflowId, credentials }: { workflowId: strin
 
 type Blocks = Readonly<Record<string, { name: string; params?: Readonly<Record<string, unknown>> } | undefined>>
 
-/** The dialog for a credential, with what is known: its name, its kind, and what the service needs. */
+/** The dialog for a new credential, with its name, its kind, and the fields that the service needs. */
 function NewCredential({
   workspaceId,
   need,
@@ -85,7 +85,7 @@ function NewCredential({
 }) {
   const { connector = '', url } = usedFor(need, blocks)
   const { data, isPending } = useQuery(connectorQuery(workspaceId, connector))
-  // The dialog takes its first values once.
+  // The dialog reads its first values only once.
   if (connector !== '' && isPending) return null
   const offers = data?.credentials ?? []
   const first = offers.find(({ kind }) => kind === need.kind)
@@ -110,7 +110,7 @@ function kindOf(kind: string | undefined): CredentialKindName | undefined {
   return credentialKindNames.find((each) => each === kind)
 }
 
-/** The service, or the URL, for which a block or a tool of an agent names a credential. */
+/** The service or the URL for which a block or a tool of an agent uses a credential. */
 function usedFor({ name, for: blockIds }: Need, blocks: Blocks): { connector?: string; url?: string } {
   for (const id of blockIds) {
     const params = blocks[id]?.params ?? {}

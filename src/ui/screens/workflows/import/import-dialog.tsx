@@ -17,8 +17,8 @@ import { type Importable, readImport } from './read-import.ts'
 import { importSimFile, type SimFile, type SimOutcome } from './sim-imports.ts'
 
 /**
- * Imports workflows from files or pasted text. A number is appended to names that are taken. Files of Sim are converted
- * by the service; the report about them takes the place of the dialog.
+ * Imports workflows from files or pasted text. A name that is taken gets a number. The service converts files of Sim,
+ * and the report about them replaces the dialog.
  */
 export function ImportDialog({
   taken,
@@ -85,8 +85,8 @@ export function ImportDialog({
       title="Import workflows"
       description={
         <>
-          Import exported workflow documents: one document or a list of them. Files that were exported from Sim are
-          converted. <DocsLink to={docs.import} />
+          Import one or more exported workflow documents. Files that Sim exported are converted.{' '}
+          <DocsLink to={docs.import} />
         </>
       }
       submit="Import"

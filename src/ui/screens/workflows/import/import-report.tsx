@@ -14,7 +14,7 @@ import { Fact, Folded, List } from './report-parts.tsx'
 import { renamedSimFile, simNameOf } from './sim-file.ts'
 import { type ImportReport, importedQuery, importSimFile, type SimFile, type SimOutcome } from './sim-imports.ts'
 
-/** The reports about imported files: what was converted, and what is left to do. */
+/** The reports about imported files: the converted blocks, and the tasks before a deployment. */
 export function ImportReportDialog({
   outcomes,
   onChange,
@@ -96,7 +96,7 @@ function Report({ report }: { report: ImportReport }) {
     <>
       <Fact icon={<CircleCheck size={15} className="text-ok-text" aria-hidden="true" />}>
         {countOf(mapped.length, 'block')} converted.
-        {placeholders.length === 0 && ' Nothing is left out.'}
+        {placeholders.length === 0 && ' No placeholders.'}
       </Fact>
       {placeholders.length > 0 && (
         <div>
@@ -141,7 +141,7 @@ function Report({ report }: { report: ImportReport }) {
   )
 }
 
-/** A file that was not imported. If its name is taken, it can replace the earlier import, or get another name. */
+/** A file that was not imported. If its name is taken, people can replace the earlier import or use another name. */
 function Refused({
   file,
   problem,
@@ -179,7 +179,7 @@ function Refused({
   return (
     <>
       <ErrorNote
-        error={`The workspace has a workflow named “${name}” already${isImported ? ', from an earlier import' : ''}.`}
+        error={`The workspace already has a workflow named “${name}”${isImported ? ' from an earlier import' : ''}.`}
       />
       <div className="flex flex-wrap gap-2">
         {isImported && (

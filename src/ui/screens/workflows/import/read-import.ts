@@ -8,7 +8,7 @@ type Mock = { block: string; output: Record<string, unknown> }
 export type Importable = { name: string; mocks?: Mock[] } & Record<string, unknown>
 
 /**
- * Reads one workflow document or a list of them. Files of Sim are recognised and left to the service. Throws an error
+ * Reads one workflow document or a list of them. Recognises files of Sim, which the service converts. Throws an error
  * with a message for people.
  */
 export function readImport(text: string): { documents: Importable[]; simFiles: Record<string, unknown>[] } {

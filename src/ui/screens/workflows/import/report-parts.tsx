@@ -10,7 +10,7 @@ export function Fact({ icon, children }: { icon: ReactNode; children: ReactNode 
   )
 }
 
-/** The items of a list that a sentence introduces. */
+/** The list below a sentence. */
 export function List({ label, children }: { label: string; children: ReactNode }) {
   return (
     <ul aria-label={label} className="mt-1.5 ml-6 flex list-disc flex-col gap-1 pl-4 text-sm break-words">
@@ -19,7 +19,7 @@ export function List({ label, children }: { label: string; children: ReactNode }
   )
 }
 
-/** A part of a report that few people read. */
+/** A part of a report that is folded, because few people read it. */
 export function Folded({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ReactNode }) {
   return (
     <details open={isOpen}>

@@ -2,7 +2,7 @@ import { isRecord } from '../../../../domain/edits/same-value.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Where the blocks of a workflow are in files and API responses of Sim. The last one is the file itself. */
+/** The places of a workflow's blocks in files and API responses of Sim. The last place is the file itself. */
 const places: readonly (readonly string[])[] = [
   ...[['state'], ['data', 'state'], ['data', 'workflow', 'state'], ['workflow', 'state'], ['data']],
   [],
@@ -25,7 +25,7 @@ export function simNameOf(file: Json): string | undefined {
   return names.map((name) => (typeof name === 'string' ? name.trim() : '')).find((name) => name !== '')
 }
 
-/** The file with another name of the workflow. */
+/** The file with another name for the workflow. */
 export function renamedSimFile(file: Json, name: string): Json {
   const change = (value: unknown, [step, ...rest]: readonly string[]): Json => {
     const record = isRecord(value) ? value : {}

@@ -11,7 +11,7 @@ export type ImportReport = ResponseOf<'POST /api/workflows/import'>
 /** The result for a file: a report, or a problem. `isTaken`: the workspace has a workflow of this name. */
 export type SimOutcome = SimFile & ({ report: ImportReport } | { problem: string; isTaken: boolean })
 
-/** Imports one file. A failure is an outcome, so that it does not hide the reports of other files. */
+/** Imports one file. Returns a failure as an outcome, so that it does not hide the reports of other files. */
 export async function importSimFile(
   file: SimFile,
   { workspaceId, update = false }: { workspaceId: string; update?: boolean },
@@ -24,7 +24,7 @@ export async function importSimFile(
   }
 }
 
-/** A workflow as it is stored: its blocks, and whether an import created it. */
+/** The stored workflow. `origin` is present if an import created it. */
 export function importedQuery(workflowId: string) {
   return queryOptions({
     queryKey: ['imported', workflowId],
