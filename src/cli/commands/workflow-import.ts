@@ -14,13 +14,13 @@ type Report = Static<typeof ImportedWorkflow>
 export const importCommand: Command = {
   summary: 'imports workflow files that Sim exported',
   details: [
-    'Each file becomes a workflow. A block without a counterpart becomes a placeholder, which prevents the deployment.',
-    'A workflow without a name gets that of its file. Files after one that cannot be imported are imported all the same,',
-    'but nothing is imported if a file is not JSON.',
+    'Each file becomes a workflow. A block without a counterpart becomes a placeholder, which prevents deployment.',
+    'A workflow without a name gets the name of its file. If a file cannot be imported, the others still are. If a file',
+    'is not JSON, the command imports nothing.',
   ].join('\n'),
   arguments: [{ name: 'FILE|FOLDER', description: 'workflow files, or folders of .json files', many: true }],
   flags: {
-    update: { description: 'replace workflows of the same names that an import created' },
+    update: { description: 'replace workflows that have the same names, if an import created them' },
     ...workspaceFlag,
   },
   settings: service,
@@ -59,7 +59,7 @@ export const importCommand: Command = {
   },
 }
 
-/** Sim names a workflow without a name in its file after the file. */
+/** As in Sim, a workflow without a name in its file gets the name of the file. */
 function named({ path, value }: WorkflowFile): { name: string; document: unknown } {
   const reading = readSimDocument(value)
   if ('details' in reading || !isObject(value)) return { name: path, document: value }
@@ -81,7 +81,7 @@ function printReport(path: string, { id, name, mapped, placeholders, credentials
   for (const { name: block, needs } of placeholders)
     terminal.say(`${path}: "${block}" is a placeholder. It needs ${needs}.`)
   for (const { name: credential, kind } of credentials) {
-    terminal.say(`${path}: It needs the credential "${credential}"${kind === undefined ? '' : ` (${kind})`}.`)
+    terminal.say(`${path}: The workflow needs the credential "${credential}"${kind === undefined ? '' : ` (${kind})`}.`)
   }
   for (const note of notes) terminal.say(`${path}: ${note}`)
 }

@@ -8,7 +8,7 @@ const flag = (description: string) => t.Optional(t.Boolean({ default: false, des
 const Body = t.Object(
   {
     input: t.Optional(t.Record(t.String(), t.Unknown(), { description: "The fields of the trigger's input format." })),
-    async: flag('Respond with 202 before the run.'),
+    async: flag('Respond with 202 before the run starts.'),
     stream: flag('Respond with a stream of server-sent events.'),
     selectedOutputs: t.Optional(
       t.Array(t.String(), { description: 'Values to return or stream, each as `blockName.path`. Not with `async`.' }),
@@ -37,13 +37,14 @@ export const executeDetailV2 = {
     name: 'executeWorkflowV2',
     summary: 'Execute a workflow',
     description:
-      'Runs the active deployment. A run that failed or exceeded its time limit is a response with the status 200 and ' +
-      '`status: "failed"`; a paused run has `status: "paused"` and continues without its caller. The content of a ' +
+      'Runs the active deployment. If the run fails or exceeds its time limit, the response has the status 200 and ' +
+      '`status: "failed"`. A paused run has `status: "paused"` and continues without its caller. The content of a ' +
       'response block is the `output`; it does not change the status or the headers of the response.\n\n' +
       'With `"stream": true`, the response is a stream: `{ blockId, chunk }` for each piece of text or selected value, ' +
       'then one `{ "event": "final", "data": { success, output } }` or `{ "event": "error", "error" }`, then ' +
-      '`"[DONE]"`. With `X-Sim-Stream-Protocol: agent-events-v1`, also `chunk_reset`, `thinking` and `tool` messages.\n\n' +
-      '`X-Run-Id` names the run. An ID can be used only once; the next request with it gets 409 with ' +
+      '`"[DONE]"`. With `X-Sim-Stream-Protocol: agent-events-v1`, it also has `chunk_reset`, `thinking` and `tool` ' +
+      'messages.\n\n' +
+      '`X-Run-Id` sets the ID of the run. An ID can be used only once: a second request with it gets 409 with ' +
       '`details.code: "RUN_ID_CONFLICT"`.',
     tag: 'API v2',
     access: 'external',
@@ -58,14 +59,14 @@ export const executeDetailV2 = {
       name: 'X-Run-Id',
       in: 'header' as const,
       required: false,
-      description: 'An ID for the run, which no run has had.',
+      description: 'An ID for the run, which no other run has used.',
       schema: { type: 'string' as const, minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
     },
     {
       name: 'X-Sim-Stream-Protocol',
       in: 'header' as const,
       required: false,
-      description: '`agent-events-v1`: the caller understands messages about agents.',
+      description: '`agent-events-v1`: the stream has messages about agents.',
       schema: { type: 'string' as const },
     },
   ],

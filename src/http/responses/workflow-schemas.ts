@@ -73,15 +73,15 @@ export const ImportedWorkflow = t.Object(
     id: t.String(),
     name: t.String(),
     mapped: t.Array(t.Object({ blockId: t.String(), from: t.String(), to: t.String() }), {
-      description: 'The blocks that have a counterpart, with their types before and now.',
+      description: 'The converted blocks, with their types in Sim (`from`) and here (`to`).',
     }),
     placeholders: t.Array(t.Object({ blockId: t.String(), name: t.String(), from: t.String(), needs: t.String() }), {
-      description: 'The blocks that must be replaced before the workflow can be deployed.',
+      description: 'The blocks that you must replace before you deploy the workflow.',
     }),
     credentials: t.Array(t.Object({ name: t.String(), kind: t.Optional(t.String()), for: t.Array(t.String()) }), {
-      description: 'The credentials of the workspace that blocks name. Those that do not exist must be created.',
+      description: 'The credentials that blocks name. Create those that the workspace does not have.',
     }),
-    notes: t.Array(t.String(), { description: 'Whole sentences about what differs from before.' }),
+    notes: t.Array(t.String(), { description: 'Sentences about the differences.' }),
   },
   { $id: 'ImportedWorkflow' },
 )
@@ -94,7 +94,7 @@ export const WorkflowImport = t.Object(
     format: t.Optional(t.Literal('sim', { description: 'The product that exported the file.' })),
     document: t.Unknown({ description: 'The content of the file.', expected: 'the content of a workflow file' }),
     update: t.Optional(
-      t.Boolean({ description: 'Whether to replace the workflow of this name, if an import created it.' }),
+      t.Boolean({ description: 'Whether to replace a workflow of the same name that an import created.' }),
     ),
   },
   { $id: 'WorkflowImport' },

@@ -28,7 +28,7 @@ export const WorkflowDetailV1 = withLimits(
 export const DeployedV1 = withLimits(
   t.Object(
     {
-      id: t.String({ description: 'Of the workflow.' }),
+      id: t.String({ description: 'The ID of the workflow.' }),
       isDeployed: t.Boolean(),
       deployedAt: maybe(Time),
       version: t.Optional(t.Integer()),

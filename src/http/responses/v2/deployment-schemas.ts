@@ -7,15 +7,15 @@ import { boundedFindings } from '../findings.ts'
 import { isoTime, maybe, Time } from '../schema-parts.ts'
 import { SimState } from './transfer-schemas.ts'
 
-const versionId = t.String({ description: 'Names the version of the workflow.' })
+const versionId = t.String({ description: 'The ID of the version.' })
 
 const facts = {
-  id: t.String({ description: 'Of the workflow.' }),
+  id: t.String({ description: 'The ID of the workflow.' }),
   isDeployed: t.Boolean(),
   deployedAt: maybe(Time),
   warnings: t.Array(t.String(), { description: 'Findings that do not prevent a deployment.' }),
   activeDeployment: maybe(t.Object({ deploymentVersionId: versionId, version: t.Integer(), deployedAt: Time })),
-  latestDeploymentAttempt: t.Null({ description: 'A deployment is complete when its response is sent.' }),
+  latestDeploymentAttempt: t.Null({ description: 'Always null: a deployment is complete when its response is sent.' }),
 }
 
 export const DeployedV2 = t.Object({ ...facts, version: t.Integer() }, { $id: 'DeployedV2' })
@@ -26,7 +26,7 @@ export const UndeployedV2 = t.Object(
 export const DeploymentStateV2 = t.Object(
   {
     ...facts,
-    needsRedeployment: t.Boolean({ description: 'The draft would run differently from the active version.' }),
+    needsRedeployment: t.Boolean({ description: 'Whether the draft would run differently from the active version.' }),
     isPublicApi: t.Literal(false),
     webhooks: t.Array(t.Object({ blockId: maybe(t.String()), provider: maybe(t.String()), url: t.String() })),
   },
@@ -44,7 +44,7 @@ const version = {
 export const VersionV2 = t.Object(
   {
     ...version,
-    deployedBy: maybe(t.String({ description: 'The e-mail of the account that deployed it.' })),
+    deployedBy: maybe(t.String({ description: 'The e-mail address of the account that deployed it.' })),
     latestOperationStatus: t.Null(),
   },
   { $id: 'VersionV2' },
@@ -66,7 +66,7 @@ const texts = {
 export const NewVersionTextsV2 = t.Object(texts, { additionalProperties: false })
 export const RollbackV2 = t.Object(
   {
-    version: t.Optional(t.Integer({ minimum: 1, description: 'When absent: the last one before the active version.' })),
+    version: t.Optional(t.Integer({ minimum: 1, description: 'When absent: the last version before the active one.' })),
   },
   { additionalProperties: false },
 )

@@ -8,7 +8,7 @@ export const FolderV2 = t.Object(
     name: t.String({ description: 'The last step of its path, not encoded.' }),
     path: t.String(),
     parentPath: t.String(),
-    createdAt: t.String({ format: 'date-time', description: 'When its oldest workflow was created.' }),
+    createdAt: t.String({ format: 'date-time', description: 'The time when its oldest workflow was created.' }),
     updatedAt: Time,
     locked: t.Literal(false),
   },
@@ -20,7 +20,7 @@ export const FolderMoveV2 = t.Object(
     path: t.String({ maxLength: 4096 }),
     destinationPath: t.String({
       maxLength: 4096,
-      description: 'An existing folder takes it in, also `/`. Any other path becomes its own.',
+      description: 'An existing folder, or `/`, to move the folder into it; any other path becomes the new path.',
     }),
   },
   { $id: 'FolderMoveV2', additionalProperties: false },

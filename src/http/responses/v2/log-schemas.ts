@@ -8,13 +8,13 @@ import { RunFileV2 } from './run-schemas.ts'
 const facts = {
   runId: t.String(),
   workflowId: t.String(),
-  deploymentVersionId: maybe(t.String({ description: 'The ID of the version that ran; null: the draft.' })),
+  deploymentVersionId: maybe(t.String({ description: 'The ID of the version that ran; null for the draft.' })),
   status: oneOf(['completed', 'failed', 'cancelled']),
   level: oneOf(['info', 'error']),
   trigger: t.String(),
   startedAt: Time,
   endedAt: Time,
-  totalDurationMs: t.Number({ description: 'Includes the time in which the run was paused.' }),
+  totalDurationMs: t.Number({ description: 'Includes the time during which the run was paused.' }),
   files: maybe(t.Array(RunFileV2)),
 }
 
@@ -65,7 +65,7 @@ export const LogDetailV2 = dataOf(
           t.Array(
             t.Object({
               category: t.Literal('model'),
-              description: t.String({ description: 'The model.' }),
+              description: t.String({ description: 'The name of the model.' }),
               cost: t.Number(),
               inputTokens: t.Number(),
               outputTokens: t.Number(),
@@ -73,7 +73,7 @@ export const LogDetailV2 = dataOf(
           ),
         ),
       }),
-      workflowInput: t.Unknown({ description: 'The input of the run; null when its trace is too large to be read.' }),
+      workflowInput: t.Unknown({ description: 'The input of the run; null if the trace is too large to read.' }),
       createdAt: Time,
     },
     { $id: 'LogDetailV2' },

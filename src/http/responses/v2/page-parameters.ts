@@ -6,10 +6,12 @@ import { pageLimitMax } from '../../requests/list-page.ts'
 export function limitAndCursor(limit: number) {
   return {
     limit: t.Optional(
-      t.Integer({ minimum: 1, maximum: pageLimitMax, default: limit, description: 'The most items on a page.' }),
+      t.Integer({ minimum: 1, maximum: pageLimitMax, default: limit, description: 'The most items of a page.' }),
     ),
     cursor: t.Optional(
-      t.String({ description: '`nextCursor` of the previous page. Only `limit` may differ from its query.' }),
+      t.String({
+        description: 'The `nextCursor` of the previous page. Only `limit` may differ from the query of that page.',
+      }),
     ),
   }
 }
@@ -21,8 +23,8 @@ export function pageParameters<const Sorts extends readonly string[]>(
   limit: number,
 ) {
   return {
-    sortBy: t.Optional(oneOf(sorts, { default: sortBy, description: 'What the list is sorted by.' })),
-    sortOrder: t.Optional(oneOf(['asc', 'desc'], { default: sortOrder, description: 'The direction.' })),
+    sortBy: t.Optional(oneOf(sorts, { default: sortBy, description: 'The member by which the list is sorted.' })),
+    sortOrder: t.Optional(oneOf(['asc', 'desc'], { default: sortOrder, description: 'The direction of the order.' })),
     ...limitAndCursor(limit),
   }
 }

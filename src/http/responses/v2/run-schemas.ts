@@ -17,7 +17,7 @@ export type RunErrorV2 = Static<typeof RunErrorV2>
 
 const blockOutputs = maybe(
   t.Record(t.String(), t.Unknown(), {
-    description: 'The values of `selectedOutputs` that exist, by entry; null when nothing was selected.',
+    description: 'The values of `selectedOutputs` that exist, by entry; null if nothing was selected.',
   }),
 )
 
@@ -64,7 +64,7 @@ export const ListedRunV2 = t.Object(
     workflowId: t.String(),
     status: oneOf(runStatusesV2),
     trigger: t.String(),
-    startedAt: t.String({ format: 'date-time', description: 'Of a pending run: when it was accepted.' }),
+    startedAt: t.String({ format: 'date-time', description: 'For a pending run, the time when it was accepted.' }),
     endedAt: maybe(Time),
     durationMs: maybe(t.Number()),
     cost: maybe(TotalCost),
@@ -100,7 +100,9 @@ export const RunDetailV2 = t.Object(
     durationMs: maybe(t.Number()),
     paused: maybe(
       t.Object({
-        contextId: maybe(t.String({ description: 'The pause to resume: one that a person answers, if there is one.' })),
+        contextId: maybe(
+          t.String({ description: 'The ID of the pause to resume; a pause that a person must answer comes first.' }),
+        ),
         pausedAt: Time,
         resumeAt: maybe(Time),
         pauseKind: maybe(oneOf(['time', 'human'])),
@@ -112,7 +114,9 @@ export const RunDetailV2 = t.Object(
     ),
     cost: maybe(TotalCost),
     error: maybe(RunErrorV2),
-    output: t.Unknown({ description: 'With `includeOutput`; null otherwise, and until the run has completed.' }),
+    output: t.Unknown({
+      description: 'The output, with `includeOutput`; otherwise, or until the run has completed, null.',
+    }),
     blockOutputs,
     files: maybe(t.Array(RunFileV2)),
   },
@@ -124,12 +128,12 @@ export type RunDetailResponseV2 = Static<typeof RunDetailResponseV2>
 
 export const CancelledV2 = t.Object(
   {
-    success: t.Boolean({ description: 'Whether the run was cancelled by this request.' }),
+    success: t.Boolean({ description: 'Whether this request cancelled the run.' }),
     runId: t.String(),
     redisAvailable: t.Boolean({
-      description: 'Whether the request reached the process that has the run: always true.',
+      description: 'Always true: the request reached the process that has the run.',
     }),
-    durablyRecorded: t.Boolean({ description: 'Whether the run is asynchronous, so that the end is on disk.' }),
+    durablyRecorded: t.Boolean({ description: 'Whether the run is asynchronous, so that its end is on disk.' }),
     locallyAborted: t.Boolean({ description: 'Whether blocks of the run were stopped.' }),
     pausedCancelled: t.Boolean({ description: 'Whether the run was paused.' }),
     reason: t.Optional(oneOf(['already_cancelled', 'already_completed', 'already_failed'])),

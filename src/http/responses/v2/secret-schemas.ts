@@ -4,7 +4,7 @@ import { oneOf } from '../../../domain/one-of.ts'
 import type { VariableRow } from '../../../store/account-store.ts'
 import { isoTime, maybe, Time } from '../schema-parts.ts'
 
-const role = oneOf(['admin', 'member'], { description: '`admin`: you may change it.' })
+const role = oneOf(['admin', 'member'], { description: '`admin` if you may change it.' })
 const scope = t.Literal('workspace', { description: 'There are no personal secrets.' })
 
 export const SecretV2 = t.Object(
@@ -26,7 +26,9 @@ export const NewSecretV2 = t.Object(
     value: t.String({ description: 'At most 64 KB of text.' }),
     description: t.Optional(t.Union([t.Literal(''), t.Null()], { description: 'Secrets have no description here.' })),
     unredacted: t.Optional(
-      t.Boolean({ description: 'Whether logs may show it. When absent: as it was, or false for a new one.' }),
+      t.Boolean({
+        description: 'Whether logs may show the value. When absent, it stays unchanged; for a new secret, it is false.',
+      }),
     ),
   },
   { $id: 'NewSecretV2', additionalProperties: false },
@@ -48,13 +50,13 @@ export const CredentialV2 = t.Object(
   {
     id: t.String(),
     type: oneOf(credentialTypes, {
-      description: '`oauth`: somebody signs in, or a server issues its tokens; `service_account`: every other kind.',
+      description: '`oauth` if a server issues its tokens; `service_account` for every other kind.',
     }),
     displayName: t.String({ description: 'The name by which blocks use it.' }),
     description: t.Null(),
     providerId: maybe(t.String({ description: 'Its kind in this service, such as `api_key`.' })),
     accountId: t.Null(),
-    hasServiceAccountKey: t.Boolean({ description: 'Whether it has stored secrets.' }),
+    hasServiceAccountKey: t.Boolean({ description: 'Whether it stores secrets.' }),
     role,
     createdAt: Time,
     updatedAt: Time,

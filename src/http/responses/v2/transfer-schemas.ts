@@ -6,7 +6,7 @@ import { maybe, Time } from '../schema-parts.ts'
 import { BlockName } from './workflow-schemas.ts'
 
 export const SimState = recordOf(t.Unknown(), {
-  description: '`blocks`, `edges`, `loops`, `parallels` and `variables` in the form of Sim, without secrets.',
+  description: "`blocks`, `edges`, `loops`, `parallels` and `variables` in Sim's format, without secrets.",
 })
 
 const named = { id: t.String(), name: t.String(), description: maybe(t.String()), workspaceId: t.String() }
@@ -24,7 +24,7 @@ const { name } = WorkflowDocument.properties
 const imported = {
   workspaceId: t.String(),
   workflow: t.Unknown({
-    description: 'A workflow file, the `state` of one, or the JSON text of either.',
+    description: 'A workflow file, the `state` of a file, or the JSON text of either.',
     expected: 'a workflow file',
   }),
   name: t.Optional(name),
@@ -37,7 +37,7 @@ export const ImportV2 = t.Object(
 export const ImportV1 = t.Object(
   {
     ...imported,
-    folderId: t.Optional(t.String({ description: 'The ID of a folder that contains workflows itself.' })),
+    folderId: t.Optional(t.String({ description: 'The ID of a folder, as `GET /api/folders` lists it.' })),
   },
   { $id: 'ImportV1' },
 )
@@ -54,10 +54,12 @@ export const ImportedV2 = t.Object(
 export const ImportedV1 = t.Object({ ...named, folderId: maybe(t.String()), ...times }, { $id: 'ImportedV1' })
 export type ImportedV2 = Static<typeof ImportedV2>
 
-/** The report of an import as sentences. */
+/** The report of an import, as sentences. */
 export function warningsOf({ placeholders, credentials, notes }: SimImport): string[] {
   return [
-    ...placeholders.map(({ name: block, from, needs }) => `The block "${block}" (${from}) is a placeholder. ${needs}`),
+    ...placeholders.map(
+      ({ name: block, from, needs }) => `The block "${block}" (${from}) is a placeholder. It needs ${needs}.`,
+    ),
     ...credentials.map(({ name: credential, kind }) => {
       const ofKind = kind === undefined ? '' : ` of the kind ${kind}`
       return `Blocks use the credential "${credential}"${ofKind}. Create it if the workspace does not have it.`
@@ -66,5 +68,5 @@ export function warningsOf({ placeholders, credentials, notes }: SimImport): str
   ].slice(0, warningsMax)
 }
 
-/** Nobody reads more at once. `POST /api/workflows/import` returns the whole report. */
+/** Nobody reads more warnings than this. `POST /api/workflows/import` returns the whole report. */
 const warningsMax = 200

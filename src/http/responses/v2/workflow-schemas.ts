@@ -14,7 +14,7 @@ const facts = {
   webUrl: t.String({ description: 'Its page in the dashboard.' }),
   name: t.String(),
   description: maybe(t.String()),
-  folderPath: t.String({ description: 'Percent-encoded, as in `/sales/eu%20west`; `/`: in no folder.' }),
+  folderPath: t.String({ description: 'Percent-encoded, as in `/sales/eu%20west`; `/` means no folder.' }),
   workspaceId: t.String(),
   isDeployed: t.Boolean(),
   deployedAt: maybe(Time),
@@ -34,7 +34,7 @@ export const WorkflowDetailV2 = t.Object(
     ...facts,
     variables: recordOf(t.Unknown()),
     inputs: t.Array(t.Object({ name: t.String(), type: t.String(), description: t.Optional(t.String()) }), {
-      description: 'The input format of the API trigger of the draft.',
+      description: 'The input format of the API trigger in the draft.',
     }),
   },
   { $id: 'WorkflowDetailV2' },
@@ -43,7 +43,7 @@ export const WorkflowDetailV2 = t.Object(
 const { name } = WorkflowDocument.properties
 const changes = {
   description: t.Optional(t.Union([t.String({ maxLength: 10_000 }), t.Null()])),
-  folderPath: t.Optional(t.String({ maxLength: 4096, description: '`/`: in no folder.' })),
+  folderPath: t.Optional(t.String({ maxLength: 4096, description: '`/` means no folder.' })),
 }
 export const NewWorkflowV2 = t.Object(
   { workspaceId: t.String(), name, ...changes },
@@ -51,7 +51,7 @@ export const NewWorkflowV2 = t.Object(
 )
 export const WorkflowChangeV2 = t.Object(
   { name: t.Optional(name), ...changes },
-  { $id: 'WorkflowChangeV2', additionalProperties: false, description: 'An absent member stays as it is.' },
+  { $id: 'WorkflowChangeV2', additionalProperties: false, description: 'Absent members stay unchanged.' },
 )
 
 export const MoveV2 = t.Object(

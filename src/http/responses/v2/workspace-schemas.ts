@@ -8,7 +8,7 @@ export const MetaV2 = t.Object(
   {
     v2Enabled: t.Literal(true),
     keyType: oneOf(['personal', 'workspace'], {
-      description: '`workspace`: the key reaches only one workspace.',
+      description: '`workspace` if the key can access only one workspace.',
     }),
     expiresAt: maybe(Time),
   },
@@ -40,11 +40,11 @@ export const MemberV2 = t.Object(
   {
     userId: t.String(),
     email: t.String(),
-    name: t.String({ description: 'The e-mail: accounts have no other name.' }),
+    name: t.String({ description: 'The e-mail address, because accounts have no other name.' }),
     image: t.Null(),
     role: oneOf(['admin', 'write', 'read'], { description: '`admin`: the owner; `write`: editors; `read`: viewers.' }),
     isExternal: t.Literal(false),
-    joinedAt: t.String({ format: 'date-time', description: 'When the workspace was created.' }),
+    joinedAt: t.String({ format: 'date-time', description: 'The time when the workspace was created.' }),
   },
   { $id: 'MemberV2' },
 )

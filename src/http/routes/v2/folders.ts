@@ -53,10 +53,12 @@ export function folderRoutesV2({ store, clock, settings }: Services, door: Door)
         description: 'A folder exists while a workflow is in it or below it. The list has no pages.',
         query: t.Object({
           ...inWorkspace,
-          parentPath: t.Optional(t.String({ description: 'Folders directly in this one; `/`: those in no folder.' })),
-          search: t.Optional(t.String({ maxLength: searchCharsMax, description: 'Part of the name.' })),
-          sortBy: t.Optional(oneOf(sorts, { default: 'name', description: 'What the list is sorted by.' })),
-          sortOrder: t.Optional(oneOf(['asc', 'desc'], { default: 'asc', description: 'The direction.' })),
+          parentPath: t.Optional(
+            t.String({ description: 'Only folders directly in this folder; `/` for the top level.' }),
+          ),
+          search: t.Optional(t.String({ maxLength: searchCharsMax, description: 'A part of the name.' })),
+          sortBy: t.Optional(oneOf(sorts, { default: 'name', description: 'The member by which the list is sorted.' })),
+          sortOrder: t.Optional(oneOf(['asc', 'desc'], { default: 'asc', description: 'The direction of the order.' })),
         }),
         responses: { 200: pageOf(FolderV2) },
         errors: ['INVALID_PARAMETERS', 'NOT_FOUND'],
@@ -109,7 +111,7 @@ function targetOf(from: string, destination: string | null, folders: ReadonlyMap
   const to = destination === null || folders.has(destination) ? inside : destination
   if (to === from) return from
   if (`${to}/`.startsWith(`${from}/`)) throw new AppError('INVALID_INPUT', 'A folder cannot be moved into itself.')
-  if (folders.has(to)) throw new AppError('CONFLICT', 'There is a folder of this name already. Choose another name.')
+  if (folders.has(to)) throw new AppError('CONFLICT', 'A folder of this name already exists. Choose another name.')
   const problem = [...folders.keys()]
     .filter((path) => `${path}/`.startsWith(`${from}/`))
     .map((path) => folderProblem(movedFolder(path, from, to)))

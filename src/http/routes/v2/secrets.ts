@@ -25,7 +25,7 @@ import type { Services } from '../../services.ts'
 const secretSorts = ['name', 'createdAt', 'updatedAt'] as const
 const credentialSorts = ['displayName', 'createdAt', 'updatedAt'] as const
 const searchCharsMax = 200
-const search = t.Optional(t.String({ maxLength: searchCharsMax, description: 'Part of the name.' }))
+const search = t.Optional(t.String({ maxLength: searchCharsMax, description: 'A part of the name.' }))
 
 /** Environment variables and the names of credentials, as Sim's secrets and credentials. Values are never returned. */
 export function secretRoutesV2(services: Services, door: Door) {

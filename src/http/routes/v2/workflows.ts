@@ -74,7 +74,7 @@ export function workflowRoutesV2(services: Services, door: Door) {
           scope: t.Optional(oneOf(['active'], { description: 'Deleted workflows are not listed.' })),
           folderPath: t.Optional(t.String({ description: 'Workflows directly in this folder; `/`: in no folder.' })),
           deployedOnly: t.Optional(t.Boolean({ description: 'Only workflows with an active version.' })),
-          search: t.Optional(t.String({ maxLength: searchCharsMax, description: 'Part of the name.' })),
+          search: t.Optional(t.String({ maxLength: searchCharsMax, description: 'A part of the name.' })),
           ...pageParameters(sorts, 'position', 'asc', 50),
         }),
         responses: { 200: pageOf(WorkflowV2) },

@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts'
 
 type Importing = Pick<Services, 'store' | 'clock' | 'settings' | 'importSim' | 'completeDocument' | 'editors'>
 
-/** `file`: an export of Sim. `update`: whether to replace an imported workflow of the same name. */
+/** `file`: an export of Sim. `update`: whether to replace a workflow of the same name that an import created. */
 export type WorkflowImport = {
   workspaceId: string
   file: unknown
@@ -18,7 +18,7 @@ export type WorkflowImport = {
   adapt?: (document: WorkflowDocument) => Promise<WorkflowDocument>
 }
 
-/** Converts and saves a workflow file. Throws INVALID_INPUT for anything else, CONFLICT when its name is taken. */
+/** Converts and saves a workflow file. Throws INVALID_INPUT for any other value, CONFLICT if its name is taken. */
 export async function importWorkflow(
   services: Importing,
   { workspaceId, file, by, update, adapt }: WorkflowImport,
@@ -28,7 +28,7 @@ export async function importWorkflow(
   const imported = await services.importSim(file, workspaceId)
   if ('details' in imported) throw problemsError('INVALID_INPUT', imported.details)
   const document = adapt ? await adapt(imported.document) : imported.document
-  // A block may have become several.
+  // The import may have made several blocks of one.
   assertDocumentSize(document, settings.document)
   return { row: await save(services, document, { workspaceId, by, update }), imported }
 }
@@ -72,6 +72,6 @@ function assertReplaceable({ document: { name, origin } }: WorkflowRow, mayUpdat
   if (isImported && mayUpdate) return
   const advice = isImported
     ? 'An import created it: import the file with "update" to replace it.'
-    : 'No import created it, so it is not replaced. Rename one of the two.'
-  throw new AppError('CONFLICT', `The workspace has a workflow named "${name}" already. ${advice}`)
+    : 'No import created it, so an import cannot replace it. Rename one of the two.'
+  throw new AppError('CONFLICT', `The workspace already has a workflow named "${name}". ${advice}`)
 }

@@ -39,7 +39,7 @@ describe('a workflow file of Sim', () => {
       expect(json.data.blocks.map(({ type }: { type: string }) => type)).toEqual([
         ...['api_trigger', 'function', 'placeholder'],
       ])
-      expect(json.data.warnings.join()).toContain('"Know" (knowledge) is a placeholder')
+      expect(json.data.warnings.join()).toContain('"Know" (knowledge) is a placeholder. It needs a knowledge base.')
       const row = (await world.store.getWorkflow(json.data.id))!
       expect(row.document).toMatchObject({ name: facts.name, folder: 'from/sim', description: 'New' })
       expect(row.document.edges).toHaveLength(2)
