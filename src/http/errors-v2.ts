@@ -4,7 +4,7 @@ import { oneOf } from '../domain/one-of.ts'
 import { errorBody, errorHeaders } from './errors.ts'
 import { privateNoStore } from './responses/v2/envelope.ts'
 
-/** The error codes of `/api/v2` and their statuses. All but METHOD_NOT_ALLOWED are those of Sim's API. */
+/** The error codes of `/api/v2` and their statuses. All except METHOD_NOT_ALLOWED are codes of Sim's API. */
 const statuses = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
@@ -50,7 +50,7 @@ const codes: Record<ErrorCode, CodeV2> = {
   EXECUTION_FAILED: 'INTERNAL_ERROR',
   OVERLOADED: 'SERVICE_UNAVAILABLE',
   STORAGE_UNAVAILABLE: 'SERVICE_UNAVAILABLE',
-  // The time of a caller that waited for the limits of a workflow is over. Nothing has run.
+  // The caller waited too long for the limits of the workflow. Nothing has run.
   EXECUTION_TIMEOUT: 'SERVICE_UNAVAILABLE',
 }
 
@@ -67,15 +67,15 @@ export const ErrorV2 = t.Object(
   {
     error: t.Object({
       code: oneOf(Object.keys(statuses) as CodeV2[]),
-      message: t.String({ description: 'For people: what is wrong, and what to do.' }),
+      message: t.String({ description: 'A text for people: the mistake and the remedy.' }),
       details: t.Optional(
         t.Union([
           t.Array(
             t.Object({
-              path: t.Array(t.String(), { description: 'The steps to the wrong member or parameter.' }),
+              path: t.Array(t.String(), { description: 'The path of the wrong member or parameter.' }),
               message: t.String(),
             }),
-            { description: 'One row for each mistake.' },
+            { description: 'All mistakes.' },
           ),
           t.Object({
             code: t.String({ description: 'The more precise code that the other routes of the service use.' }),
@@ -100,7 +100,7 @@ export function errorBodyV2(error: AppError): ErrorV2 {
   return { error: { code, message, ...(saysMore(error.code, code) && { details: { code: error.code } }) } }
 }
 
-/** Whether the service's own code says more than the code of version 2. */
+/** Whether the service's own code is more precise than the code of version 2. */
 function saysMore(code: ErrorCode, codeV2: CodeV2): boolean {
   return code !== codeV2 && code !== 'INTERNAL' && code !== 'RATE_LIMIT_EXCEEDED'
 }

@@ -3,7 +3,7 @@ import { privateNoStore } from '../responses/v2/envelope.ts'
 import type { ServerPort } from './connection.ts'
 import type { Door, ResponseSet } from './door.ts'
 
-/** The first call of every route of `/api/v2`: requires a key, and counts the request. */
+/** Requires a key and counts the request. Every route of `/api/v2` must call it first. */
 export async function enterV2(
   door: Door,
   { request, set, server }: { request: Request; set: ResponseSet; server: Pick<ServerPort, 'requestIP'> | null },

@@ -1,8 +1,8 @@
-/** The header by which a caller of a stream says which further messages it understands. */
+/** With this header, a caller says which additional messages of a stream it understands. */
 export const agentEventsHeader = 'X-Sim-Stream-Protocol'
 export const agentEventsProtocol = 'agent-events-v1'
 
-/** Which messages about agents a stream has, besides `chunk_reset`. */
+/** The messages about agents that a stream has in addition to `chunk_reset`. */
 export type AgentEvents = { thinking: boolean; toolCalls: boolean }
 
 /** Whether a caller understands the messages about agents. The header may list several protocols. */

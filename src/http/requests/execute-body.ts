@@ -31,7 +31,7 @@ export function readExecuteBody(call: {
   throw problemsError('INVALID_INPUT', details)
 }
 
-/** These members control the response only for a caller that knows the messages. For others, they are input. */
+/** These members control the response only if the caller knows the messages. Otherwise, they are part of the input. */
 function eventsIn(body: unknown): AgentEvents {
   const { includeThinking, includeToolCalls } = isObject(body) ? body : {}
   return { thinking: includeThinking === true, toolCalls: includeToolCalls === true }

@@ -1,12 +1,12 @@
 import { folderDepthMax } from '../../domain/workflow/folders.ts'
 
-/** A folder as Sim writes it: `sales/eu west` is `/sales/eu%20west`, and no folder is `/`. */
+/** The path of a folder in Sim's form: `sales/eu west` becomes `/sales/eu%20west`, and no folder becomes `/`. */
 export function folderPathOf(folder: string | null | undefined): string {
   const steps = (folder ?? '').split('/').filter((step) => step !== '')
   return `/${steps.map(encodeStep).join('/')}`
 }
 
-/** The folder at a path, null for `/`; undefined when the text is not the path of a folder. */
+/** The folder at a path; null for `/`; undefined if the text is not the path of a folder. */
 export function folderAt(path: string): string | null | undefined {
   if (path.length > pathCharsMax) return undefined
   const text = path.startsWith('/') ? path.slice(1) : path
@@ -17,11 +17,11 @@ export function folderAt(path: string): string | null | undefined {
 }
 
 export const folderPathRule =
-  'a path such as /sales/eu%20west: its steps are percent-encoded, none is empty, and the first slash may be missing'
+  'a path such as /sales/eu%20west, with percent-encoded steps that are not empty. The first slash is optional'
 
 const pathCharsMax = 4096
 
-/** Everything except `A-Z a-z 0-9 - _ . ~` is escaped. */
+/** Escapes everything except `A-Z a-z 0-9 - _ . ~`. */
 function encodeStep(step: string): string {
   const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(step.toWellFormed()).replaceAll(/[!'()*]/g, escaped)

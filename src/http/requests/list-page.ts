@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Parameters } from './parameters.ts'
 
-/** Where a page of a list ended: what the list is sorted by, and what tells items with the same key apart. */
+/** Where a page of a list ended: the sort key, and a value that tells items with the same key apart. */
 export type Place = readonly [key: string | number, tie: string | number]
 
 /** The page that a request wants. */
@@ -31,7 +31,7 @@ export function readPageRequest<const Sorts extends readonly string[]>(
   }
 }
 
-/** Names a list with its filters and its order. A cursor continues only the list that it came from. */
+/** The name of a list with its filters and its order. A cursor continues only the list that returned it. */
 export function scopeOf(list: string, { sortBy, sortOrder }: PageRequest, filters: readonly unknown[] = []): string {
   return JSON.stringify([list, sortBy, sortOrder, ...filters])
 }
@@ -40,15 +40,15 @@ export function writePlace(place: Place, scope: string): string {
   return Buffer.from(JSON.stringify([...place, checkSum(place, scope)])).toString('base64url')
 }
 
-/** Where the page of a request begins; undefined for the first one. Throws INVALID_CURSOR. */
+/** Where the page of a request begins; undefined for the first page. Throws INVALID_CURSOR. */
 export function placeIn({ cursor }: Pick<PageRequest, 'cursor'>, scope: string): Place | undefined {
   if (cursor === undefined) return undefined
   const place = readPlace(cursor)
   if (place && writePlace(place, scope) === cursor) return place
-  throw new AppError('INVALID_CURSOR', 'The cursor does not belong to this query. Start again without it.')
+  throw new AppError('INVALID_CURSOR', 'The cursor does not belong to this query. Start again without a cursor.')
 }
 
-/** Enough for the longest name, escaped and encoded. */
+/** The longest name, escaped and encoded, fits. */
 const cursorCharsMax = 8_000
 
 function readPlace(cursor: string): Place | undefined {
@@ -65,7 +65,7 @@ function isKey(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** Needs no secret: a cursor reaches only what its caller may read. The checksum only detects mistakes. */
+/** Needs no secret: a cursor gives no access to other items. The checksum only detects mistakes. */
 function checkSum(place: Place, scope: string): string {
   return new Bun.CryptoHasher('sha256')
     .update(JSON.stringify([place, scope]))
@@ -73,7 +73,7 @@ function checkSum(place: Place, scope: string): string {
     .slice(0, 16)
 }
 
-/** A page of a list that is in memory. Keys are all texts or all numbers. */
+/** A page of a list in memory. The keys must be all texts or all numbers. */
 export function pageOfItems<Item>(
   items: readonly Item[],
   placeOf: (item: Item) => Place,

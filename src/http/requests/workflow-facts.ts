@@ -3,7 +3,7 @@ import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { Services } from '../services.ts'
 import { folderAt, folderPathRule } from './folder-path.ts'
 
-/** The facts of a workflow in a request of `/api/v2`. Null removes the description. */
+/** The name, description and folder of a workflow in a request of `/api/v2`. Null removes the description. */
 export type WorkflowFacts = { name?: string; description?: string | null; folderPath?: string }
 
 /** A document with an API trigger and no other block. Throws INVALID_INPUT. */
@@ -17,7 +17,7 @@ export async function newDocument(
   return (await services.completeDocument(document, undefined, workspaceId)).document
 }
 
-/** The document with other facts. Throws INVALID_INPUT when they are not valid. */
+/** The document with new facts. Throws INVALID_INPUT if they are not valid. */
 export async function changedFacts(
   services: Pick<Services, 'readDocument'>,
   document: WorkflowDocument,
@@ -27,7 +27,7 @@ export async function changedFacts(
   const folder = folderPath === undefined ? document.folder : (folderIn(folderPath, 'folderPath') ?? undefined)
   const { description: _description, folder: _folder, ...rest } = document
   const texts = { ...(description && { description }), ...(folder && { folder }) }
-  // Only the facts: the stored document was read before, and its secrets are sealed.
+  // Reads only the facts: the stored document is valid, and its secrets are sealed.
   const reading = await services.readDocument({ name, ...texts, blocks: {}, edges: [] }, workspaceId)
   if ('details' in reading) throw problemsError('INVALID_INPUT', reading.details.map(inRequest))
   return { ...rest, name, ...texts }
@@ -41,7 +41,7 @@ export function folderIn(path: string, member: string): string | null {
   throw new AppError('INVALID_INPUT', message, { details: [{ path: member, message }] })
 }
 
-/** A request names the folder differently from a document. */
+/** The path of a member in the request, where the folder has another name than in a document. */
 function inRequest({ path, message }: ErrorDetail): ErrorDetail {
   return path === 'folder'
     ? { path: 'folderPath', message: message.replace(/^folder\b/, 'folderPath') }

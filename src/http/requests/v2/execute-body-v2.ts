@@ -13,7 +13,7 @@ export type ExecuteBodyV2 = {
   events: AgentEvents | undefined
 }
 
-/** Reads a body and the headers that belong to it. Throws `INVALID_INPUT` with every mistake. */
+/** Reads a body and its headers. Throws `INVALID_INPUT` with every mistake. */
 export function readExecuteBodyV2(content: {
   request: Request
   body: unknown
@@ -48,7 +48,7 @@ export function readExecuteBodyV2(content: {
   }
 }
 
-/** The text becomes a part of the names of folders and objects. */
+/** Names of folders and objects contain the ID, so it has only these characters. */
 const runIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const runIdText =
   'X-Run-Id must begin with a letter or digit and have at most 128 letters, digits, dots, underscores and hyphens.'
@@ -88,7 +88,7 @@ const members: ReadonlyMap<string, Check> = new Map<string, Check>(
     includeToolCalls: flag,
     includeFileBase64: {
       holds: (value) => value === false,
-      text: 'false. Files of an output have a signed url from which they can be downloaded',
+      text: 'false. Each file in an output has a signed url for its download',
     },
     base64MaxBytes: whole(base64Max),
   }),
@@ -103,7 +103,10 @@ function mistakesIn(body: Record<string, unknown>): ErrorDetail[] {
     const value = body[name]
     const check = members.get(name)
     if (!check)
-      mistakes.push({ path: name, message: `The body has no member "${name}". The input belongs in "input".` })
+      mistakes.push({
+        path: name,
+        message: `The body cannot have the member "${name}". Put the input of the run in "input".`,
+      })
     else if (value !== undefined && !check.holds(value)) {
       mistakes.push({ path: name, message: `"${name}" must be ${check.text}.` })
     }
@@ -125,7 +128,7 @@ function combinationsIn(body: Record<string, unknown>, headers: Headers): ErrorD
   const refuse = (path: string, message: string) => mistakes.push({ path, message })
   if (isAsync && isStreamed) refuse('stream', 'An asynchronous run cannot be streamed. Omit "async" or "stream".')
   if (!isAsync && body['executionTimeoutSeconds'] !== undefined) {
-    refuse('executionTimeoutSeconds', '"executionTimeoutSeconds" needs "async": true.')
+    refuse('executionTimeoutSeconds', '"executionTimeoutSeconds" requires "async": true.')
   }
   if (isAsync) {
     const shaping = ['selectedOutputs', 'includeThinking', 'includeToolCalls', 'includeFileBase64', 'base64MaxBytes']
@@ -142,7 +145,7 @@ function combinationsIn(body: Record<string, unknown>, headers: Headers): ErrorD
   return mistakes
 }
 
-/** Whether a member asks for something. */
+/** Whether a member has a value other than false and empty. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)
 }

@@ -5,7 +5,7 @@ import { folderAt } from '../folder-path.ts'
 import { everything, type LogRequest, logsPageDefault, logsPageMax } from '../log-query.ts'
 import { Parameters } from '../parameters.ts'
 
-/** The statuses of Sim's log, and those of entries here. A run that has not ended has no entry. */
+/** The statuses of our log entries, by Sim's status. A run that has not ended has no entry. */
 const statuses: Readonly<Record<string, readonly RunStatus[]>> = {
   pending: [],
   running: [],
@@ -19,7 +19,7 @@ export const logStatusesV2 = Object.keys(statuses)
 
 const listMax = 200
 
-/** Reads the query of `GET /api/v2/logs`. Undefined: no entry can match. Throws INVALID_PARAMETERS. */
+/** Reads the query of `GET /api/v2/logs`. `request` is undefined if no entry can match. Throws INVALID_PARAMETERS. */
 export function readLogRequestV2(url: string): { workspaceId: string; request: LogRequest | undefined } {
   const parameters = new Parameters(url)
   const workspaceId = parameters.required('workspaceId', 'must be given; GET /api/v2/workspaces lists yours')
@@ -74,14 +74,14 @@ function shortList(parameters: Parameters, name: string): string[] | undefined {
   return list
 }
 
-/** The log cannot do these things. Ignoring the parameters would give a wrong result. */
+/** Rejects parameters that the log does not support. Ignoring them would return wrong results. */
 function refuseUnsupported(parameters: Parameters): void {
   const sortBy = parameters.oneOf('sortBy', ['startedAt', 'durationMs', 'cost', 'status'])
   if (sortBy !== undefined && sortBy !== 'startedAt') {
     parameters.missing('sortBy', 'can only be startedAt: entries are in the order in which they were recorded')
   }
   if (parameters.flag('includeHandledErrors')) {
-    parameters.missing('includeHandledErrors', 'must be false: the log does not tell whether an error was handled')
+    parameters.missing('includeHandledErrors', 'must be false: the log does not record whether an error was handled')
   }
   if (parameters.text('workflowName') !== undefined) {
     parameters.missing('workflowName', 'is not supported. Use workflowIds')

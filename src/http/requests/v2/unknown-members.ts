@@ -1,6 +1,6 @@
 import { problemsMax } from '../../../domain/errors.ts'
 
-/** The first members of a body that are not in `known`. A body may have a million members, of which it looks at few. */
+/** The first members of a body that are not in `known`. Stops early, because a body may have a million members. */
 export function othersIn(body: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
   const names = new Set(known)
   const others: string[] = []

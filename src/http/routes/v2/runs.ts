@@ -231,7 +231,7 @@ async function readResume({ settings }: Services, request: Request): Promise<{ c
     const body = await parseJsonBody(request, text, limits)
     const members = isObject(body) ? body : {}
     const problems = othersIn(members, ['contextId', 'input']).map((name) => {
-      return { path: name, message: `The body has no member "${name}".` }
+      return { path: name, message: `The body cannot have the member "${name}".` }
     })
     const { contextId } = members
     if (typeof contextId !== 'string') problems.push({ path: 'contextId', message: '"contextId" must be a string.' })
