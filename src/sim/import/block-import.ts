@@ -4,7 +4,7 @@ import { normaliseName } from '../../domain/workflow/reference.ts'
 import type { Block, Edge, Loop, Note, Parallel } from '../../domain/workflow/workflow.ts'
 import { mapService } from '../services/map-service.ts'
 import { objectOf, type SimBlock, type SimDocument, type SimEdge } from '../sim-document.ts'
-import { containerMapping, loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
+import { containerMapping, inOrder, loopOf, parallelOf, parentsOf, type Settings } from './containers.ts'
 import { coreMappers } from './core/map-core.ts'
 import { removeKeptSecrets } from './kept-secrets.ts'
 import { lostValues } from './lost-values.ts'
@@ -265,11 +265,18 @@ export class BlockImport {
     }
   }
 
-  #addContainer(id: string, { settings, kept }: Settings, containers: Map<string, object>, nodes: string[]): void {
+  #addContainer(
+    id: string,
+    { settings, kept, unknown }: Settings,
+    containers: Map<string, object>,
+    nodes: string[],
+  ): void {
     containers.set(id, { id, nodes, ...settings })
     const block = this.blocks.get(id)
-    if (!block?.origin || Object.keys(kept).length === 0) return
-    block.origin = { ...block.origin, values: { ...block.origin.values, ...kept } }
+    const all = { ...kept, ...unknown }
+    if (!block?.origin || Object.keys(all).length === 0) return
+    block.origin = { ...block.origin, values: { ...block.origin.values, ...all } }
+    this.report.noteRest(block.name, Object.keys(unknown))
   }
 }
 
@@ -280,12 +287,6 @@ function needsOf({ type, triggerMode }: SimBlock): string {
 
 function beyond({ position }: Omit<Block, 'type'>, x: number, y: number): { x: number; y: number } {
   return { x: (position?.x ?? 0) + x, y: (position?.y ?? 0) + y }
-}
-
-/** The inner blocks in the order of the file. */
-function inOrder(ids: readonly string[], listed: readonly string[]): string[] {
-  const inside = new Set(ids)
-  return [...new Set([...listed.filter((id) => inside.has(id)), ...ids])]
 }
 
 /** Renames the variables that a block sets to their names in the document. */

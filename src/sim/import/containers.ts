@@ -67,6 +67,12 @@ export function containerMapping(type: string): MappedBlock {
   }
 }
 
+/** The inner blocks in the order of the file. */
+export function inOrder(ids: readonly string[], listed: readonly string[]): string[] {
+  const inside = new Set(ids)
+  return [...new Set([...listed.filter((id) => inside.has(id)), ...ids])]
+}
+
 const loopTypes = new Set(['for', 'forEach', 'while', 'doWhile'])
 
 /** The settings of a loop, from its entry in the file or from its block. `kept`: settings of the other loop types. */
@@ -93,7 +99,11 @@ export function loopOf(block: SimBlock, entry: SimContainer | undefined): Settin
     ...(loopType === 'while' && doWhileText !== '' && whileText !== '' ? { doWhileCondition: doWhileText } : {}),
     ...(loopType === 'doWhile' && doWhileText !== '' && whileText !== '' ? { whileCondition: whileText } : {}),
   }
-  return { settings: { loopType, ...all[loopType as keyof typeof all], ...onErrorOf(settings) }, kept }
+  return {
+    settings: { loopType, ...all[loopType as keyof typeof all], ...onErrorOf(settings) },
+    kept,
+    unknown: othersIn(settings, loopMembers),
+  }
 }
 
 export function parallelOf(block: SimBlock, entry: SimContainer | undefined): Settings {
@@ -110,10 +120,50 @@ export function parallelOf(block: SimBlock, entry: SimContainer | undefined): Se
   }
   const ours = parallelType === 'count' ? { count: count ?? 5 } : items === undefined ? {} : { distribution: items }
   const atOnce = concurrency === undefined ? {} : { concurrency }
-  return { settings: { parallelType, ...ours, ...atOnce, ...onErrorOf(settings) }, kept }
+  const unknown = othersIn(settings, parallelMembers)
+  return { settings: { parallelType, ...ours, ...atOnce, ...onErrorOf(settings) }, kept, unknown }
 }
 
-export type Settings = { settings: Record<string, unknown>; kept: Record<string, unknown> }
+const loopMembers = new Set([
+  ...[
+    'id',
+    'nodes',
+    'enabled',
+    'locked',
+    'loopType',
+    'iterations',
+    'forEachItems',
+    'whileCondition',
+    'doWhileCondition',
+  ],
+  'onError',
+])
+const parallelMembers = new Set([
+  ...[
+    'id',
+    'nodes',
+    'enabled',
+    'locked',
+    'parallelType',
+    'distribution',
+    'count',
+    'batchSize',
+    'concurrency',
+    'onError',
+  ],
+])
+
+/** The settings of a container that this import does not know. */
+function othersIn(settings: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !known.has(name)))
+}
+
+/** `kept`: settings of another kind of container. `unknown`: those that the import does not know. */
+export type Settings = {
+  settings: Record<string, unknown>
+  kept: Record<string, unknown>
+  unknown: Record<string, unknown>
+}
 
 /** Only files that we exported have this setting. */
 function onErrorOf(settings: Readonly<Record<string, unknown>>): { onError?: unknown } {

@@ -398,6 +398,26 @@ describe('the import of a workflow of Sim', () => {
     expect(notes.filter((note) => note.includes('shortened'))).toHaveLength(2)
   })
 
+  test('keeps settings of containers that it does not know, and says so', () => {
+    const loops = { l: { id: 'l', nodes: [], loopType: 'for', iterations: 2, pauseBetween: 'ten seconds' } }
+    const parallels = { p: { id: 'p', nodes: [], count: 2, ordering: 'strictly' } }
+    const { document, notes } = imported(
+      simFile([simBlock('l', 'loop'), simBlock('p', 'parallel')], [], { loops, parallels }),
+    )
+    expect(document.blocks['l']?.origin?.values).toEqual({ pauseBetween: 'ten seconds' })
+    expect(document.blocks['p']?.origin?.values).toEqual({ ordering: 'strictly' })
+    expect(notes).toContain('"l": These settings are kept, but have no effect here: pauseBetween.')
+    expect(notes).toContain('"p": These settings are kept, but have no effect here: ordering.')
+  })
+
+  test('does not replace a time of day that it cannot read by another one', () => {
+    for (const [dailyTime, cron] of [
+      ['noon', 'noon * * *'],
+      ['9:30 pm', '30 21 * * *'],
+    ])
+      expect(paramsOf('schedule', { scheduleType: 'daily', dailyTime })['cron']).toBe(cron)
+  })
+
   test('makes a placeholder of Python code', () => {
     const { placeholders } = imported(simFile([simBlock('f', 'function', { language: 'python', code: 'return 1' })]))
     expect(placeholders[0]?.needs).toContain('python')

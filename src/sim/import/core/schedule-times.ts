@@ -40,9 +40,11 @@ function minuteOf(text: string | undefined): string {
   return text?.trim() || '0'
 }
 
-/** `09:30` → `30 9`. Sim's default is nine o'clock. */
+/** `09:30` → `30 9`; nine o'clock is Sim's own default. Another text stays, so that the check of the cron names it. */
 function timeOf(text = '09:00'): string {
-  const [, hour = '9', minute = '0', half] = /^\s*(\d{1,2})(?::(\d{2}))?\s*([ap]m)?/i.exec(text) ?? []
+  const found = /^\s*(\d{1,2})(?::(\d{2}))?\s*([ap]m)?/i.exec(text)
+  if (!found) return text.trim()
+  const [, hour, minute = '0', half] = found
   const on12 = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)
   return `${Number(minute)} ${on12}`
 }
