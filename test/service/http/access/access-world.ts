@@ -179,7 +179,7 @@ export class AccessWorld {
     const { store } = this.app
     const subscription = (await store.listSubscriptions(workflowId))[0]!.number
     const webhooks = { deliveries: [{ subscription, include: 0 }], skipped: [], facts: null }
-    // Sequences must rise, and the service may be recording a run that it has cancelled. Its next run needs a higher one.
+    // Sequences must rise, and the service may be recording a run that it has cancelled.
     for (let attempt = 1; ; attempt += 1) {
       await Bun.sleep(2)
       const sequence = sequenceAt(this.#clock.now() - 1)
