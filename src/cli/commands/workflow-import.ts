@@ -15,8 +15,8 @@ export const importCommand: Command = {
   summary: 'imports workflow files that Sim exported',
   details: [
     'Each file becomes a workflow. A block without a counterpart becomes a placeholder, which prevents deployment.',
-    'A workflow without a name gets the name of its file. If a file cannot be imported, the others still are. If a file',
-    'is not JSON, the command imports nothing.',
+    'A workflow without a name gets the name of its file. If a file cannot be imported, the others still are.',
+    'If a file is not JSON, nothing is imported.',
   ].join('\n'),
   arguments: [{ name: 'FILE|FOLDER', description: 'workflow files, or folders of .json files', many: true }],
   flags: {

@@ -406,8 +406,8 @@ describe('the import of a workflow of Sim', () => {
     )
     expect(document.blocks['l']?.origin?.values).toEqual({ pauseBetween: 'ten seconds' })
     expect(document.blocks['p']?.origin?.values).toEqual({ ordering: 'strictly' })
-    expect(notes).toContain('"l": These settings are kept, but have no effect here: pauseBetween.')
-    expect(notes).toContain('"p": These settings are kept, but have no effect here: ordering.')
+    expect(notes).toContain('"l": These settings are kept but have no effect here: pauseBetween.')
+    expect(notes).toContain('"p": These settings are kept but have no effect here: ordering.')
   })
 
   test('does not replace a time of day that it cannot read by another one', () => {

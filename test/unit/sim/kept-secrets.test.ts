@@ -59,5 +59,5 @@ test('an import recognises secrets by names, headers, addresses and their own fo
   expect(text.match(/leak-\d+|1234567/g)).toBeNull()
   for (const value of Object.values(kept)) expect(text).toContain(value)
   expect(text).toContain('https://user@mcp.example/sse')
-  expect(result.notes).toContain('The file contains secrets in apiKey, token. They were not kept.')
+  expect(result.notes).toContain('The file contains secrets in apiKey, token. The import did not keep them.')
 })
