@@ -143,7 +143,9 @@ test('an open log entry is accessible in both themes, with every tab', async () 
   await panel.getByText('Error: No').first().waitFor()
   for (const tab of await panel.getByRole('tab').all()) {
     await tab.click()
-    await panel.getByRole('tabpanel').waitFor()
+    // The previous tab's panel fades out first. Until then, there are two.
+    await panel.locator('[role=tabpanel]:not([inert])').waitFor()
+    await panel.locator('[role=tabpanel][inert]').waitFor({ state: 'detached' })
     expect([await tab.textContent(), ...(await faultsInBothThemes(page))]).toEqual([await tab.textContent()])
   }
 }, 120_000)
