@@ -133,6 +133,8 @@ class World {
       if (data.length === 0 || nextCursor === null) break
       cursor = nextCursor
     }
+    // The schedule goes on, so the log may have entries that are newer than the last poll.
+    while (await this.#poll(service.url));
     await service.kill('SIGTERM')
     this.inspect(service)
     const followed = new Set(this.#followed.map(({ executionId }) => executionId))
