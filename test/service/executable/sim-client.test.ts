@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import '../../support/built.ts'
 import { temporaryFolder } from '../../support/executable.ts'
+import { Gate } from '../../support/gate.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
 import { SimClient } from '../../support/sim-client.ts'
@@ -202,27 +203,21 @@ describe("Sim's command line", () => {
   })
 
   test('starts a run, waits for its end, and lists and shows it', async () => {
-    const asked = Promise.withResolvers<void>()
-    const response = Promise.withResolvers<Response>()
-    const hold = () => {
-      asked.resolve()
-      return response.promise
-    }
-    const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: hold })
+    const peer = new Gate()
     try {
-      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: peer.url.href, method: 'GET' })]
+      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: `${peer.url}/warm`, method: 'GET' })]
       const id = await deployed(document({ name: 'Slow', blocks, edges: ['start > call'] }))
       const { runId } = await sim.json<Run>('workflows', 'run', id, '--async')
-      await asked.promise
+      await peer.arrivals(1)
       expect(await runOf(id, runId)).toMatchObject({ runId, status: 'running', endedAt: null })
       const waiting = sim.json<Run>('workflows', 'runs', 'wait', runId, '--workflow', id)
-      response.resolve(Response.json({ warm: true }))
+      peer.answer()
       expect(await waiting).toMatchObject({ runId, status: 'completed' })
-      expect(await runOf(id, runId, '--include-output')).toMatchObject({ output: { data: { warm: true } } })
+      expect(await runOf(id, runId, '--include-output')).toMatchObject({ output: { data: { path: '/warm' } } })
       const listed = await sim.json<{ data: Run[] }>('workflows', 'runs', 'list', '--workflow', id)
       expect(listed.data).toMatchObject([{ runId, status: 'completed', trigger: 'api' }])
     } finally {
-      await peer.stop(true)
+      await peer.stop()
     }
   })
 

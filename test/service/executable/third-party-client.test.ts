@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type AsyncExecutionResult, SimStudioClient, SimStudioError } from 'simstudio-ts-sdk'
 import '../../support/built.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
+import { Gate } from '../../support/gate.ts'
 import { block, document } from '../../support/make.ts'
 import { call, deploy, type Installation, init, type Serving, serve } from '../../support/running-service.ts'
 
@@ -127,29 +128,23 @@ describe('a third-party client', () => {
   })
 
   test('starts an asynchronous run, and polls until it has ended', async () => {
-    const asked = Promise.withResolvers<void>()
-    const response = Promise.withResolvers<Response>()
-    const hold = () => {
-      asked.resolve()
-      return response.promise
-    }
-    const peer = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: hold })
+    const peer = new Gate()
     try {
-      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: peer.url.href, method: 'GET' })]
+      const blocks = [block('start', 'api_trigger'), block('call', 'api', { url: `${peer.url}/warm`, method: 'GET' })]
       const slow = document({ name: 'Slow', blocks, edges: ['start > call'] })
       const id = idOf(await deploy(service.url, installation.apiKey, slow))
       const { taskId, ...accepted } = (await client.executeWorkflow(id, {}, { async: true })) as AsyncExecutionResult
       expect(accepted).toMatchObject({ success: true, status: 'queued', links: { status: `/api/jobs/${taskId}` } })
       expect(Date.parse(accepted.createdAt)).toBeGreaterThan(0)
-      await asked.promise
+      await peer.arrivals(1)
       expect(await client.getJobStatus(taskId)).toMatchObject({ success: true, taskId, status: 'processing' })
-      response.resolve(Response.json({ warm: true }))
+      peer.answer()
       let job = await client.getJobStatus(taskId)
       while (job.status === 'processing') job = await client.getJobStatus(taskId)
-      expect(job).toMatchObject({ success: true, taskId, status: 'completed', output: { data: { warm: true } } })
+      expect(job).toMatchObject({ success: true, taskId, status: 'completed', output: { data: { path: '/warm' } } })
       expect(job.metadata).toMatchObject({ duration: expect.any(Number), completedAt: expect.any(String) })
     } finally {
-      await peer.stop(true)
+      await peer.stop()
     }
   })
 

@@ -3,10 +3,11 @@ import { Elysia } from 'elysia'
 import { problemsError } from '../../../domain/errors.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { isObject } from '../../../domain/run/input.ts'
-import { assertMay, type Caller } from '../../access/auth.ts'
-import type { Door } from '../../access/door.ts'
+import { assertMay, type Caller, type Need } from '../../access/auth.ts'
+import type { Door, ResponseSet } from '../../access/door.ts'
 import { enterV2 } from '../../access/enter-v2.ts'
 import { routeV2 } from '../../openapi/route-v2.ts'
+import type { PeerCall } from '../../peers/peers.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { Parameters } from '../../requests/parameters.ts'
 import { othersIn } from '../../requests/v2/unknown-members.ts'
@@ -33,9 +34,19 @@ const pageDefault = 50
 /** Each of them is looked up in a trace. */
 const selectedMax = 100
 
+type RunContext = PeerCall & { set: ResponseSet; params: { id: string; runId: string } }
+
 /** Runs of a workflow: `/api/v2/workflows/<id>/runs`. */
 export function runRoutesV2(services: Services, door: Door) {
   const { settings, unsent } = services
+  /** Finds the run that the address names, for a caller with this right. `again` reads it once more. */
+  const openRun = async (context: RunContext, need: Need, wanted: DetailWanted) => {
+    const { id: workflowId, runId: executionId } = context.params
+    const caller = await enterV2(door, context)
+    door.note(context.request, { workflowId, executionId })
+    const again = () => findRunV2(services, executionId, wanted)
+    return { found: await findRun(services, context, again, { caller, executionId, need, workflowId }), again }
+  }
   return new Elysia()
     .get(
       runs,
@@ -75,24 +86,10 @@ export function runRoutesV2(services: Services, door: Door) {
     .get(
       `${runs}/:runId`,
       async (context) => {
-        const {
-          request,
-          set,
-          params: { id, runId },
-        } = context
-        const caller = await enterV2(door, context)
-        door.note(request, { workflowId: id, executionId: runId })
-        const wanted = readDetail(request.url)
-        const find = () => findRunV2(services, runId, wanted)
-        const found = await findRun(services, context, find, {
-          caller,
-          executionId: runId,
-          need: 'read',
-          workflowId: id,
-        })
+        const { found } = await openRun(context, 'read', readDetail(context.request.url))
         if (found instanceof Response) return found as never
         const { text } = writeObject({ data: found.text })
-        return respondWithBody<typeof RunDetailResponseV2.static>(set, unsent.logBody(found.workspaceId, text))
+        return respondWithBody<typeof RunDetailResponseV2.static>(context.set, unsent.logBody(found.workspaceId, text))
       },
       routeV2({
         name: 'getRunV2',
@@ -110,24 +107,12 @@ export function runRoutesV2(services: Services, door: Door) {
     .post(
       `${runs}/:runId/cancel`,
       async (context) => {
-        const {
-          request,
-          params: { id, runId },
-        } = context
-        const caller = await enterV2(door, context)
-        door.note(request, { workflowId: id, executionId: runId })
-        const nothing = { includeOutput: false, selected: undefined }
-        const find = () => findRunV2(services, runId, nothing)
-        const found = await findRun(services, context, find, {
-          caller,
-          executionId: runId,
-          need: 'write',
-          workflowId: id,
-        })
+        const { runId } = context.params
+        const { found, again } = await openRun(context, 'write', { includeOutput: false, selected: undefined })
         if (found instanceof Response) return found as never
         const cancelled = !reasonOf(found.status) && (await cancelRun(services, context, runId))
         if (cancelled instanceof Response) return cancelled as never
-        const last = cancelled ? found : ((await find()) ?? found)
+        const last = cancelled ? found : ((await again()) ?? found)
         return { data: cancellation(runId, last, cancelled) }
       },
       routeV2({
