@@ -125,11 +125,11 @@ function leadsTo(document: Document, from: string, to: string): boolean {
   return false
 }
 
-/** Removes edges whose output port no longer exists or that cross the border of a container. */
+/** Removes edges without an output port, into a trigger, or across the border of a container. */
 export function dropLooseEdges(document: Document): Document {
   const edges = document.edges.filter((edge) => {
     const [from, to] = [document.blocks[edge.source], document.blocks[edge.target]]
-    if (!from || !to) return false
+    if (!from || !to || isTrigger(to)) return false
     const isInner = to.parentId === edge.source
     // The edge led out of the container to a block that is now inside it.
     if (isInner && (edge.sourceHandle ?? '').endsWith('-end-source')) return false
