@@ -65,8 +65,10 @@ describe('a multipart form', () => {
   })
 
   test('is read correctly as the runtime writes it', async () => {
-    const name = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }).map((each) => each.toWellFormed())
-    const value = fc.oneof(name, fc.uint8Array({ maxLength: 300 }))
+    const characters = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }).map((each) => each.toWellFormed())
+    // Some clients escape a backslash and a quote with a backslash, and browsers do not: such names are ambiguous.
+    const name = characters.filter((each) => !/\\(\\|$)/.test(each))
+    const value = fc.oneof(characters, fc.uint8Array({ maxLength: 300 }))
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 6 }), cutting, async (entries, where) => {
         const form = new FormData()
