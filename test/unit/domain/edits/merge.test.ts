@@ -238,17 +238,6 @@ test('two lines that would close a cycle together are not both kept', () => {
   expect(document.edges.map(({ source, target }) => `${source}${target}`)).toEqual(['b0b1', 'b2b3'])
 })
 
-test('no line leads into a block that became a trigger meanwhile', () => {
-  const cut = applyEdit(wide, { kind: 'remove', edges: wide.edges.flatMap(({ id }) => id ?? []) })
-  const { document } = mergeDrafts({
-    base: cut,
-    mine: made(cut, [{ kind: 'connect', id: 'line', source: 'b0', sourceHandle: 'source', target: 'b1' }]),
-    theirs: made(cut, [{ kind: 'convert', id: 'b1', type: 'api_trigger', params: {} }]),
-  })
-  expect(document.blocks['b1']!.type).toBe('api_trigger')
-  expect(document.edges).toEqual([])
-})
-
 test('a large workflow is merged in milliseconds', () => {
   const blocks = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, at): [string, Block] => [
