@@ -5,7 +5,7 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
     group: 'Build workflows',
     pages: ['blocks', 'triggers', 'models', 'files', 'secrets', 'credentials', 'connectors'],
   },
-  { group: 'Integrate', pages: ['api', 'streaming', 'forms', 'waiting', 'webhooks', 'command-line'] },
+  { group: 'Integrate', pages: ['api', 'streaming', 'forms', 'waiting', 'mcp', 'webhooks', 'command-line'] },
   {
     group: 'Operate',
     pages: ['configuration', 'operations', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'],

@@ -18,6 +18,7 @@ import { healthRoutes } from './routes/health.ts'
 import { webhookRoutes } from './routes/inbound-webhooks.ts'
 import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
+import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { oauthCallbackRoutes } from './routes/oauth-callback.ts'
 import { pauseAnswerRoutes } from './routes/pauses/answers.ts'
@@ -72,6 +73,7 @@ export function createServer(services: Services): HttpServer {
     .use(chatRoutes(services.runs.chats, door))
     .use(formRoutes(services.runs.forms, door))
     .use(fileRoutes(services, door))
+    .use(mcpRoutes(services, door, (request) => server.fetch(request)))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(workflowRoutesV1(services, door))

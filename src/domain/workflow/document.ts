@@ -57,7 +57,8 @@ function fill(value: Record<string, unknown>): Record<string, unknown> {
     notes: fillMembers(value['notes'], (id) => ({ id, position: { x: 0, y: 0 } })),
     folder: fillFolder(value['folder']),
     webhooks: fillWebhooks(value['webhooks']),
-    limits: fillLimits(value['limits']),
+    limits: withoutNullMembers(value['limits']),
+    mcp: withoutNullMembers(value['mcp']),
   }
   for (const [name, part] of Object.entries(withDefaults)) {
     if (part !== undefined) filled[name] = part
@@ -119,7 +120,7 @@ function fillFolder(value: unknown): unknown {
 }
 
 /** A member that is null counts as absent. */
-function fillLimits(value: unknown): unknown {
+function withoutNullMembers(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }

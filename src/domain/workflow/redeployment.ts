@@ -29,6 +29,7 @@ function whatRuns(document: WorkflowDocument): unknown {
     parallels: mapMembers(document.parallels ?? {}, container),
     variables: document.variables ?? {},
     limits: document.limits ?? {},
+    mcp: document.mcp ?? {},
   }
 }
 

@@ -2,6 +2,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../one-of.ts'
 import { recordOf } from '../record-of.ts'
 import { Subscription, subscriptionsMax } from '../webhook/subscription.ts'
+import { McpExposure } from './mcp-exposure.ts'
 import { WorkflowLimits } from './workflow-limits.ts'
 
 /** The workflow document, which the editor draws, Git stores and a deployment copies. */
@@ -136,6 +137,8 @@ export const WorkflowDocument = t.Object({
   parallels: t.Optional(recordOf(Parallel)),
   variables: t.Optional(recordOf(Variable)),
   limits: t.Optional(WorkflowLimits),
+  /** Whether MCP clients get the deployed workflow as a tool. */
+  mcp: t.Optional(McpExposure),
   notes: t.Optional(recordOf(Note)),
   /** Subscriptions belong to the workflow, not to a version. A stored document does not contain them. */
   webhooks: t.Optional(t.Array(Subscription, { maxItems: subscriptionsMax })),

@@ -54,7 +54,7 @@ function responsesOf({ blocks }: WorkflowDocument): Json {
 }
 
 /** Undeclared members are allowed: the run reads them from `<api.input>`. */
-function inputSchema(format: readonly InputField[]): Json {
+export function inputSchema(format: readonly InputField[]): Json {
   const required = format.filter((field) => field.required).map(({ name }) => name)
   const properties: Json = {}
   for (const field of format) setMember(properties, field.name, fieldSchema(field))

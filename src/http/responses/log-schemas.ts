@@ -83,7 +83,11 @@ export const runNotes = {
   }),
   partial: t.Boolean({ description: 'Whether only a part of the workflow ran.' }),
   labels: recordOf(t.String(), { description: 'The labels that the run gave itself.' }),
-  source: maybe(oneOf(runSources, { description: '`rerun`: it repeats an earlier run.' })),
+  source: maybe(
+    oneOf(runSources, {
+      description: '`rerun`: it repeats an earlier run. `mcp`: an MCP client called the workflow as a tool.',
+    }),
+  ),
 }
 const WorkflowFacts = t.Object({ id: t.String(), name: t.String(), description: t.String() })
 

@@ -27,16 +27,23 @@ export function executeRoutes(services: ExecuteServices, door: Door, version: Ex
       }
       door.note(request, { workflowId })
       try {
-        return sendAsIs(set, await respond(call))
+        return sendAsIs(set, await respondToExecute(call))
       } catch (error) {
         await showWindowOf(call)
         throw error
-      } finally {
-        services.settings.body.budget.release(request)
       }
     },
     { parse: 'none', detail: version.detail },
   )
+}
+
+/** Responds to a call of a workflow. */
+export async function respondToExecute(call: Call): Promise<Response> {
+  try {
+    return await respond(call)
+  } finally {
+    call.services.settings.body.budget.release(call.request)
+  }
 }
 
 /** Awaits nothing that is in memory: on this path, promises cost more than most checks. */

@@ -28,13 +28,16 @@ function* walk(value: unknown, path = '#'): Generator<[string, Parsed]> {
   for (const [name, inner] of Object.entries(value)) yield* walk(inner, `${path}/${name}`)
 }
 
-/** Whether a path is a page for people. */
+/** Whether a path is a page for people, or belongs to another protocol. */
 function isPage(path: string): boolean {
   return (
     path === '/' ||
     path === '/sign-in' ||
     path === '/api/oauth/callback' ||
     path.startsWith('/assets/') ||
+    // MCP clients learn what there is by the protocol itself.
+    path.startsWith('/mcp') ||
+    path.startsWith('/.well-known/') ||
     // An address that the editor shows for one test request.
     path.startsWith('/api/webhooks/test/') ||
     path.startsWith('/api/chat/test/') ||

@@ -91,7 +91,7 @@ export function blockRoutes(door: Door) {
     async ({ request, set }) => {
       await door.requireSession(request, set)
       if (!body) {
-        body = { data: [...registry.values()].map(shown) }
+        body = { data: blockTypes() }
         etag = `"${Bun.hash(JSON.stringify(body)).toString(36)}"`
       }
       // Changes only with the version of the service, so browsers revalidate a cached copy.
@@ -108,6 +108,11 @@ export function blockRoutes(door: Door) {
       responses: { 200: listOf(BlockType) },
     }),
   )
+}
+
+/** The block types, described for people and programs that build workflows. */
+export function blockTypes() {
+  return [...registry.values()].map(shown)
 }
 
 function shown(definition: BlockDefinition) {

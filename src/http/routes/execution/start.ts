@@ -78,7 +78,7 @@ function runRequest(
   executionId: string,
   keyed: IdempotentExecution | undefined,
 ): RunRequest & { executionId: string } {
-  const { services, request, server, workflowId } = call
+  const { version, services, request, server, workflowId } = call
   // An asynchronous run exists only once it is on disk.
   if (call.mode === 'sync') {
     call.headers[call.version.runIdHeader] = executionId
@@ -92,6 +92,8 @@ function runRequest(
     version: deployment.version ?? 0,
     trigger: 'api',
     input,
+    ...(version.source && { source: version.source }),
+    ...(version.observer && { observer: version.observer }),
     ...(keyed && { claim: keyed.claim(), completeClaim: (claim, end) => keyed.completed(claim, end) }),
     callerSignal: () => {
       // A run may take longer than the server's idle timeout.

@@ -1,5 +1,7 @@
 import type { DocumentDecoration } from 'elysia'
 import type { TriggerInput } from '../../../domain/run/input.ts'
+import type { RunSource } from '../../../domain/run/log.ts'
+import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import { executeDetail } from '../../openapi/execute-operation.ts'
@@ -48,6 +50,10 @@ export type ExecuteVersion = {
     outputs: Record<string, unknown> | undefined,
   ): Response | Promise<Response>
   stream: StreamFormat
+  /** How the log says that the runs were started; undefined for requests of the API. */
+  source?: RunSource
+  /** Receives what happens in a run. */
+  observer?: RunObserver | undefined
 }
 
 export const versionOne: ExecuteVersion = {

@@ -395,6 +395,14 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
   row('HEAD /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
 
+  // 400: the key is checked before the message.
+  row('POST /mcp', '/mcp', 'key', 400, '[]'),
+  // mcp-tools.ts lists the tools.
+  row('POST /mcp/:workspaceId', '/mcp/<workspace>', 'read', 200, '{"jsonrpc":"2.0","id":1,"method":"ping"}'),
+  ...['', '/mcp', '/mcp/:workspaceId'].map((path) => {
+    const at = `/.well-known/oauth-protected-resource${path}`
+    return row(`GET ${at}`, at.replace(':workspaceId', '<workspace>'), 'nothing', 200)
+  }),
   row('GET /sample/quotes', '/sample/quotes', 'nothing', 200),
   row('GET /health', '/health', 'nothing', 200),
   row('GET /health/live', '/health/live', 'nothing', 200),
@@ -426,7 +434,7 @@ export const accessTable: readonly AccessRow[] = [
 /** The credentials that a route accepts. */
 export function takenBy({ at, route }: AccessRow): 'key' | 'session' | 'both' {
   if (at.startsWith('/api/editor/')) return 'session'
-  return isExternal(at) || route.endsWith('/execute') ? 'key' : 'both'
+  return isExternal(at) || at.startsWith('/mcp') || route.endsWith('/execute') ? 'key' : 'both'
 }
 
 /** Requests that combine the caller's own workflow with a foreign object. */

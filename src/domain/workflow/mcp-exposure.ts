@@ -1,0 +1,36 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** Makes a deployed workflow a tool of MCP clients. Without a name or a description, those of the workflow are used. */
+export const McpExposure = t.Object(
+  {
+    expose: t.Boolean(),
+    name: t.Optional(
+      t.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_-]+$',
+        expected: '1 to 64 letters, digits, "-" and "_"',
+      }),
+    ),
+    description: t.Optional(t.String({ maxLength: 2_000 })),
+  },
+  { additionalProperties: false },
+)
+export type McpExposure = Static<typeof McpExposure>
+
+/** The exposure in a stored document. Ignores an invalid member `mcp`, which earlier versions accepted. */
+export function exposureIn({ mcp }: { mcp?: unknown }): McpExposure | undefined {
+  return Value.Check(McpExposure, mcp) && mcp.expose ? mcp : undefined
+}
+
+/** The name of a workflow as a name of a tool: lower-case letters, digits and underscores. */
+export function toolNameOf(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .replaceAll(/\p{M}/gu, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  return words.join('_').slice(0, 64).replace(/_$/, '') || 'workflow'
+}

@@ -1,0 +1,32 @@
+import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/run/input.ts'
+
+/** Calls a route of the API with the key of the client. Rejects with the error of the route. */
+export type ApiCall = (
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  more?: { body?: unknown; headers?: Record<string, string> },
+) => Promise<Record<string, unknown>>
+
+/** Calls the routes in this process, so that a tool may do exactly what the API allows to the key. */
+export function apiCallOf(fetch: (request: Request) => Promise<Response> | Response, apiKey: string): ApiCall {
+  return async (method, path, { body, headers = {} } = {}) => {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const response = await fetch(request)
+    const read: unknown = response.status === 204 ? {} : await response.json()
+    const answer = isObject(read) ? read : {}
+    if (response.ok) return answer
+    throw errorIn(answer)
+  }
+}
+
+function errorIn({ code, error, details }: Record<string, unknown>): AppError {
+  const known = errorCodes.find((each) => each === code)
+  const message = typeof error === 'string' ? error : 'Internal error'
+  const rows = Array.isArray(details) ? { details: details as ErrorDetail[] } : {}
+  return new AppError(known ?? ('INTERNAL' satisfies ErrorCode), message, rows)
+}

@@ -1,0 +1,71 @@
+import { forgetOldest } from '../../../domain/forget-oldest.ts'
+import { exposureIn, toolNameOf } from '../../../domain/workflow/mcp-exposure.ts'
+import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import { inputFormatOf, inputSchema } from '../../openapi/workflow-openapi.ts'
+import type { Services } from '../../services.ts'
+
+/** A deployed workflow that is a tool. */
+export type WorkflowTool = {
+  workflowId: string
+  name: string
+  title: string
+  description: string
+  inputSchema: Record<string, unknown>
+}
+
+/** Facts of a version, kept in memory; a version never changes. Null when it is not exposed. */
+type Known = WorkflowTool | null
+const knownMax = 5_000
+
+/** The deployed workflows of workspaces that are tools. */
+export class ExposedWorkflows {
+  readonly #store: Pick<Services['store'], 'listWorkflows' | 'getDeployment'>
+  /** By workflow and version. */
+  readonly #known = new Map<string, Known>()
+
+  constructor(store: Pick<Services['store'], 'listWorkflows' | 'getDeployment'>) {
+    this.#store = store
+  }
+
+  /** The tools of a workspace. A name that is `taken`, or that an earlier workflow has, gets the end of the ID. */
+  async list(workspaceId: string, taken: Iterable<string>): Promise<WorkflowTool[]> {
+    const rows = await this.#store.listWorkflows(workspaceId)
+    const names = new Set(taken)
+    const tools: WorkflowTool[] = []
+    for (const { id, activeVersion } of rows.toSorted((one, other) => one.createdAt - other.createdAt)) {
+      const tool = activeVersion === null ? null : await this.#toolOf(id, activeVersion)
+      if (!tool) continue
+      const name = names.has(tool.name) ? `${tool.name.slice(0, 54)}_${id.slice(-9)}` : tool.name
+      names.add(name)
+      tools.push({ ...tool, name })
+    }
+    return tools
+  }
+
+  async #toolOf(workflowId: string, version: number): Promise<Known> {
+    const key = `${workflowId} ${version}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const row = await this.#store.getDeployment(workflowId, version)
+    const tool = row ? toolIn(workflowId, row.document) : null
+    this.#known.set(key, tool)
+    forgetOldest(this.#known, knownMax)
+    return tool
+  }
+}
+
+function toolIn(workflowId: string, document: WorkflowDocument): Known {
+  const exposure = exposureIn(document)
+  const hasTrigger = Object.values(document.blocks).some(
+    ({ type, enabled }) => type === 'api_trigger' && enabled !== false,
+  )
+  if (!exposure || !hasTrigger) return null
+  const { name, description } = document
+  return {
+    workflowId,
+    name: exposure.name ?? toolNameOf(name),
+    title: name,
+    description: exposure.description || description || `Runs the workflow "${name}".`,
+    inputSchema: inputSchema(inputFormatOf(document)),
+  }
+}

@@ -1,0 +1,39 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+
+/** The official client, connected with a key. `path`: `/mcp`, or that of a workspace. */
+export async function connectMcp(url: string, apiKey: string, path = '/mcp'): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}${path}`), { requestInit })
+  // Its optional members are typed as not undefined, but the class has undefined ones.
+  await client.connect(transport as Parameters<Client['connect']>[0])
+  return client
+}
+
+export type ToolResult = {
+  content: { type: string; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+}
+
+/** The result of a tool, which may be a refusal. */
+export async function callTool(
+  client: Client,
+  name: string,
+  given: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[2] = {},
+): Promise<ToolResult> {
+  return (await client.callTool({ name, arguments: given }, undefined, options)) as ToolResult
+}
+
+/** The structured result of a tool that must succeed. */
+export async function resultOfTool<Value = Record<string, never>>(
+  client: Client,
+  name: string,
+  given: Record<string, unknown> = {},
+): Promise<Value> {
+  const result = await callTool(client, name, given)
+  if (result.isError) throw new Error(`${name} failed: ${result.content[0]?.text}`)
+  return result.structuredContent as Value
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readDocument } from '../../../../src/domain/workflow/document.ts'
+import { exposureIn, toolNameOf } from '../../../../src/domain/workflow/mcp-exposure.ts'
+
+const read = (mcp: unknown) => readDocument({ name: 'A', blocks: {}, edges: [], mcp })
+
+describe('the exposure of a workflow as a tool', () => {
+  test('is a part of the document, and a member that is null counts as absent', () => {
+    const reading = read({ expose: true, name: 'find', description: null })
+    expect(reading).toMatchObject({ document: { mcp: { expose: true, name: 'find' } }, warnings: [] })
+  })
+
+  test('is refused with a name that clients do not accept', () => {
+    expect(read({ expose: true, name: 'find an order' })).toEqual({
+      details: [
+        {
+          path: 'mcp.name',
+          message: 'mcp.name must be 1 to 64 letters, digits, "-" and "_", not the text "find an order".',
+        },
+      ],
+    })
+  })
+
+  test('counts only when it says so', () => {
+    expect(exposureIn({ mcp: { expose: false } })).toBeUndefined()
+    expect(exposureIn({ mcp: 'yes' })).toBeUndefined()
+    expect(exposureIn({})).toBeUndefined()
+  })
+
+  test('makes a valid name of every name of a workflow', () => {
+    expect(toolNameOf('Café: find an Order (2)')).toBe('cafe_find_an_order_2')
+    expect(toolNameOf('注文')).toBe('workflow')
+    fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => /^[a-z0-9_]{1,64}$/.test(toolNameOf(name))))
+  })
+})
