@@ -5,6 +5,7 @@ import { formAttacks } from './forms.ts'
 import { guardrailAttacks } from './guardrails.ts'
 import { importAttacks } from './imports.ts'
 import { largeValueAttacks } from './large-values.ts'
+import { mcpAttacks } from './mcp.ts'
 import { pauseAttacks } from './pauses.ts'
 import { simAttacks } from './sim.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -45,6 +46,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...simAttacks(target, isShort),
     ...formAttacks(target.forms, isShort),
     ...attacksOnV2(target, isShort),
+    ...mcpAttacks(target),
   ]
 }
 
