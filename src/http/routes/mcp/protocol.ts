@@ -10,6 +10,8 @@ import type { StartManualRun } from '../editor/manual-start.ts'
 import type { ApiCall } from './api-call.ts'
 import type { ExposedWorkflows } from './exposed-workflows.ts'
 import { RpcError, type RpcMessage, rpcCodes } from './json-rpc.ts'
+import { getPrompt, listPrompts } from './prompts.ts'
+import { listResources, listTemplates, readResource } from './resources.ts'
 import { refusalResult, valueResult } from './tool-result.ts'
 import { buildingTools } from './tools/building-tools.ts'
 import type { BuildingTool } from './tools/tool.ts'
@@ -49,6 +51,16 @@ export async function respondTo(
       return JSON.stringify(await toolsOf(session, params))
     case 'tools/call':
       return await callTool(session, params, observer)
+    case 'resources/list':
+      return JSON.stringify(await listResources(session))
+    case 'resources/templates/list':
+      return JSON.stringify(listTemplates())
+    case 'resources/read':
+      return JSON.stringify(await readResource(session, params['uri']))
+    case 'prompts/list':
+      return JSON.stringify(listPrompts())
+    case 'prompts/get':
+      return JSON.stringify(getPrompt(params))
     default:
       throw new RpcError(rpcCodes.methodNotFound, `This server has no method "${method.slice(0, 100)}".`)
   }
@@ -58,7 +70,7 @@ function initialized({ services }: Session, { protocolVersion }: Record<string, 
   const version = protocolVersions.find((each) => each === protocolVersion) ?? protocolVersions[0]
   return {
     protocolVersion: version,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {}, prompts: {} },
     serverInfo: { name: 'millrace', title: 'Millrace', version: services.settings.version },
     instructions,
   }

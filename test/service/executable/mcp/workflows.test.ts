@@ -154,6 +154,26 @@ describe('the MCP server', () => {
     expect(ended.status).toBe('cancelled')
   })
 
+  test('has workflows and runs as resources, and prompts to build and to debug', async () => {
+    const { resources } = await client.listResources()
+    const greeting = resources.find(({ name }) => name === 'Greets people')!
+    const read = async (uri: string) => {
+      const { contents } = await client.readResource({ uri })
+      return JSON.parse((contents[0] as { text: string }).text)
+    }
+    expect(await read(greeting.uri)).toMatchObject({ name: 'Greets people', blocks: { greet: { type: 'function' } } })
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(['workflow', 'run'])
+    const { structuredContent } = await callTool(client, 'fails')
+    const { executionId } = structuredContent as { executionId: string }
+    expect(await read(`millrace://runs/${executionId}`)).toMatchObject({ executionId, status: 'failed' })
+    await expect(read('millrace://workflows/nothing')).rejects.toThrow('There is no workflow')
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['build', 'debug'])
+    const { messages } = await client.getPrompt({ name: 'debug', arguments: { executionId } })
+    expect(messages[0]!.content).toMatchObject({ type: 'text', text: expect.stringContaining(executionId) })
+    await expect(client.getPrompt({ name: 'build', arguments: {} })).rejects.toThrow('"task" must be a text')
+  })
+
   test('names the document about access when a request has no valid key', async () => {
     for (const authorization of [undefined, 'Bearer nonsense']) {
       const response = await fetch(`${service.url}/mcp`, {
