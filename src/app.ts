@@ -22,9 +22,16 @@ import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Services } from './http/services.ts'
 import type { Store } from './store/store.ts'
+import type { RunTraces } from './telemetry/otlp/run-traces.ts'
+import type { OtelSettings } from './telemetry/otlp/settings.ts'
 import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
-export type AppOptions = Omit<Base, 'limits' | 'slices' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port'> & {
+export type AppOptions = Omit<
+  Base,
+  'limits' | 'slices' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
+> & {
+  /** Where OpenTelemetry data is sent; absent when nothing is. */
+  telemetry?: OtelSettings | undefined
   /** Whether an address is one of the operator's proxies; absent when there are none. */
   isProxy?: ((address: string) => boolean) | undefined
   /** The files of the editor; asked for when somebody first opens it. */
@@ -84,7 +91,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** Connects the parts from top to bottom; `stop` stops them from bottom to top. */
-export async function assembleApp({ listener, opening, ...options }: AppOptions): Promise<Assembled> {
+export async function assembleApp({ listener, opening, telemetry, ...options }: AppOptions): Promise<Assembled> {
   const { config, logger, clock, build } = options
   const store = await opening
   const metrics = new ServiceMetrics({ clock, build })
@@ -92,7 +99,9 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   // Concurrent: for a million objects, this thread stops for 2 ms instead of 50.
   const garbage = new Garbage(clock, () => Bun.gc(false))
   const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, files, delivery, engine, triggers }))
-  const base = { ...options, limits: limitsOf(config), store, cluster, metrics, slices, garbage, port: listener.port }
+  const traces = await tracesOf(telemetry, { ...options, slices })
+  const parts = { store, cluster, metrics, slices, garbage, traces }
+  const base = { ...options, ...parts, limits: limitsOf(config), port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
   const [accounts, lastSequence] = await Promise.all([assembleAccounts(base), store.lastSequence()])
@@ -132,6 +141,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   })
   watch(base, delivery, engine)
   if (backups) metrics.watchBackups(() => backups.state)
+  if (traces) metrics.watchTraces(() => traces.counts)
 
   const open = () => {
     cluster.open()
@@ -148,6 +158,7 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['delivery', () => delivery.stop(graceMs)],
+      ['traces', () => traces?.stop(tracesGraceMs)],
       ['check-ins', () => cluster.stop()],
       ['files', () => files.stop()],
       ['listener', () => listener.close(closing, clock)],
@@ -159,6 +170,20 @@ export async function assembleApp({ listener, opening, ...options }: AppOptions)
   }
   return { store, services, metrics, keyId: accounts.box.currentHead?.toHex(), open, stop }
 }
+
+/** The exporter of traces. It is loaded only when traces are exported. */
+async function tracesOf(
+  telemetry: OtelSettings | undefined,
+  { build, clock, slices, logger }: Pick<Base, 'build' | 'clock' | 'slices' | 'logger'>,
+): Promise<RunTraces | undefined> {
+  if (!telemetry?.traces) return undefined
+  const { openTraces } = await import('./telemetry/otlp/open-traces.ts')
+  const { resource, traces: settings } = telemetry
+  return openTraces({ resource, settings, version: build.version, clock, inSlices: slices.run, logger })
+}
+
+/** How long the service may wait for the collector when it stops. */
+const tracesGraceMs = 2_000
 
 /** Lets the metrics read what is simply there. */
 function watch(

@@ -8,6 +8,6 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
   { group: 'Integrate', pages: ['api', 'streaming', 'forms', 'waiting', 'mcp', 'webhooks', 'command-line'] },
   {
     group: 'Operate',
-    pages: ['configuration', 'operations', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'],
+    pages: ['configuration', 'operations', 'tracing', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'],
   },
 ]

@@ -7,6 +7,7 @@ import type { SliceQueue } from '../domain/slice-queue.ts'
 import type { AllowList } from '../outbound/addresses.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { RunTraces } from '../telemetry/otlp/run-traces.ts'
 import type { Build, ServiceMetrics } from '../telemetry/service-metrics.ts'
 import type { Garbage } from './garbage.ts'
 
@@ -20,6 +21,8 @@ export type Base = {
   /** The processes that serve the same installation. */
   cluster: Cluster
   metrics: ServiceMetrics
+  /** Exports runs as traces; undefined when they are not exported. */
+  traces: RunTraces | undefined
   logger: Logger
   clock: Clock
   /** Addresses that workflows may call although they are not public. */

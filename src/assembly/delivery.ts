@@ -31,7 +31,7 @@ export type DeliveryOptions = Base & {
 }
 
 export function assembleDelivery(options: DeliveryOptions) {
-  const { config, store, metrics, logger, clock, accounts, onRecorded } = options
+  const { config, store, metrics, traces, logger, clock, accounts, onRecorded } = options
   const { subscriptions, dispatcher, testDeliveries, stop: stopWebhooks } = assembleWebhooks(options)
   const writer = new LogWriter({
     store,
@@ -54,7 +54,10 @@ export function assembleDelivery(options: DeliveryOptions) {
   const record = createRunRecorder({
     webhooksOf: createOutbox({ subscriptionsOf: subscriptions.of, limitsOf: accounts.ownerLimits }),
     append: (run, claim, webhooks) => writer.append(run, claim, webhooks),
-    onEnded: (run) => metrics.runs.ended(run),
+    onEnded(run) {
+      metrics.runs.ended(run)
+      traces?.ended(run)
+    },
     onRecorded(run) {
       accounts.usage.add(run)
       accounts.chatBudget.add(run)

@@ -16,6 +16,7 @@ import {
   type BackupCounts,
   type Watched,
 } from './service-gauges.ts'
+import { addTraceMetrics, type SpanCounts } from './trace-metrics.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
@@ -72,6 +73,11 @@ export class ServiceMetrics {
   /** Adds the metrics of scheduled backups. */
   watchBackups(read: () => BackupCounts): void {
     addBackupMetrics(this.#metrics, read)
+  }
+
+  /** Adds the metrics of exported traces. */
+  watchTraces(read: () => SpanCounts): void {
+    addTraceMetrics(this.#metrics, read)
   }
 
   text(): Promise<string> {

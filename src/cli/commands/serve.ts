@@ -9,6 +9,7 @@ import type { DirectoryLock } from '../../store/lock.ts'
 import type { Store } from '../../store/store.ts'
 import { handleCrashes } from '../../telemetry/crash-handler.ts'
 import { Logger } from '../../telemetry/logger.ts'
+import type { OtelSettings } from '../../telemetry/otlp/settings.ts'
 import { Watchdog, watchAfterMs } from '../../telemetry/watchdog.ts'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 import type { FirstStart } from '../installation/first-start.ts'
@@ -75,7 +76,7 @@ function assertClosed({ noAuth, host }: Config): void {
  * Listens, locks the folder, opens the store, and only then loads the rest of the service. Requests that arrive in the
  * meantime get a response or wait a moment. The lock ends with the process, however it ends.
  */
-async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock | undefined }> {
+async function start({ config, environment }: Call): Promise<{ app: App; lock: DirectoryLock | undefined }> {
   const logger = new Logger({ level: config.logLevel, access: config.accessLog, now: Date.now })
   handleCrashes(logger)
   try {
@@ -92,12 +93,13 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
     ])
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
+    const telemetry = await telemetryOf(environment, logger)
     const watchdog = new Watchdog(config.watchdogMs)
     const isProxy = proxiesOf(config)
     const app = await startApp({
       ...{ config, outboundAllow, isProxy, priceOf, logger, clock: systemClock, build, listener, opening },
       interfaceFiles: loadInterfaceFiles,
-      note: watchdog.note,
+      ...{ note: watchdog.note, telemetry },
     })
     if (app.keyId !== undefined) lock?.noteKey(app.keyId)
     if (config.watchdogMs > 0) systemClock.setTimer(watchAfterMs, () => watchdog.start())
@@ -105,6 +107,15 @@ async function start({ config }: Call): Promise<{ app: App; lock: DirectoryLock 
   } catch (error) {
     throw explained(error, config)
   }
+}
+
+/** Nothing of it is loaded unless one of its addresses is set. */
+async function telemetryOf(environment: Call['environment'], logger: Logger): Promise<OtelSettings | undefined> {
+  if (!Object.keys(environment).some((name) => /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/.test(name))) return undefined
+  const { readOtelSettings } = await import('../../telemetry/otlp/settings.ts')
+  const { settings, warnings } = readOtelSettings(environment)
+  for (const warning of warnings) logger.warn(warning)
+  return settings
 }
 
 /** Undefined when the installation keeps nothing in the data folder. */

@@ -1,4 +1,5 @@
 import type { Redactor } from '../redaction/redactor.ts'
+import type { TraceParent } from '../trace-context.ts'
 import type { StartKind, TriggerKind } from '../workflow/workflow.ts'
 import type { Cost, ModelUsage } from './cost.ts'
 import type { RunFile } from './file.ts'
@@ -105,6 +106,8 @@ export type RunRecord = {
   source?: RunSource
   /** The labels that its blocks set; absent when there are none. */
   labels?: RunLabels
+  /** The caller's place in a distributed trace. */
+  traceParent?: TraceParent
 }
 
 /** The row of a log entry as the store writes it. All texts and decisions are final. */

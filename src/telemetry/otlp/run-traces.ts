@@ -1,0 +1,70 @@
+import type { RunRecord } from '../../domain/run/log.ts'
+import type { InSlices, Slices } from '../../domain/slices.ts'
+import { type TraceParent, traceIdOf } from '../../domain/trace-context.ts'
+import type { SpanCounts } from '../trace-metrics.ts'
+import { spanCount, spanTexts } from './run-spans.ts'
+import type { Sampler } from './sampler.ts'
+import type { SpanExporter } from './span-exporter.ts'
+
+export type RunTracesOptions = {
+  sampler: Sampler
+  exporter: SpanExporter
+  inSlices: InSlices
+  onBug(cause: unknown): void
+}
+
+/**
+ * Exports ended runs as traces. A run never waits for this: its spans are written in slices after its end, and dropped
+ * when too many wait.
+ */
+export class RunTraces {
+  readonly #options: RunTracesOptions
+  /** Runs whose spans are not written yet. They hold the values of their blocks. */
+  readonly #waiting: RunRecord[] = []
+  #writing: Promise<void> | undefined
+
+  constructor(options: RunTracesOptions) {
+    this.#options = options
+  }
+
+  get counts(): SpanCounts {
+    return this.#options.exporter.counts
+  }
+
+  isSampled(executionId: string, parent: TraceParent | undefined): boolean {
+    return this.#options.sampler(traceIdOf(executionId, parent), parent)
+  }
+
+  ended(record: RunRecord): void {
+    const { exporter, inSlices, onBug } = this.#options
+    if (!this.isSampled(record.executionId, record.traceParent)) return
+    if (exporter.room === 0 || this.#waiting.length >= waitingMax) {
+      exporter.drop(spanCount(record.root))
+      return
+    }
+    this.#waiting.push(record)
+    this.#writing ??= inSlices(this.#write())
+      .catch(onBug)
+      .finally(() => {
+        this.#writing = undefined
+      })
+  }
+
+  /** Sends what waits, for `graceMs` at most. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#writing
+    await this.#options.exporter.stop(graceMs)
+  }
+
+  *#write(): Slices<void> {
+    const { exporter } = this.#options
+    for (let record = this.#waiting.shift(); record; record = this.#waiting.shift()) {
+      const { texts, left } = yield* spanTexts(record, exporter.room)
+      exporter.drop(left)
+      exporter.add(texts)
+      yield
+    }
+  }
+}
+
+const waitingMax = 100
