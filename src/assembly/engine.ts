@@ -71,6 +71,7 @@ export function assembleEngine({
     connector: (workspaceId, id) => connectors.find(workspaceId, id),
     credential: credentials.credentialFor,
     note: base.note,
+    ...(base.traces ? { traceParentOf: base.traces.headerOf } : {}),
   }
   const pauses = assemblePauses({ ...base, accounts, delivery, parts: () => ({ jobs, runner }) })
   const runner = new Runner({

@@ -21,6 +21,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Conversation } from '../triggers/conversations.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { FormBodyServices } from './requests/form-body.ts'
+import type { TraceReading } from './requests/trace-parent.ts'
 import type { IdempotencyServices } from './routes/execution/idempotent-execution.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
@@ -51,7 +52,7 @@ export type ExecuteServices = {
   /** The limits of the workspace's owner apply, whichever key is used. */
   limits: Pick<AccountLimits, 'account' | 'take' | 'peek' | 'assertWithinUsage'>
   settings: RunSettings
-}
+} & TraceReading
 
 /** The services that the chat routes use. */
 export type ChatServices = {
@@ -94,7 +95,7 @@ export type ChatServices = {
  * The services that inbound webhooks use. Like the execute endpoint, they work from memory except for the run's own
  * commit.
  */
-export type WebhookServices = {
+export type WebhookServices = TraceReading & {
   clock: Clock
   /** The active version that an address leads to. */
   at(address: Address): Deployment | undefined | Promise<Deployment | undefined>

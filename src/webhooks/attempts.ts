@@ -13,6 +13,8 @@ export type AttemptsOptions = BodiesOptions &
     /** Writes an attempt; resolves when it is on disk. */
     write(attempt: EndedAttempt): Promise<void>
     clock: Clock
+    /** The header `traceparent` of deliveries of a run that ended. Absent when runs are not exported as traces. */
+    traceParentOf?: ((executionId: string) => string) | undefined
     /** Called for each attempt that has ended. */
     onAttempt?(attempt: DeliveryAttempt): void
     /** Called with the time between a run's commit and the first attempt of its webhook. */
@@ -75,6 +77,8 @@ export class Attempts {
               body: message.body,
               receiver,
               signal: this.#life.signal,
+              traceParent:
+                message.event === 'completed' ? this.#options.traceParentOf?.(message.executionId) : undefined,
             },
             this.#options,
           )

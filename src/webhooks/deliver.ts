@@ -29,6 +29,7 @@ export type Message = {
   body: string
   receiver: Receiver
   signal: AbortSignal
+  traceParent?: string | undefined
 }
 
 /** `interrupted`: the service itself ended the attempt, so it does not count. */
@@ -36,11 +37,11 @@ export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 
 
 /** Makes one attempt with a fresh signature. Never throws. */
 export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
-  const { receiver, deliveryId, event, body, signal } = message
+  const { receiver, deliveryId, event, body, signal, traceParent } = message
   const { clock, post, timeoutMs } = options
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
-  const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets })
+  const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets, traceParent })
   const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000

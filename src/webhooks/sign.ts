@@ -9,17 +9,20 @@ export type SignedRequest = {
   at: number
   /** The valid secrets, oldest first. Without secrets, the request is not signed. */
   secrets: readonly string[]
+  /** The place of the run in a distributed trace, as a header. */
+  traceParent?: string | undefined
 }
 
 /** The headers of an attempt. */
 export function webhookHeaders(request: SignedRequest): [name: string, value: string][] {
-  const { deliveryId, event, at, secrets } = request
+  const { deliveryId, event, at, secrets, traceParent } = request
   return [
     ['Content-Type', 'application/json'],
     ['svc-event', eventTypeOf(event)],
     ['svc-timestamp', String(at)],
     ['svc-delivery-id', deliveryId],
     ['Idempotency-Key', deliveryId],
+    ...(traceParent === undefined ? [] : [['traceparent', traceParent] as [string, string]]),
     ...(secrets.length === 0 ? [] : [['svc-signature', signatureOf(request)] as [string, string]]),
   ]
 }

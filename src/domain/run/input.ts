@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../errors.ts'
 import { jsonRefusal } from '../text/json.ts'
+import type { TraceParent } from '../trace-context.ts'
 import type { FieldType, InputField } from '../workflow/workflow.ts'
 import type { RunFile } from './file.ts'
 
@@ -13,6 +14,8 @@ export type TriggerInput = {
   history?: readonly ChatMessage[]
   /** The time limit that the caller of an asynchronous run asked for. It is kept with the input of the job. */
   timeoutMs?: number
+  /** The caller's place in a distributed trace. It is kept with the input of the job, too. */
+  traceParent?: TraceParent
 }
 
 /** One message of a chat. */

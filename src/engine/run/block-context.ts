@@ -31,6 +31,7 @@ import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
 import { cannotPause, sleepUntil, tokenIn } from './run-pauses.ts'
 import { closeSpan, openSpan, renumbered } from './spans.ts'
+import { withTrace } from './trace-header.ts'
 
 /** One execution of one block: which block, and where in which run. */
 export type BlockExecution = {
@@ -96,7 +97,8 @@ export class BlockContextImpl implements PartContext {
     return async (request) => {
       const reading = new RunHeldMemory(run)
       try {
-        return await run.capabilities.fetch({ ...request, redactor, workspaceId, memory: reading })
+        const headers = withTrace(request.headers, run, this.#span)
+        return await run.capabilities.fetch({ ...request, headers, redactor, workspaceId, memory: reading })
       } finally {
         reading.end()
       }

@@ -55,6 +55,7 @@ function recordOf(run: Run, root: Span, end: ScopeEnd, request: Request): RunRec
     ...(files && files.length > 0 ? { files } : undefined),
     ...(partial?.isPart ? { partial: true } : undefined),
     ...(source ? { source } : undefined),
+    ...(run.input.traceParent ? { traceParent: run.input.traceParent } : undefined),
     ...(run.budget.labels ? { labels: Object.fromEntries(run.budget.labels) } : undefined),
   }
 }

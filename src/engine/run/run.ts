@@ -12,6 +12,7 @@ import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
 import type { InSlices } from '../../domain/slices.ts'
+import type { TraceParent } from '../../domain/trace-context.ts'
 import type { RunFacts, RunResponse, SubRunOutcome, WorkflowDescription } from '../block.ts'
 import type { Plan } from '../compile/plan.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
@@ -34,6 +35,8 @@ export type Capabilities = {
   credential?(workspaceId: string, name: string, environment: Environment): Promise<RequestAuthorization | undefined>
   /** A connector that a workspace can use; undefined when there is none. */
   connector?(workspaceId: string, id: string): Promise<Connector | undefined>
+  /** The header `traceparent` of a request that belongs to a span. Absent when runs are not exported as traces. */
+  traceParentOf?(executionId: string, parent: TraceParent | undefined, span: Span): string
   runProgram: RunProgram
   inSlices: InSlices
   memory: RunMemory

@@ -19,6 +19,7 @@ import { assertNotLoadedAsCode } from '../access/same-origin.ts'
 import { withoutSession } from '../access/session-cookie.ts'
 import { type WebhookCall, WebhookReception } from '../access/webhook-reception.ts'
 import { webhookDetail } from '../openapi/webhook-operation.ts'
+import { withTraceParent } from '../requests/trace-parent.ts'
 import { runResponse, sandboxed } from '../responses/run-response.ts'
 import type { WebhookServices } from '../run-services.ts'
 
@@ -233,7 +234,8 @@ class Receiver {
       throw error
     })
     const { url, method, headers } = request
-    return inputOf({ url, method, headers: withoutSession(headers) }, hook, body, files)
+    const input = inputOf({ url, method, headers: withoutSession(headers) }, hook, body, files)
+    return withTraceParent(input, request, this.#services)
   }
 
   #hookOf(trigger: PlanTrigger): Hook {

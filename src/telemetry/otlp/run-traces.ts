@@ -1,6 +1,7 @@
+import { forgetOldest } from '../../domain/forget-oldest.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { InSlices, Slices } from '../../domain/slices.ts'
-import { type TraceParent, traceIdOf } from '../../domain/trace-context.ts'
+import { type TraceParent, traceIdOf, traceIdsOf, traceParentText } from '../../domain/trace-context.ts'
 import type { SpanCounts } from '../trace-metrics.ts'
 import { spanCount, spanTexts } from './run-spans.ts'
 import type { Sampler } from './sampler.ts'
@@ -22,6 +23,8 @@ export class RunTraces {
   /** Runs whose spans are not written yet. They hold the values of their blocks. */
   readonly #waiting: RunRecord[] = []
   #writing: Promise<void> | undefined
+  /** The callers of runs that ended lately, for their webhook deliveries. */
+  readonly #parents = new Map<string, TraceParent>()
 
   constructor(options: RunTracesOptions) {
     this.#options = options
@@ -35,8 +38,23 @@ export class RunTraces {
     return this.#options.sampler(traceIdOf(executionId, parent), parent)
   }
 
+  /** The header `traceparent` of a request that belongs to a span of a run. */
+  readonly headerOf = (executionId: string, parent: TraceParent | undefined, span: { id: string }): string => {
+    const ids = traceIdsOf(executionId, parent)
+    const sampled = this.isSampled(executionId, parent)
+    return traceParentText({ traceId: ids.traceId, parentId: ids.spanId(span), sampled })
+  }
+
+  /** The same for a request that follows the end of a run. A process that knows only the log has forgotten callers. */
+  readonly headerAfter = (executionId: string): string =>
+    this.headerOf(executionId, this.#parents.get(executionId), firstSpan)
+
   ended(record: RunRecord): void {
     const { exporter, inSlices, onBug } = this.#options
+    if (record.traceParent) {
+      this.#parents.set(record.executionId, record.traceParent)
+      forgetOldest(this.#parents, parentsMax)
+    }
     if (!this.isSampled(record.executionId, record.traceParent)) return
     if (exporter.room === 0 || this.#waiting.length >= waitingMax) {
       exporter.drop(spanCount(record.root))
@@ -68,3 +86,6 @@ export class RunTraces {
 }
 
 const waitingMax = 100
+const parentsMax = 10_000
+/** The span of a run as a whole is opened first. */
+const firstSpan = { id: 's1' }

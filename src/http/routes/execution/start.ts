@@ -6,6 +6,7 @@ import type { RunRequest } from '../../../engine/run/run-request.ts'
 import { allowSilence, disconnect } from '../../access/connection.ts'
 import type { AgentEvents } from '../../requests/agent-events.ts'
 import type { SelectedOutput } from '../../requests/selected-outputs.ts'
+import { withTraceParent } from '../../requests/trace-parent.ts'
 import { RunEvents } from '../../streams/run-events.ts'
 import { streamRun } from '../../streams/run-stream.ts'
 import type { Admitted, Call } from './admission.ts'
@@ -91,7 +92,7 @@ function runRequest(
     workspaceId: deployment.workspaceId,
     version: deployment.version ?? 0,
     trigger: 'api',
-    input,
+    input: withTraceParent(input, request, services),
     ...(version.source && { source: version.source }),
     ...(version.observer && { observer: version.observer }),
     ...(keyed && { claim: keyed.claim(), completeClaim: (claim, end) => keyed.completed(claim, end) }),

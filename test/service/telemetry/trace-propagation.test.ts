@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { temporaryFolder } from '../../support/executable.ts'
+import { block, document } from '../../support/make.ts'
+import { call, init, type Serving, serve } from '../../support/running-service.ts'
+import { Collector } from '../../support/telemetry/collector.ts'
+import { Receiver } from '../../support/webhook-receiver.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let collector: Collector
+let receiver: Receiver
+let service: Serving
+let apiKey: string
+let inner: string
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  collector = new Collector()
+  receiver = new Receiver()
+  apiKey = (await init(folder.path)).apiKey
+  service = await serve(folder.path, {
+    MILLRACE_OUTBOUND_ALLOW: 'loopback',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+  })
+  inner = await deployed({
+    ...document({
+      name: 'Inner',
+      blocks: [
+        block('start', 'api_trigger'),
+        block('inner call', 'api', { method: 'GET', url: `${receiver.url}/inner` }),
+      ],
+      edges: ['start > inner call'],
+    }),
+  })
+})
+afterAll(async () => {
+  await service.kill('SIGKILL')
+  for (const each of [collector, receiver, folder]) each[Symbol.dispose]()
+})
+
+/** Returns the ID of the workflow. */
+async function deployed(body: object): Promise<string> {
+  const { status, body: made } = await call(`${service.url}/api/workflows`, apiKey, 'POST', body)
+  expect(status).toBe(201)
+  const { id } = made as { id: string }
+  expect((await call(`${service.url}/api/workflows/${id}/deploy`, apiKey, 'POST')).status).toBe(200)
+  return id
+}
+
+const hex = (digits: number) => crypto.getRandomValues(Buffer.alloc(digits / 2)).toString('hex')
+
+/** A caller with a trace of its own. */
+function caller(flags = '01') {
+  const [traceId, spanId] = [hex(32), hex(16)]
+  return { traceId, spanId, headers: { 'x-api-key': apiKey, traceparent: `00-${traceId}-${spanId}-${flags}` } }
+}
+
+const start = block('start', 'api_trigger')
+const send = (url: string, headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: '{}' })
+const executeOf = (id: string) => `${service.url}/api/workflows/${id}/execute`
+
+/** The header of the first request to a path. */
+async function headerAt(path: string): Promise<string | null> {
+  for (let count = 1; ; count += 1) {
+    const found = (await receiver.arrivals(count)).find((each) => each.path === `/hook${path}`)
+    if (found) return found.headers.get('traceparent')
+  }
+}
+
+async function spansOf(traceId: string, count: number) {
+  const own = () => collector.spans.filter((span) => span.traceId === traceId)
+  await collector.until(() => own().length >= count)
+  return own()
+}
+
+test.each(['sync', 'async'])('a %s run joins the trace of its caller, and its requests carry it on', async (mode) => {
+  const { traceId, spanId, headers } = caller()
+  const id = await deployed(
+    document({
+      name: `Outer ${mode}`,
+      blocks: [start, block('request', 'api', { method: 'GET', url: `${receiver.url}/${mode}` })],
+      edges: ['start > request'],
+    }),
+  )
+  expect((await send(executeOf(id), { ...headers, 'x-execution-mode': mode })).ok).toBeTrue()
+  const spans = await spansOf(traceId, 3)
+  const root = spans.find(({ name }) => name === `Outer ${mode}`)
+  const request = spans.find(({ name }) => name === 'request')
+  expect(root).toMatchObject({ parentSpanId: spanId, kind: mode === 'sync' ? 2 : 5 })
+  expect(request?.parentSpanId).toBe(root!.spanId)
+  expect(await headerAt(`/${mode}`)).toBe(`00-${traceId}-${request?.spanId}-01`)
+})
+
+test('the blocks of a called workflow belong to the trace of the run', async () => {
+  const { traceId, headers } = caller()
+  const id = await deployed(
+    document({
+      name: 'Calling',
+      blocks: [start, block('calls', 'workflow', { workflowId: inner })],
+      edges: ['start > calls'],
+    }),
+  )
+  expect((await send(executeOf(id), headers)).status).toBe(200)
+  const spans = await spansOf(traceId, 6)
+  const named = (name: string) => spans.find((span) => span.name === name)
+  expect(named('Inner')?.parentSpanId).toBe(named('calls')!.spanId)
+  expect(named('inner call')?.parentSpanId).toBe(named('Inner')!.spanId)
+  expect(await headerAt('/inner')).toBe(`00-${traceId}-${named('inner call')?.spanId}-01`)
+})
+
+test.each(['immediately', 'workflow'])(
+  'an inbound webhook that responds %s joins the trace of its sender',
+  async (respond) => {
+    const { traceId, spanId, headers } = caller()
+    await deployed(
+      document({
+        name: `Hook ${respond}`,
+        blocks: [block('hook', 'webhook_trigger', { path: `in-${respond}`, respond })],
+      }),
+    )
+    expect((await send(`${service.url}/api/webhooks/trigger/in-${respond}`, headers)).ok).toBeTrue()
+    const [root] = (await spansOf(traceId, 2)).filter(({ name }) => name === `Hook ${respond}`)
+    expect(root).toMatchObject({ parentSpanId: spanId, attributes: { 'millrace.trigger': 'webhook' } })
+  },
+)
+
+test('a webhook delivery carries the trace of the run that it is about', async () => {
+  const { traceId, headers } = caller()
+  const webhooks = [{ url: `${receiver.url}/delivery`, secret: 'whsec' }]
+  const id = await deployed({ ...document({ name: 'Notifies', blocks: [start] }), webhooks })
+  expect((await send(executeOf(id), headers)).status).toBe(200)
+  const root = (await spansOf(traceId, 2)).find(({ name }) => name === 'Notifies')
+  expect(await headerAt('/delivery')).toBe(`00-${traceId}-${root?.spanId}-01`)
+})
+
+test('a caller that does not sample is followed: nothing is exported, and the flag is passed on', async () => {
+  const { traceId, headers } = caller('00')
+  const id = await deployed(
+    document({
+      name: 'Quiet',
+      blocks: [start, block('request', 'api', { method: 'GET', url: `${receiver.url}/quiet` })],
+      edges: ['start > request'],
+    }),
+  )
+  expect((await send(executeOf(id), headers)).status).toBe(200)
+  expect(await headerAt('/quiet')).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
+  // Spans are exported in order, so a later run proves that nothing of this one follows.
+  const later = caller()
+  expect((await send(executeOf(id), later.headers)).status).toBe(200)
+  await spansOf(later.traceId, 3)
+  expect(collector.spans.some((span) => span.traceId === traceId)).toBeFalse()
+})
+
+test('a traceparent that the author writes is sent as it is, and an invalid one of a caller is ignored', async () => {
+  const own = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+  const params = { method: 'GET', url: `${receiver.url}/own`, headers: [{ key: 'Traceparent', value: own }] }
+  const id = await deployed(
+    document({ name: 'Own', blocks: [start, block('request', 'api', params)], edges: ['start > request'] }),
+  )
+  const response = await send(executeOf(id), { 'x-api-key': apiKey, traceparent: 'nonsense' })
+  const { executionId } = (await response.json()) as { executionId: string }
+  expect(await headerAt('/own')).toBe(own)
+  const [root] = await spansOf(executionId.replaceAll('-', ''), 3)
+  expect(root?.parentSpanId).toBeUndefined()
+})
+
+test('the collector found every message valid', () => {
+  expect(collector.requests.length).toBeGreaterThan(0)
+  expect(collector.faults).toEqual([])
+})
