@@ -295,9 +295,3 @@ const reachedEnd = Symbol('reached its end')
 const suspended = Symbol('suspended')
 
 const turnMsMax = 5
-
-/** Starts with the recorded cost, and records further costs. So each cost counts once, even if blocks run twice. */
-export function recordCosts(budget: Budget, history: StepHistory): void {
-  budget.cost = history.cost
-  budget.costs = history
-}

@@ -11,7 +11,7 @@ import type { RunFacts } from '../block.ts'
 import { callable, describe } from './callable.ts'
 import { CancellationScope } from './cancellation-scope.ts'
 import type { ScopeEnd } from './contracts.ts'
-import { Budget, type Capabilities, Run, recordCosts } from './run.ts'
+import { Budget, type Capabilities, Run } from './run.ts'
 import { runAlone } from './run-alone.ts'
 import { finish, hasFailed, type RunEnd, rootSpan, stopped } from './run-end.ts'
 import { RunMemory } from './run-memory.ts'
@@ -222,7 +222,9 @@ export class Runner {
     run.budget.outermost = run
     if (request.inputBytes !== undefined) run.budget.otherBytes = request.inputBytes
     if (history) {
-      recordCosts(run.budget, history)
+      // Start with the recorded cost, and record further costs: each counts once, even if blocks run twice.
+      run.budget.cost = history.cost
+      run.budget.costs = history
       run.budget.pauses = this.#pausesOf(run, request)
     }
     if (request.startedAt !== undefined && timeLeft(request, this.#capabilities) <= 0)
