@@ -9,6 +9,7 @@ import { assembleEngine, type Engine } from './assembly/engine.ts'
 import { Garbage } from './assembly/garbage.ts'
 import { httpServicesOf } from './assembly/http-services.ts'
 import { stopAll } from './assembly/stop-all.ts'
+import { assembleTelemetry } from './assembly/telemetry.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
 import { limitsOf } from './config.ts'
 import { Connectors } from './connectors/connectors.ts'
@@ -22,7 +23,6 @@ import type { KnownRoute } from './http/routes/unknown.ts'
 import { createServer } from './http/server.ts'
 import type { Services } from './http/services.ts'
 import type { Store } from './store/store.ts'
-import type { RunTraces } from './telemetry/otlp/run-traces.ts'
 import type { OtelSettings } from './telemetry/otlp/settings.ts'
 import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
@@ -91,7 +91,12 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** Connects the parts from top to bottom; `stop` stops them from bottom to top. */
-export async function assembleApp({ listener, opening, telemetry, ...options }: AppOptions): Promise<Assembled> {
+export async function assembleApp({
+  listener,
+  opening,
+  telemetry: settings,
+  ...options
+}: AppOptions): Promise<Assembled> {
   const { config, logger, clock, build } = options
   const store = await opening
   const metrics = new ServiceMetrics({ clock, build })
@@ -99,8 +104,8 @@ export async function assembleApp({ listener, opening, telemetry, ...options }: 
   // Concurrent: for a million objects, this thread stops for 2 ms instead of 50.
   const garbage = new Garbage(clock, () => Bun.gc(false))
   const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, files, delivery, engine, triggers }))
-  const traces = await tracesOf(telemetry, { ...options, slices })
-  const parts = { store, cluster, metrics, slices, garbage, traces }
+  const telemetry = await assembleTelemetry(settings, metrics, { ...options, slices })
+  const parts = { store, cluster, metrics, slices, garbage, traces: telemetry.traces }
   const base = { ...options, ...parts, limits: limitsOf(config), port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
@@ -141,7 +146,6 @@ export async function assembleApp({ listener, opening, telemetry, ...options }: 
   })
   watch(base, delivery, engine)
   if (backups) metrics.watchBackups(() => backups.state)
-  if (traces) metrics.watchTraces(() => traces.counts)
 
   const open = () => {
     cluster.open()
@@ -149,6 +153,7 @@ export async function assembleApp({ listener, opening, telemetry, ...options }: 
     engine.open()
     triggers.open()
     void backups?.open()
+    telemetry.metrics?.start()
   }
   const stop = (graceMs: number) => {
     const closing = listener.stop(false)
@@ -158,7 +163,7 @@ export async function assembleApp({ listener, opening, telemetry, ...options }: 
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['delivery', () => delivery.stop(graceMs)],
-      ['traces', () => traces?.stop(tracesGraceMs)],
+      ['telemetry', () => telemetry.stop(telemetryGraceMs)],
       ['check-ins', () => cluster.stop()],
       ['files', () => files.stop()],
       ['listener', () => listener.close(closing, clock)],
@@ -171,19 +176,8 @@ export async function assembleApp({ listener, opening, telemetry, ...options }: 
   return { store, services, metrics, keyId: accounts.box.currentHead?.toHex(), open, stop }
 }
 
-/** The exporter of traces. It is loaded only when traces are exported. */
-async function tracesOf(
-  telemetry: OtelSettings | undefined,
-  { build, clock, slices, logger }: Pick<Base, 'build' | 'clock' | 'slices' | 'logger'>,
-): Promise<RunTraces | undefined> {
-  if (!telemetry?.traces) return undefined
-  const { openTraces } = await import('./telemetry/otlp/open-traces.ts')
-  const { resource, traces: settings } = telemetry
-  return openTraces({ resource, settings, version: build.version, clock, inSlices: slices.run, logger })
-}
-
 /** How long the service may wait for the collector when it stops. */
-const tracesGraceMs = 2_000
+const telemetryGraceMs = 2_000
 
 /** Lets the metrics read what is simply there. */
 function watch(

@@ -4,9 +4,9 @@ import { type FamilyType, familyText, isLabelName, isMetricName, type Sample } f
 export type MetricsOptions = { clock: Pick<Clock, 'setTimer'> }
 
 /**
- * All metrics of the service, in Prometheus' text format. Frequent events are counted in a `Counter` or `Histogram`
- * that the code keeps a reference to; counting is a few additions, without a look-up. Current values, such as queue
- * lengths and file sizes, are read at each scrape.
+ * All metrics of the service, for Prometheus and OpenTelemetry. Frequent events are counted in a `Counter` or
+ * `Histogram` that the code keeps a reference to; counting is a few additions, without a look-up. Current values, such
+ * as queue lengths and file sizes, are read at each scrape.
  */
 export class Metrics {
   readonly #clock: MetricsOptions['clock']
@@ -49,15 +49,21 @@ export class Metrics {
   }
 
   /**
-   * The whole text. Values that fail or take too long are skipped: a scrape that fails because the disk does would hide
-   * everything else just when it is needed.
+   * Every metric with its samples. Values that fail or take too long are skipped: a scrape that fails because the disk
+   * does would hide everything else just when it is needed.
    */
-  async text(): Promise<string> {
-    const families = [...this.#families.values()]
-    const texts = await Promise.all(
-      families.map(async (family) => familyText(family, (await this.#inTime(family.read)) ?? [])),
+  read(): Promise<FamilyReading[]> {
+    return Promise.all(
+      [...this.#families.values()].map(async ({ read, ...about }) => ({
+        ...about,
+        samples: (await this.#inTime(read)) ?? [],
+      })),
     )
-    return texts.join('')
+  }
+
+  /** The same as text. */
+  async text(): Promise<string> {
+    return (await this.read()).map((family) => familyText(family, family.samples)).join('')
   }
 
   #add(family: Family): void {
@@ -86,6 +92,7 @@ export class Metrics {
 }
 
 export type FamilyFacts = { name: string; help: string; type: FamilyType; labels: readonly string[] }
+export type FamilyReading = FamilyFacts & { samples: readonly Sample[] }
 type Family = FamilyFacts & { read(): Awaitable<readonly Sample[]> }
 type Awaitable<Value> = Value | Promise<Value>
 

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import { shareRecent } from '../domain/share-recent.ts'
 import { CommitMetrics } from './commit-metrics.ts'
 import { LoopLag } from './loop-lag.ts'
-import { type Counter, type Labelled, Metrics } from './metrics.ts'
+import { type Counter, type FamilyReading, type Labelled, Metrics } from './metrics.ts'
 import { OutboundMetrics } from './outbound-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
@@ -16,7 +16,7 @@ import {
   type BackupCounts,
   type Watched,
 } from './service-gauges.ts'
-import { addTraceMetrics, type SpanCounts } from './trace-metrics.ts'
+import { addMetricExportMetrics, addTraceMetrics, type ExportCounts, type SpanCounts } from './trace-metrics.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
 export type Build = { version: string; commit: string; bun: string }
@@ -33,11 +33,14 @@ export class ServiceMetrics {
   readonly webhooks: WebhookMetrics
   readonly #refusals: Labelled<Counter>
   readonly #loopLag: LoopLag
+  /** When the counting began. */
+  readonly startedAt: number
 
   constructor({ clock, build }: { clock: Clock; build: Build }) {
     const metrics = new Metrics({ clock })
     this.#metrics = metrics
     this.#clock = clock
+    this.startedAt = clock.now()
     this.requests = new RequestMetrics(metrics)
     this.#refusals = metrics.counters(
       'millrace_rate_limit_refusals_total',
@@ -80,9 +83,19 @@ export class ServiceMetrics {
     addTraceMetrics(this.#metrics, read)
   }
 
+  /** Adds the metrics of the export of metrics. */
+  watchMetricExports(read: () => ExportCounts): void {
+    addMetricExportMetrics(this.#metrics, read)
+  }
+
   text(): Promise<string> {
     this.#loopLag.watch()
     return this.#metrics.text()
+  }
+
+  read(): Promise<FamilyReading[]> {
+    this.#loopLag.watch()
+    return this.#metrics.read()
   }
 
   stop(): void {

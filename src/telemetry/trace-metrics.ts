@@ -17,3 +17,17 @@ export function addTraceMetrics(metrics: Metrics, read: () => SpanCounts): void 
     ]
   })
 }
+
+/** Messages with all metrics since the start. `failed`: the collector did not take all of one. */
+export type ExportCounts = { exported: number; failed: number }
+
+export function addMetricExportMetrics(metrics: Metrics, read: () => ExportCounts): void {
+  const help = 'Exports of all metrics to the collector: exported, or failed.'
+  metrics.reading({ name: 'millrace_otlp_metric_exports_total', help, type: 'counter', labels: ['outcome'] }, () => {
+    const { exported, failed } = read()
+    return [
+      { labels: ['exported'], value: exported },
+      { labels: ['failed'], value: failed },
+    ]
+  })
+}

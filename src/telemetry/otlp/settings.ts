@@ -20,6 +20,12 @@ export type OtelSettings = {
     batchMax: number
     delayMs: number
   }
+  metrics?: {
+    target: OtlpTarget
+    intervalMs: number
+    /** The longest time for one export with all its attempts. */
+    timeoutMs: number
+  }
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -31,12 +37,15 @@ export type ReadSettings = { settings: OtelSettings | undefined; warnings: reado
 export function readOtelSettings(environment: Environment): ReadSettings {
   const reader = new Reader(environment)
   const traces = reader.isDisabled ? undefined : tracesOf(reader)
-  if (!traces) return { settings: undefined, warnings: reader.warnings }
-  return { settings: { resource: resourceOf(reader), traces }, warnings: reader.warnings }
+  const metrics = reader.isDisabled ? undefined : metricsOf(reader)
+  if (!traces && !metrics) return { settings: undefined, warnings: reader.uniqueWarnings }
+  const resource = resourceOf(reader)
+  const settings = { resource, ...(traces && { traces }), ...(metrics && { metrics }) }
+  return { settings, warnings: reader.uniqueWarnings }
 }
 
 function tracesOf(reader: Reader): OtelSettings['traces'] {
-  const target = targetOf(reader, 'TRACES', 'v1/traces')
+  const target = targetOf(reader, 'TRACES', 'v1/traces', ['none'])
   if (!target) return undefined
   const queueMax = reader.whole('OTEL_BSP_MAX_QUEUE_SIZE', 2_048, 1, 1_000_000)
   return {
@@ -48,10 +57,23 @@ function tracesOf(reader: Reader): OtelSettings['traces'] {
   }
 }
 
-/** A setting of one signal takes precedence over the one for all signals. */
-function targetOf(reader: Reader, signal: string, path: string): OtlpTarget | undefined {
+function metricsOf(reader: Reader): OtelSettings['metrics'] {
+  // Metrics are always available to Prometheus.
+  const target = targetOf(reader, 'METRICS', 'v1/metrics', ['none', 'prometheus'])
+  if (!target) return undefined
+  reader.only('OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE', 'cumulative')
+  reader.only('OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION', 'explicit_bucket_histogram')
+  return {
+    target,
+    intervalMs: reader.whole('OTEL_METRIC_EXPORT_INTERVAL', 60_000, 100, 86_400_000),
+    timeoutMs: reader.whole('OTEL_METRIC_EXPORT_TIMEOUT', 30_000, 1, 3_600_000),
+  }
+}
+
+/** A setting of one signal takes precedence over the one for all signals. `others`: exporters that send nothing. */
+function targetOf(reader: Reader, signal: string, path: string, others: readonly string[]): OtlpTarget | undefined {
   const exporters = (reader.text(`OTEL_${signal}_EXPORTER`) ?? 'otlp').split(',').map((name) => name.trim())
-  for (const name of exporters.filter((each) => each !== 'otlp' && each !== 'none'))
+  for (const name of exporters.filter((each) => each !== 'otlp' && !others.includes(each)))
     reader.warn(`OTEL_${signal}_EXPORTER: the exporter "${name}" does not exist here. Use otlp or none.`)
   if (!exporters.includes('otlp')) return undefined
   const of = (name: string) => {
@@ -150,6 +172,17 @@ class Reader {
 
   readonly warn = (message: string): void => {
     this.warnings.push(message)
+  }
+
+  /** The variables for all signals are read once per signal. */
+  get uniqueWarnings(): readonly string[] {
+    return [...new Set(this.warnings)]
+  }
+
+  /** Reports any other value than the one that the service supports. */
+  only(name: string, value: string): void {
+    const text = this.text(name)
+    if (text !== undefined && text.toLowerCase() !== value) this.warn(`${name} can only be ${value} here.`)
   }
 
   /** An empty variable counts as absent. */

@@ -93,7 +93,7 @@ test('a collector that never answers delays neither runs nor the stop', async ()
   expect(service.errors()).toContain('spans could not be exported')
 }, 60_000)
 
-test.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_SAMPLER: 'always_off' }])(
+test.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_SAMPLER: 'always_off', OTEL_METRICS_EXPORTER: 'none' }])(
   'nothing is sent with %p and no address of its own',
   async (environment) => {
     using folder = temporaryFolder()

@@ -1,14 +1,22 @@
 import { gunzipSync } from 'node:zlib'
-import type { Static } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { ExportTraceServiceRequest } from './otlp-schema.ts'
+import { findMetricFaults, type MetricsMessage, metricsIn, type SeenMetric } from './otlp-metrics.ts'
+import { ExportMetricsServiceRequest, ExportTraceServiceRequest } from './otlp-schema.ts'
 
 type Message = Static<typeof ExportTraceServiceRequest>
 type WireSpan = Message['resourceSpans'][number]['scopeSpans'][number]['spans'][number]
 
 /** A span with its attributes as an object. */
 export type SeenSpan = Omit<WireSpan, 'attributes'> & { attributes: Record<string, unknown> }
-export type SeenRequest = { path: string; headers: Headers; spans: SeenSpan[]; resource: Record<string, unknown> }
+/** A message has spans or metrics. */
+export type SeenRequest = {
+  path: string
+  headers: Headers
+  resource: Record<string, unknown>
+  spans: SeenSpan[]
+  metrics: SeenMetric[]
+}
 
 /** A collector for OTLP/HTTP in JSON. It rejects each message that is not valid, and remembers the others. */
 export class Collector implements Disposable {
@@ -34,7 +42,12 @@ export class Collector implements Disposable {
     return this.requests.flatMap(({ spans }) => spans)
   }
 
-  /** Resolves when a condition holds. It is checked after each request. */
+  /** The latest message with metrics. */
+  get metrics(): SeenMetric[] {
+    return this.requests.findLast(({ metrics }) => metrics.length > 0)?.metrics ?? []
+  }
+
+  /** Resolves when a condition holds. It is checked when a request arrives and after it. */
   async until(condition: (collector: Collector) => boolean): Promise<void> {
     while (!condition(this)) await this.#heard.promise
   }
@@ -45,14 +58,19 @@ export class Collector implements Disposable {
 
   async #receive(request: Request): Promise<Response> {
     this.attempts += 1
+    this.#notify()
     try {
       const next = this.responses.shift()
       if (next) return await next()
       return await this.#accept(request)
     } finally {
-      this.#heard.resolve()
-      this.#heard = Promise.withResolvers()
+      this.#notify()
     }
+  }
+
+  #notify(): void {
+    this.#heard.resolve()
+    this.#heard = Promise.withResolvers()
   }
 
   async #accept(request: Request): Promise<Response> {
@@ -62,20 +80,41 @@ export class Collector implements Disposable {
     const { pathname: path } = new URL(request.url)
     if (request.method !== 'POST' || request.headers.get('content-type') !== 'application/json')
       this.faults.push(`${request.method} with the content type ${request.headers.get('content-type')}`)
-    const found = [...Value.Errors(ExportTraceServiceRequest, message)].map((each) => `${each.path}: ${each.message}`)
-    this.faults.push(...found)
-    if (found.length > 0) return Response.json({ code: 3, message: found[0] }, { status: 400 })
-    const { resourceSpans } = message as Message
-    this.requests.push({
-      path,
-      headers: request.headers,
-      resource: plain(resourceSpans[0]?.resource.attributes),
-      spans: resourceSpans.flatMap(({ scopeSpans }) =>
-        scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, attributes: plain(span.attributes) }))),
-      ),
-    })
+    const body = path.endsWith('/v1/metrics') ? this.#metricsOf(message) : this.#spansOf(message)
+    if (typeof body === 'string') {
+      this.faults.push(body)
+      return Response.json({ code: 3, message: body }, { status: 400 })
+    }
+    this.requests.push({ path, headers: request.headers, ...body })
     return Response.json({ partialSuccess: {} })
   }
+
+  /** A text is what is wrong with the message. */
+  #spansOf(message: unknown): Body | string {
+    const fault = faultOf(ExportTraceServiceRequest, message)
+    if (fault !== undefined) return fault
+    const { resourceSpans } = message as Message
+    const spans = resourceSpans.flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, attributes: plain(span.attributes) }))),
+    )
+    return { resource: plain(resourceSpans[0]?.resource.attributes), spans, metrics: [] }
+  }
+
+  #metricsOf(message: unknown): Body | string {
+    const fault = faultOf(ExportMetricsServiceRequest, message)
+    if (fault !== undefined) return fault
+    const metrics = metricsIn(message as MetricsMessage)
+    const [rule] = findMetricFaults(metrics)
+    const { resourceMetrics } = message as MetricsMessage
+    return rule ?? { resource: plain(resourceMetrics[0]?.resource.attributes), spans: [], metrics }
+  }
+}
+
+type Body = Omit<SeenRequest, 'path' | 'headers'>
+
+function faultOf(schema: TSchema, message: unknown): string | undefined {
+  const [first] = Value.Errors(schema, message)
+  return first && `${first.path}: ${first.message}`
 }
 
 /** Attributes as an object; integers as numbers. */

@@ -7,8 +7,49 @@ test('without an address, nothing is sent', () => {
   expect(readOtelSettings({ OTEL_SERVICE_NAME: 'x' })).toEqual({ settings: undefined, warnings: [] })
 })
 
-test.each([{ OTEL_SDK_DISABLED: 'True' }, { OTEL_TRACES_EXPORTER: 'none' }])('%p turns traces off', (more) => {
+test.each([
+  { OTEL_SDK_DISABLED: 'True' },
+  { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
+  { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'prometheus' },
+])('%p turns everything off', (more) => {
   expect(readOtelSettings({ ...endpoint, ...more })).toEqual({ settings: undefined, warnings: [] })
+})
+
+test('each kind of data can be turned off, or be the only one with an address', () => {
+  const kinds = (environment: Record<string, string>) => {
+    const { settings } = readOtelSettings(environment)
+    return { traces: settings?.traces?.target.url, metrics: settings?.metrics?.target.url }
+  }
+  expect(kinds({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' })).toEqual({
+    traces: 'http://localhost:4318/v1/traces',
+    metrics: undefined,
+  })
+  expect(kinds({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toEqual({
+    traces: undefined,
+    metrics: 'http://localhost:4318/v1/metrics',
+  })
+  expect(kinds({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://prometheus/api/v1/otlp/v1/metrics' })).toEqual({
+    traces: undefined,
+    metrics: 'http://prometheus/api/v1/otlp/v1/metrics',
+  })
+})
+
+test('the settings of metrics take precedence for metrics', () => {
+  const { settings, warnings } = readOtelSettings({
+    ...endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=1',
+    OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'b=2',
+    OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '300',
+    OTEL_EXPORTER_OTLP_METRICS_COMPRESSION: 'gzip',
+    OTEL_METRIC_EXPORT_INTERVAL: '5000',
+    OTEL_METRIC_EXPORT_TIMEOUT: '4000',
+  })
+  expect(warnings).toEqual([])
+  expect(settings?.traces?.target).toMatchObject({ headers: { a: '1' }, timeoutMs: 10_000, compression: 'none' })
+  expect(settings?.metrics).toEqual({
+    target: { url: 'http://localhost:4318/v1/metrics', headers: { b: '2' }, timeoutMs: 300, compression: 'gzip' },
+    ...{ intervalMs: 5_000, timeoutMs: 4_000 },
+  })
 })
 
 test('an address alone is enough: the rest has the defaults of the standard', () => {
@@ -20,6 +61,10 @@ test('an address alone is enough: the rest has the defaults of the standard', ()
       target: { url: 'http://localhost:4318/v1/traces', headers: {}, timeoutMs: 10_000, compression: 'none' },
       sampler: expect.any(Function),
       ...{ queueMax: 2_048, batchMax: 512, delayMs: 5_000 },
+    },
+    metrics: {
+      target: { url: 'http://localhost:4318/v1/metrics', headers: {}, timeoutMs: 10_000, compression: 'none' },
+      ...{ intervalMs: 60_000, timeoutMs: 30_000 },
     },
   })
 })
@@ -64,6 +109,8 @@ test('the resource has the given attributes, and the name of the service takes p
   expect(settings?.resource).toEqual({ 'service.name': 'orders', 'deployment.environment.name': 'pro,d' })
 })
 
+const preference = 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE'
+
 test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
   [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL'],
@@ -73,6 +120,9 @@ test.each([
   [{ ...endpoint, OTEL_BSP_MAX_QUEUE_SIZE: '0' }, 'OTEL_BSP_MAX_QUEUE_SIZE'],
   [{ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER'],
   [{ ...endpoint, OTEL_EXPORTER_OTLP_COMPRESSION: 'br' }, 'OTEL_EXPORTER_OTLP_COMPRESSION'],
+  [{ ...endpoint, OTEL_METRICS_EXPORTER: 'statsd' }, 'OTEL_METRICS_EXPORTER'],
+  [{ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1' }, 'OTEL_METRIC_EXPORT_INTERVAL'],
+  [{ ...endpoint, [preference]: 'delta' }, preference],
 ])('an invalid value is reported with its name: %p', (environment, name) => {
   const { warnings } = readOtelSettings(environment)
   expect(warnings).toHaveLength(1)
