@@ -230,7 +230,7 @@ function runServicesOf(options: HttpServicesOptions, bodies: Bodies, unsent: Uns
     execute: (request: RunRequest) => engine.limited.execution.execute(request),
     inSlices: options.slices.run,
     unsent,
-    readsTraces: options.traces !== undefined,
+    followTrace: options.traces?.follow,
     assertAccepting(workspaceId: string, visitor?: string) {
       runner.assertFree(workspaceId, visitor)
       delivery.writer.assertHealthy()

@@ -27,7 +27,10 @@ export async function assembleTelemetry(
   const exporter =
     settings.metrics &&
     (await import('../telemetry/otlp/open-metrics.ts')).openMetrics(metrics, settings.metrics, sending)
-  if (traces) metrics.watchTraces(() => traces.counts)
+  if (traces) {
+    metrics.watchTraces(() => traces.counts)
+    logger.traceWith(traces.logFieldsOf)
+  }
   if (exporter) metrics.watchMetricExports(() => exporter.counts)
   return {
     traces,

@@ -9,6 +9,9 @@ export type AccessLogging = 'off' | 'errors' | 'all'
 /** The fields of a log line. Never a key, a body or a query string. */
 export type LogFields = Readonly<Record<string, unknown>>
 
+/** The place of a run in a distributed trace. */
+export type TraceFields = { trace_id: string; span_id: string; trace_flags: string }
+
 /** One request. Null means absent or unknown. */
 export type AccessLine = {
   requestId: string
@@ -45,6 +48,7 @@ export class Logger {
   readonly #now: () => number
   readonly #write: (line: string) => void
   #redact: ((jsonText: string) => string) | undefined
+  #traceOf: ((executionId: string) => TraceFields) | undefined
 
   constructor({ level, access, now, write = writeToStandardError }: LoggerOptions) {
     this.accessFrom = { off: Number.POSITIVE_INFINITY, errors: 400, all: 0 }[access]
@@ -56,6 +60,11 @@ export class Logger {
   /** Applies `redact` to the message and field values of all further lines. */
   redactWith(redact: (jsonText: string) => string): void {
     this.#redact = redact
+  }
+
+  /** Adds `traceOf` to all further lines that have an `executionId`. */
+  traceWith(traceOf: (executionId: string) => TraceFields): void {
+    this.#traceOf = traceOf
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -88,7 +97,7 @@ export class Logger {
     const time = new Date(this.#now()).toISOString()
     let text: string
     try {
-      text = this.#text({ time, level }, { message, ...fields })
+      text = this.#text({ time, level }, { message, ...fields, ...this.#traceIn(fields) })
     } catch (error) {
       text = this.#text({ time, level }, { message, unwritable: String(error) })
     }
@@ -97,6 +106,11 @@ export class Logger {
     } catch {
       // There is no other place to report it.
     }
+  }
+
+  #traceIn(fields: LogFields | undefined): TraceFields | undefined {
+    const executionId = this.#traceOf && fields?.['executionId']
+    return typeof executionId === 'string' ? this.#traceOf?.(executionId) : undefined
   }
 
   /** Writes one object. `own` holds members without user data; field names contain none either. */

@@ -1,15 +1,18 @@
 import type { TriggerInput } from '../../domain/run/input.ts'
-import { readTraceParent } from '../../domain/trace-context.ts'
+import { readTraceParent, type TraceParent } from '../../domain/trace-context.ts'
 
-/** `readsTraces`: whether runs are exported as traces. Otherwise, nobody needs the place of the caller. */
-export type TraceReading = { readsTraces: boolean }
+/** `followTrace` learns of the caller of a run. Undefined while runs are not exported: then nobody needs the caller. */
+export type TraceReading = { followTrace: ((executionId: string, caller: TraceParent) => void) | undefined }
 
-/** The input with the place of its caller in a distributed trace, if the request says it. */
+/** The input of a run with the place of its caller in a distributed trace, if the request says it. */
 export function withTraceParent(
   input: TriggerInput,
+  executionId: string,
   { headers }: Request,
-  { readsTraces }: TraceReading,
+  { followTrace }: TraceReading,
 ): TriggerInput {
-  const traceParent = readsTraces ? readTraceParent(headers.get('traceparent')) : undefined
-  return traceParent ? { ...input, traceParent } : input
+  const traceParent = followTrace && readTraceParent(headers.get('traceparent'))
+  if (!traceParent) return input
+  followTrace(executionId, traceParent)
+  return { ...input, traceParent }
 }

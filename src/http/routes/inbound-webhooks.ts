@@ -235,7 +235,7 @@ class Receiver {
     })
     const { url, method, headers } = request
     const input = inputOf({ url, method, headers: withoutSession(headers) }, hook, body, files)
-    return withTraceParent(input, request, this.#services)
+    return withTraceParent(input, executionId, request, this.#services)
   }
 
   #hookOf(trigger: PlanTrigger): Hook {

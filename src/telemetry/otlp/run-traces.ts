@@ -2,6 +2,7 @@ import { forgetOldest } from '../../domain/forget-oldest.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { InSlices, Slices } from '../../domain/slices.ts'
 import { type TraceParent, traceIdOf, traceIdsOf, traceParentText } from '../../domain/trace-context.ts'
+import type { TraceFields } from '../logger.ts'
 import type { SpanCounts } from '../trace-metrics.ts'
 import { spanCount, spanTexts } from './run-spans.ts'
 import type { Sampler } from './sampler.ts'
@@ -23,7 +24,7 @@ export class RunTraces {
   /** Runs whose spans are not written yet. They hold the values of their blocks. */
   readonly #waiting: RunRecord[] = []
   #writing: Promise<void> | undefined
-  /** The callers of runs that ended lately, for their webhook deliveries. */
+  /** The callers of the latest runs, for webhook deliveries and log lines. */
   readonly #parents = new Map<string, TraceParent>()
 
   constructor(options: RunTracesOptions) {
@@ -49,12 +50,28 @@ export class RunTraces {
   readonly headerAfter = (executionId: string): string =>
     this.headerOf(executionId, this.#parents.get(executionId), firstSpan)
 
+  /** Remembers the caller of a run. */
+  readonly follow = (executionId: string, caller: TraceParent): void => {
+    // The latest ones are at the end.
+    this.#parents.delete(executionId)
+    this.#parents.set(executionId, caller)
+    forgetOldest(this.#parents, parentsMax)
+  }
+
+  /** The fields of a log line about a run, with the names that the standard has for text formats. */
+  readonly logFieldsOf = (executionId: string): TraceFields => {
+    const parent = this.#parents.get(executionId)
+    const { traceId, spanId } = traceIdsOf(executionId, parent)
+    return {
+      trace_id: traceId,
+      span_id: spanId(firstSpan),
+      trace_flags: this.isSampled(executionId, parent) ? '01' : '00',
+    }
+  }
+
   ended(record: RunRecord): void {
     const { exporter, inSlices, onBug } = this.#options
-    if (record.traceParent) {
-      this.#parents.set(record.executionId, record.traceParent)
-      forgetOldest(this.#parents, parentsMax)
-    }
+    if (record.traceParent) this.follow(record.executionId, record.traceParent)
     if (!this.isSampled(record.executionId, record.traceParent)) return
     if (exporter.room === 0 || this.#waiting.length >= waitingMax) {
       exporter.drop(spanCount(record.root))

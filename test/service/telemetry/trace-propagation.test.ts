@@ -21,6 +21,7 @@ beforeAll(async () => {
     MILLRACE_OUTBOUND_ALLOW: 'loopback',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '10',
+    MILLRACE_ACCESS_LOG: 'all',
   })
   inner = await deployed({
     ...document({
@@ -162,6 +163,36 @@ test('a traceparent that the author writes is sent as it is, and an invalid one 
   expect(await headerAt('/own')).toBe(own)
   const [root] = await spansOf(executionId.replaceAll('-', ''), 3)
   expect(root?.parentSpanId).toBeUndefined()
+})
+
+/** The first log line about a run. */
+async function lineOf(executionId: string): Promise<unknown> {
+  for (;;) {
+    const line = service
+      .errors()
+      .split('\n')
+      .find((each) => each.includes(`"executionId":"${executionId}"`))
+    if (line !== undefined) return JSON.parse(line)
+    await Bun.sleep(5)
+  }
+}
+
+test.each(['sync', 'async'])('log lines about a %s run name the trace that it joined', async (mode) => {
+  const { traceId, headers } = caller()
+  const id = await deployed(document({ name: `Logged ${mode}`, blocks: [start] }))
+  const response = await send(executeOf(id), { ...headers, 'x-execution-mode': mode })
+  const { executionId } = (await response.json()) as { executionId: string }
+  const root = (await spansOf(traceId, 2)).find(({ name }) => name === `Logged ${mode}`)
+  expect(await lineOf(executionId)).toMatchObject({ trace_id: traceId, span_id: root?.spanId, trace_flags: '01' })
+})
+
+test('a log line about a run without a caller names its own trace', async () => {
+  const id = await deployed(document({ name: 'Alone', blocks: [start] }))
+  const response = await send(executeOf(id), { 'x-api-key': apiKey })
+  const { executionId } = (await response.json()) as { executionId: string }
+  const traceId = executionId.replaceAll('-', '')
+  const root = (await spansOf(traceId, 2)).find(({ name }) => name === 'Alone')
+  expect(await lineOf(executionId)).toMatchObject({ trace_id: traceId, span_id: root?.spanId, trace_flags: '01' })
 })
 
 test('the collector found every message valid', () => {

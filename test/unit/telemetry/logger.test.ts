@@ -32,6 +32,18 @@ describe('the log', () => {
     ])
   })
 
+  test('adds the trace to lines about a run, once it knows of traces', () => {
+    const { logger, lines } = collect()
+    logger.info('before', { executionId: 'a' })
+    logger.traceWith((executionId) => ({ trace_id: `trace of ${executionId}`, span_id: 'b7', trace_flags: '01' }))
+    logger.info('about a run', { executionId: 'a' })
+    logger.access({ ...access(500), executionId: 'b' })
+    logger.access(access(500))
+    logger.info('about nothing')
+    expect(lines().map((line) => line.trace_id)).toEqual([undefined, 'trace of a', 'trace of b', undefined, undefined])
+    expect(lines()[1]).toMatchObject({ executionId: 'a', span_id: 'b7', trace_flags: '01' })
+  })
+
   test('omits lines below its level', () => {
     const { logger, lines } = collect({ level: 'warn' })
     logger.debug('a')

@@ -92,7 +92,7 @@ function runRequest(
     workspaceId: deployment.workspaceId,
     version: deployment.version ?? 0,
     trigger: 'api',
-    input: withTraceParent(input, request, services),
+    input: withTraceParent(input, executionId, request, services),
     ...(version.source && { source: version.source }),
     ...(version.observer && { observer: version.observer }),
     ...(keyed && { claim: keyed.claim(), completeClaim: (claim, end) => keyed.completed(claim, end) }),
