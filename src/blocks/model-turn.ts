@@ -68,7 +68,7 @@ class ModelTurn {
   async #ask(): Promise<ModelOutcome> {
     const { params, messages, tools, responseSchema } = this.#question
     const { credential = '' } = params
-    return await this.#context.models.call({
+    return await this.#part.models.call({
       ...requestPartOf(params),
       ...(credential === '' ? {} : { authorization: await this.#context.credential(credential) }),
       messages,

@@ -50,12 +50,12 @@ class ModelCall {
   #error: { thrown: unknown } | undefined
 
   constructor(request: ModelRequest, { open, clock, responseBytesMax }: LanguageModelsOptions, providers: Providers) {
-    const { timeoutMs, signal, workspaceId = '', authorization } = request
+    const { timeoutMs, signal, workspaceId = '', authorization, headers = [] } = request
     this.#request = request
     this.#providers = providers
     this.#clock = clock
     this.#startedAt = clock.monotonic()
-    const bounds = { timeoutMs, signal, workspaceId, responseBytesMax, authorization }
+    const bounds = { timeoutMs, signal, workspaceId, responseBytesMax, authorization, headers }
     this.#transport = new ModelTransport(open, clock, bounds)
   }
 

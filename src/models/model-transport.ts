@@ -8,7 +8,10 @@ import {
 } from '../domain/outbound-request.ts'
 import type { Send } from './providers.ts'
 
-type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'workspaceId' | 'responseBytesMax' | 'authorization'>
+type Bounds = Pick<OutboundRequest, 'timeoutMs' | 'signal' | 'workspaceId' | 'responseBytesMax' | 'authorization'> & {
+  /** In addition to those of the provider's code. */
+  headers: OutboundRequest['headers']
+}
 
 /**
  * Sends the request of one model call through `outbound` and records what happened, because each provider's code
@@ -37,6 +40,10 @@ export class ModelTransport {
     return this.#bounds.authorization ? keyHeaders : noHeaders
   }
 
+  #kept(headers: HeadersInit | undefined): [string, string][] {
+    return [...new Headers(headers)].filter(([name]) => !ownHeaders.has(name) && !this.#replaced.has(name))
+  }
+
   /** The `fetch` of the provider's code. Rejects with an `OutboundError`. */
   readonly send: Send = async (input, { method = 'POST', headers, body } = {}) => {
     const url = input instanceof Request ? input.url : String(input)
@@ -45,7 +52,7 @@ export class ModelTransport {
       ...this.#bounds,
       url,
       method,
-      headers: [...new Headers(headers)].filter(([name]) => !ownHeaders.has(name) && !this.#replaced.has(name)),
+      headers: [...this.#kept(headers), ...this.#bounds.headers],
       body: typeof body === 'string' ? body : '',
       followRedirects: 0,
     })

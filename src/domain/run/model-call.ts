@@ -1,4 +1,4 @@
-import type { RequestAuthorization } from '../outbound-request.ts'
+import type { OutboundRequest, RequestAuthorization } from '../outbound-request.ts'
 import type { TokenCount } from './cost.ts'
 
 /** The shape of a request to a language model and of its outcome. `models/` sends it. */
@@ -37,6 +37,8 @@ export type ModelRequest = {
   signal: AbortSignal
   /** See `OutboundRequest`. */
   workspaceId?: string
+  /** Further headers of the request. */
+  headers?: OutboundRequest['headers']
   /** Receives each piece of text as it is generated. */
   onText(text: string): void
   /** Receives each piece of the model's reasoning, if the provider sends it. */

@@ -236,7 +236,10 @@ export class BlockContextImpl implements PartContext {
   }
 
   get models(): Models {
-    return this.#execution.run.capabilities.models
+    const { run } = this.#execution
+    const { models } = run.capabilities
+    const headers = withTrace([], run, this.#span)
+    return headers.length === 0 ? models : { ...models, call: (request) => models.call({ ...request, headers }) }
   }
 
   get priceOf(): PriceOf {

@@ -105,20 +105,29 @@ const factsByType: Readonly<Record<string, (seen: Seen) => TypeFacts>> = {
 }
 
 function httpFacts({ span, hide }: Seen): TypeFacts {
-  const given = textMember(span.input, 'url')
-  const text = given !== undefined && given.length <= urlCharsMax ? hide(given) : undefined
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
+  const url = urlOf(textMember(span.input, 'url'), hide)
   const method = textMember(span.input, 'method')
   return {
     kind: spanKind.client,
     attributes: attributesOf({
       'http.request.method': method === undefined || httpMethods.has(method) ? method : '_OTHER',
-      'server.address': url?.hostname,
-      'server.port': url && Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
+      ...serverOf(url),
       // Path and query often contain data of customers.
       'url.full': url && `${url.protocol}//${url.host}/REDACTED`,
       ...attemptAttributes(span),
     }),
+  }
+}
+
+function urlOf(given: string | undefined, hide: Hide): URL | undefined {
+  const text = given !== undefined && given.length <= urlCharsMax ? hide(given) : undefined
+  return text !== undefined && URL.canParse(text) ? new URL(text) : undefined
+}
+
+function serverOf(url: URL | undefined) {
+  return {
+    'server.address': url?.hostname,
+    'server.port': url && Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
   }
 }
 
@@ -130,7 +139,7 @@ function attemptAttributes({ attempts }: Span) {
   }
 }
 
-function modelFacts({ span, parent, shown }: Seen): TypeFacts {
+function modelFacts({ span, parent, shown, hide }: Seen): TypeFacts {
   const { usage } = span
   const knowsTokens = usage !== undefined && !usage.tokensUnknown
   return {
@@ -140,6 +149,10 @@ function modelFacts({ span, parent, shown }: Seen): TypeFacts {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': providerOf(parent),
       'gen_ai.request.model': shown,
+      'gen_ai.request.temperature': numberMember(parent.input, 'temperature'),
+      'gen_ai.request.max_tokens': numberMember(parent.input, 'maxTokens'),
+      'gen_ai.response.finish_reasons': finishReasons(span),
+      ...serverOf(urlOf(textMember(parent.input, 'baseUrl'), hide)),
       'gen_ai.usage.input_tokens': knowsTokens ? usage.tokens.prompt : undefined,
       'gen_ai.usage.output_tokens': knowsTokens ? usage.tokens.completion : undefined,
       'gen_ai.response.time_to_first_chunk':
@@ -148,6 +161,12 @@ function modelFacts({ span, parent, shown }: Seen): TypeFacts {
       ...attemptAttributes(span),
     }),
   }
+}
+
+/** Undefined without a response. The providers' code has a fixed list of reasons. */
+function finishReasons({ output }: Span): readonly string[] | undefined {
+  const reason = textMember(output, 'finish')
+  return reason === undefined ? undefined : [reason]
 }
 
 /** The names of the convention. Any other text in the parameter is not exported. */

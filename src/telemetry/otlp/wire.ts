@@ -3,7 +3,13 @@
  * digits, 64-bit integers are texts, enumerations are numbers.
  */
 export type KeyValue = { key: string; value: AnyValue }
-export type AnyValue = { stringValue: string } | { intValue: string } | { doubleValue: number } | { boolValue: boolean }
+export type AnyValue =
+  | { stringValue: string }
+  | { intValue: string }
+  | { doubleValue: number }
+  | { boolValue: boolean }
+  | { arrayValue: { values: AnyValue[] } }
+type PlainValue = string | number | boolean | readonly string[]
 
 export type OtlpSpan = {
   traceId: string
@@ -26,7 +32,7 @@ export const spanKind = { internal: 1, server: 2, client: 3, producer: 4, consum
 export const statusError = 2
 
 /** Undefined values are left out. */
-export function attributesOf(values: Readonly<Record<string, string | number | boolean | undefined>>): KeyValue[] {
+export function attributesOf(values: Readonly<Record<string, PlainValue | undefined>>): KeyValue[] {
   const found: KeyValue[] = []
   for (const key in values) {
     const value = values[key]
@@ -35,9 +41,10 @@ export function attributesOf(values: Readonly<Record<string, string | number | b
   return found
 }
 
-function anyValueOf(value: string | number | boolean): AnyValue {
+function anyValueOf(value: PlainValue): AnyValue {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
+  if (typeof value !== 'number') return { arrayValue: { values: value.map(anyValueOf) } }
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 

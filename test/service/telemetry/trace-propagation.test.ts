@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
+import { ModelServer } from '../../support/models/model-server.ts'
 import { call, init, type Serving, serve } from '../../support/running-service.ts'
 import { Collector } from '../../support/telemetry/collector.ts'
 import { Receiver } from '../../support/webhook-receiver.ts'
@@ -132,6 +133,28 @@ test('a webhook delivery carries the trace of the run that it is about', async (
   expect((await send(executeOf(id), headers)).status).toBe(200)
   const root = (await spansOf(traceId, 2)).find(({ name }) => name === 'Notifies')
   expect(await headerAt('/delivery')).toBe(`00-${traceId}-${root?.spanId}-01`)
+})
+
+test('a request to a language model carries the span of the request', async () => {
+  const { traceId, headers } = caller()
+  await using models = await ModelServer.start([
+    { toolCalls: [{ id: 't1', name: 'ask', arguments: '{}' }] },
+    { text: ['It rains.'] },
+  ])
+  const parameters = { provider: 'openai-compatible', model: 'small', baseUrl: models.url }
+  const agent = block('agent', 'agent', {
+    ...{ ...parameters, messages: [{ role: 'user', content: 'How is the weather?' }] },
+    tools: [{ type: 'workflow', workflowId: inner, name: 'ask', description: 'asks' }],
+  })
+  const id = await deployed(document({ name: 'Asks', blocks: [start, agent], edges: ['start > agent'] }))
+  expect((await send(executeOf(id), headers)).status).toBe(200)
+  const spans = (await spansOf(traceId, 8)).filter(({ name }) => name === 'chat small')
+  expect(spans.map(({ attributes }) => attributes['server.port'])).toEqual(
+    Array(2).fill(Number(new URL(models.url).port)),
+  )
+  expect(models.requests.map((request) => request.headers['traceparent'])).toEqual(
+    spans.map(({ spanId }) => `00-${traceId}-${spanId}-01`),
+  )
 })
 
 test('a caller that does not sample is followed: nothing is exported, and the flag is passed on', async () => {

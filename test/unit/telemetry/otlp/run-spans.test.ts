@@ -79,10 +79,17 @@ test('an agent, its model calls and its tools follow the GenAI conventions', () 
     cost: { input: 0.1, output: 0.2, total: 0.3 },
   }
   const agent = span('agent', 'Helper', {
-    input: { provider: 'openai', prompt: 'VALUE-IN' },
+    input: {
+      ...{ provider: 'openai', prompt: 'VALUE-IN', baseUrl: 'https://user:VALUE@models.example.com/VALUE/v1' },
+      ...{ temperature: 0.5, maxTokens: 200 },
+    },
     output: { content: 'VALUE-OUT' },
     children: [
-      span('model', 'gpt-5', { usage, input: { messages: ['VALUE-IN'] }, output: { content: 'VALUE-OUT' } }),
+      span('model', 'gpt-5', {
+        usage,
+        input: { messages: ['VALUE-IN'] },
+        output: { content: 'VALUE-OUT', finish: 'length' },
+      }),
       span('tool', 'look_up', { input: { q: 'VALUE-IN' }, output: 'VALUE-OUT' }),
     ],
   })
@@ -99,6 +106,11 @@ test('an agent, its model calls and its tools follow the GenAI conventions', () 
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'gpt-5',
+    'gen_ai.request.temperature': 0.5,
+    'gen_ai.request.max_tokens': '200',
+    'gen_ai.response.finish_reasons': { values: [{ stringValue: 'length' }] },
+    'server.address': 'models.example.com',
+    'server.port': '443',
     'gen_ai.usage.input_tokens': '11',
     'gen_ai.usage.output_tokens': '7',
     'gen_ai.response.time_to_first_chunk': 0.25,
