@@ -121,7 +121,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     hostConcurrency: config.webhookHostConcurrency,
     mayStart: () => base.cluster.holdsClaims,
     attemptsMax: config.webhookMaxAttempts,
-    traceParentOf: base.traces?.headerAfter,
+    traceHeadersOf: base.traces?.headersAfter,
     onAttempt: (attempt) => metrics.webhooks.attempted(attempt),
     onFirstAttempt: (waitedMs) => metrics.webhooks.firstTried(waitedMs),
     onBug: (cause) => logger.error('webhook failed', { cause }),

@@ -71,7 +71,7 @@ export function assembleEngine({
     connector: (workspaceId, id) => connectors.find(workspaceId, id),
     credential: credentials.credentialFor,
     note: base.note,
-    ...(base.traces ? { traceParentOf: base.traces.headerOf } : {}),
+    ...(base.traces ? { traceHeadersOf: base.traces.headersOf } : {}),
   }
   const pauses = assemblePauses({ ...base, accounts, delivery, parts: () => ({ jobs, runner }) })
   const runner = new Runner({

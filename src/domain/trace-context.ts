@@ -1,5 +1,11 @@
 /** The place of a run in a distributed trace, as a caller announces it. IDs are lower-case hex digits. */
-export type TraceParent = { readonly traceId: string; readonly parentId: string; readonly sampled: boolean }
+export type TraceParent = {
+  readonly traceId: string
+  readonly parentId: string
+  readonly sampled: boolean
+  /** Data of the caller's tracing systems, which is only passed on. */
+  readonly state?: string
+}
 
 /** The IDs of a run and of its spans in a distributed trace. */
 export type TraceIds = {
@@ -8,13 +14,30 @@ export type TraceIds = {
   spanId(span: { id: string }): string
 }
 
-/** Reads a `traceparent` header (W3C Trace Context). By the standard, an invalid one counts as absent. */
-export function readTraceParent(header: string | null | undefined): TraceParent | undefined {
+/**
+ * Reads the headers `traceparent` and `tracestate` (W3C Trace Context). By the standard, an invalid one counts as
+ * absent.
+ */
+export function readTraceParent(
+  header: string | null | undefined,
+  stateHeader?: string | null,
+): TraceParent | undefined {
   if (!header) return undefined
   const [, version, traceId = '', parentId = '', flags = '', more] = headerPattern.exec(header.trim()) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
   if (isZero(traceId) || isZero(parentId)) return undefined
-  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & sampledFlag) !== 0 }
+  const state = readState(stateHeader)
+  const sampled = (Number.parseInt(flags, 16) & sampledFlag) !== 0
+  return { traceId, parentId, sampled, ...(state === undefined ? {} : { state }) }
+}
+
+/** The headers of a request that belongs to a span. */
+export function traceHeaders(place: TraceParent): [name: string, value: string][] {
+  const { state } = place
+  return [
+    ['traceparent', traceParentText(place)],
+    ...(state === undefined ? [] : [['tracestate', state] as [string, string]]),
+  ]
 }
 
 export function traceParentText({ traceId, parentId, sampled }: TraceParent): string {
@@ -38,6 +61,15 @@ export function traceIdsOf(executionId: string, parent?: TraceParent): TraceIds 
   }
 }
 
+/** Undefined unless every member of the list is valid. A longer list than every service must accept is not kept. */
+function readState(header: string | null | undefined): string | undefined {
+  if (!header || header.length > stateCharsMax) return undefined
+  const members = header.split(',').flatMap((member) => member.replace(/^[ \t]+|[ \t]+$/g, '') || [])
+  if (members.length === 0 || members.length > stateMembersMax || !members.every(isStateMember)) return undefined
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))))
+  return keys.size === members.length ? members.join(',') : undefined
+}
+
 function digitsOf(executionId: string): string {
   const digits = executionId.replaceAll('-', '').toLowerCase()
   if (/^[0-9a-f]{32}$/.test(digits) && !isZero(digits)) return digits
@@ -46,6 +78,9 @@ function digitsOf(executionId: string): string {
 
 const headerPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const sampledFlag = 1
+const isStateMember = (member: string) => /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/.test(member)
+const stateMembersMax = 32
+const stateCharsMax = 512
 const isZero = (digits: string) => /^0+$/.test(digits)
 
 /** Because it is odd, the spans of a run have different IDs; because it is large, those of two runs do not overlap. */

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import { isRefusedForNow } from '../domain/errors.ts'
 import { deliveryIdOf } from '../domain/ids.ts'
+import type { OutboundRequest } from '../domain/outbound-request.ts'
 import type { LogRow } from '../domain/run/log.ts'
 import type { DeliveryAttempt, EndedAttempt } from '../domain/webhook/delivery.ts'
 import { Bodies, type BodiesOptions } from './bodies.ts'
@@ -13,8 +14,8 @@ export type AttemptsOptions = BodiesOptions &
     /** Writes an attempt; resolves when it is on disk. */
     write(attempt: EndedAttempt): Promise<void>
     clock: Clock
-    /** The header `traceparent` of deliveries of a run that ended. Absent when runs are not exported as traces. */
-    traceParentOf?: ((executionId: string) => string) | undefined
+    /** The headers of deliveries of a run that ended. Absent when runs are not exported as traces. */
+    traceHeadersOf?: ((executionId: string) => OutboundRequest['headers']) | undefined
     /** Called for each attempt that has ended. */
     onAttempt?(attempt: DeliveryAttempt): void
     /** Called with the time between a run's commit and the first attempt of its webhook. */
@@ -77,8 +78,8 @@ export class Attempts {
               body: message.body,
               receiver,
               signal: this.#life.signal,
-              traceParent:
-                message.event === 'completed' ? this.#options.traceParentOf?.(message.executionId) : undefined,
+              traceHeaders:
+                message.event === 'completed' ? this.#options.traceHeadersOf?.(message.executionId) : undefined,
             },
             this.#options,
           )

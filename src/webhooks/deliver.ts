@@ -1,4 +1,4 @@
-import type { OutboundPost, OutboundPosted } from '../domain/outbound-request.ts'
+import type { OutboundPost, OutboundPosted, OutboundRequest } from '../domain/outbound-request.ts'
 import { retryAfterMs } from '../domain/run/backoff.ts'
 import {
   type AttemptFailure,
@@ -29,7 +29,7 @@ export type Message = {
   body: string
   receiver: Receiver
   signal: AbortSignal
-  traceParent?: string | undefined
+  traceHeaders?: OutboundRequest['headers'] | undefined
 }
 
 /** `interrupted`: the service itself ended the attempt, so it does not count. */
@@ -37,11 +37,11 @@ export type Delivered = { attempt: DeliveryAttempt; outcome: AttemptOutcome } | 
 
 /** Makes one attempt with a fresh signature. Never throws. */
 export async function deliver(message: Message, options: DeliverOptions): Promise<Delivered> {
-  const { receiver, deliveryId, event, body, signal, traceParent } = message
+  const { receiver, deliveryId, event, body, signal, traceHeaders } = message
   const { clock, post, timeoutMs } = options
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
-  const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets, traceParent })
+  const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets, traceHeaders })
   const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000

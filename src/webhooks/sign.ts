@@ -1,3 +1,4 @@
+import type { OutboundRequest } from '../domain/outbound-request.ts'
 import { eventTypeOf, type RunEventKind } from '../domain/webhook/run-event.ts'
 
 export type SignedRequest = {
@@ -9,20 +10,20 @@ export type SignedRequest = {
   at: number
   /** The valid secrets, oldest first. Without secrets, the request is not signed. */
   secrets: readonly string[]
-  /** The place of the run in a distributed trace, as a header. */
-  traceParent?: string | undefined
+  /** The place of the run in a distributed trace. */
+  traceHeaders?: OutboundRequest['headers'] | undefined
 }
 
 /** The headers of an attempt. */
-export function webhookHeaders(request: SignedRequest): [name: string, value: string][] {
-  const { deliveryId, event, at, secrets, traceParent } = request
+export function webhookHeaders(request: SignedRequest): OutboundRequest['headers'] {
+  const { deliveryId, event, at, secrets, traceHeaders = [] } = request
   return [
     ['Content-Type', 'application/json'],
     ['svc-event', eventTypeOf(event)],
     ['svc-timestamp', String(at)],
     ['svc-delivery-id', deliveryId],
     ['Idempotency-Key', deliveryId],
-    ...(traceParent === undefined ? [] : [['traceparent', traceParent] as [string, string]]),
+    ...traceHeaders,
     ...(secrets.length === 0 ? [] : [['svc-signature', signatureOf(request)] as [string, string]]),
   ]
 }

@@ -4,10 +4,14 @@ import type { Run } from './run.ts'
 
 type Headers = OutboundRequest['headers']
 
-/** The headers of a request that a block sends, with the place of its span in the trace. The author's own one wins. */
+/** The headers of a request that a block sends, with the place of its span in the trace. The author's own ones win. */
 export function withTrace(headers: Headers, run: Run, span: Span): Headers {
-  const { traceParentOf } = run.capabilities
-  if (!traceParentOf || headers.some(([name]) => name.toLowerCase() === 'traceparent')) return headers
+  const { traceHeadersOf } = run.capabilities
+  if (!traceHeadersOf) return headers
+  const given = new Set(headers.map(([name]) => name.toLowerCase()))
+  // The state of one trace means nothing in another.
+  if (given.has('traceparent')) return headers
   const { input } = run.budget.outermost ?? run
-  return [...headers, ['traceparent', traceParentOf(run.facts.executionId, input.traceParent, span)]]
+  const own = traceHeadersOf(run.facts.executionId, input.traceParent, span)
+  return [...headers, ...own.filter(([name]) => !given.has(name))]
 }

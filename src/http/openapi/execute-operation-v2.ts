@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { AcceptedResponseV2, RunResponseV2, SkippedResponseV2 } from '../responses/v2/run-schemas.ts'
 import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
+import { traceParameters } from './trace-parameters.ts'
 
 const flag = (description: string) => t.Optional(t.Boolean({ default: false, description }))
 
@@ -69,6 +70,7 @@ export const executeDetailV2 = {
       description: '`agent-events-v1`: the stream has messages about agents.',
       schema: { type: 'string' as const },
     },
+    ...traceParameters,
   ],
   requestBody: { content: jsonContent(Body) },
   responses: {

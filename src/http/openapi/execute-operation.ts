@@ -4,6 +4,7 @@ import { ErrorResponse, SkippedResponse } from '../errors.ts'
 import { PausedResponse } from '../responses/pauses/pause-schemas.ts'
 import { eventContent, jsonContent } from './content.ts'
 import { operation } from './operation.ts'
+import { traceParameters } from './trace-parameters.ts'
 
 const metadata = t.Object({
   duration: t.Number({ description: 'Milliseconds.' }),
@@ -136,6 +137,7 @@ export const executeDetail = {
         '`"includeThinking": true` and `"includeToolCalls": true`.',
       schema: { type: 'string' as const },
     },
+    ...traceParameters,
   ],
   requestBody: { content: jsonContent(Input) },
   responses: {

@@ -4,6 +4,7 @@ import { SkippedResponse } from '../errors.ts'
 import { jsonContent } from './content.ts'
 import { RunResponse } from './execute-operation.ts'
 import { operation } from './operation.ts'
+import { traceParameters } from './trace-parameters.ts'
 
 /** The response to a request that starts a run. */
 export const WebhookAccepted = t.Object(
@@ -46,6 +47,7 @@ export function webhookDetail(method: WebhookMethod) {
   return {
     ...detail,
     ...body,
+    parameters: traceParameters,
     responses: {
       200: {
         description: "The request is a duplicate, or the run succeeded, or the sender's challenge is returned.",

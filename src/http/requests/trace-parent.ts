@@ -11,7 +11,7 @@ export function withTraceParent(
   { headers }: Request,
   { followTrace }: TraceReading,
 ): TriggerInput {
-  const traceParent = followTrace && readTraceParent(headers.get('traceparent'))
+  const traceParent = followTrace && readTraceParent(headers.get('traceparent'), headers.get('tracestate'))
   if (!traceParent) return input
   followTrace(executionId, traceParent)
   return { ...input, traceParent }

@@ -13,7 +13,8 @@ export function* spanTexts(record: RunRecord, max: number): Slices<{ texts: stri
   const ids = traceIdsOf(record.executionId, record.traceParent)
   const { root, secrets, traceParent } = record
   const hide = (text: string) => redactText(text, secrets)
-  const texts = [JSON.stringify(otlpSpan(root, ids, runFacts(record, hide), traceParent?.parentId, true))]
+  const place = { ids, state: traceParent?.state }
+  const texts = [JSON.stringify(otlpSpan(root, place, runFacts(record, hide), traceParent?.parentId, true))]
   let left = 0
   const waiting: { span: Span; parent: Span }[] = []
   const add = (parent: Span) => {
@@ -24,7 +25,7 @@ export function* spanTexts(record: RunRecord, max: number): Slices<{ texts: stri
   for (let at = 0; at < waiting.length; at += 1) {
     const { span, parent } = waiting[at]!
     if (texts.length >= max) left += 1
-    else texts.push(JSON.stringify(otlpSpan(span, ids, blockFacts(span, parent, hide), ids.spanId(parent), false)))
+    else texts.push(JSON.stringify(otlpSpan(span, place, blockFacts(span, parent, hide), ids.spanId(parent), false)))
     add(span)
     if (at % spansPerSlice === spansPerSlice - 1) yield
   }
@@ -46,7 +47,7 @@ export function spanCount(root: Span): number {
 
 function otlpSpan(
   span: Span,
-  ids: TraceIds,
+  { ids, state }: { ids: TraceIds; state: string | undefined },
   { kind, name, attributes }: SpanFacts,
   parentSpanId: string | undefined,
   isRoot: boolean,
@@ -55,6 +56,7 @@ function otlpSpan(
   return {
     traceId: ids.traceId,
     spanId: ids.spanId(span),
+    ...(state === undefined ? {} : { traceState: state }),
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     flags: sampled | (isRoot && parentSpanId !== undefined ? knowsRemote | isRemote : knowsRemote),
     name,

@@ -1,12 +1,14 @@
 import { forgetOldest } from '../../domain/forget-oldest.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { InSlices, Slices } from '../../domain/slices.ts'
-import { type TraceParent, traceIdOf, traceIdsOf, traceParentText } from '../../domain/trace-context.ts'
+import { type TraceParent, traceHeaders, traceIdOf, traceIdsOf } from '../../domain/trace-context.ts'
 import type { TraceFields } from '../logger.ts'
 import type { SpanCounts } from '../trace-metrics.ts'
 import { spanCount, spanTexts } from './run-spans.ts'
 import type { Sampler } from './sampler.ts'
 import type { SpanExporter } from './span-exporter.ts'
+
+type Headers = [name: string, value: string][]
 
 export type RunTracesOptions = {
   sampler: Sampler
@@ -39,16 +41,17 @@ export class RunTraces {
     return this.#options.sampler(traceIdOf(executionId, parent), parent)
   }
 
-  /** The header `traceparent` of a request that belongs to a span of a run. */
-  readonly headerOf = (executionId: string, parent: TraceParent | undefined, span: { id: string }): string => {
+  /** The headers of a request that belongs to a span of a run. */
+  readonly headersOf = (executionId: string, parent: TraceParent | undefined, span: { id: string }): Headers => {
     const ids = traceIdsOf(executionId, parent)
     const sampled = this.isSampled(executionId, parent)
-    return traceParentText({ traceId: ids.traceId, parentId: ids.spanId(span), sampled })
+    const { state } = parent ?? {}
+    return traceHeaders({ traceId: ids.traceId, parentId: ids.spanId(span), sampled, ...(state && { state }) })
   }
 
   /** The same for a request that follows the end of a run. A process that knows only the log has forgotten callers. */
-  readonly headerAfter = (executionId: string): string =>
-    this.headerOf(executionId, this.#parents.get(executionId), firstSpan)
+  readonly headersAfter = (executionId: string): Headers =>
+    this.headersOf(executionId, this.#parents.get(executionId), firstSpan)
 
   /** Remembers the caller of a run. */
   readonly follow = (executionId: string, caller: TraceParent): void => {

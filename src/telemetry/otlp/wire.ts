@@ -14,6 +14,7 @@ type PlainValue = string | number | boolean | readonly string[]
 export type OtlpSpan = {
   traceId: string
   spanId: string
+  traceState?: string
   parentSpanId?: string
   /** Bits 8 and 9: whether the parent is in another process is known, and it is. */
   flags: number

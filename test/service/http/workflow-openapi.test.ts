@@ -77,6 +77,8 @@ describe('the OpenAPI document of one workflow', () => {
       { name: 'X-Execution-Mode', in: 'header', required: false },
       { name: 'Idempotency-Key', in: 'header', required: false },
       { name: 'X-Sim-Stream-Protocol', in: 'header', required: false },
+      { name: 'traceparent', in: 'header', required: false },
+      { name: 'tracestate', in: 'header', required: false },
     ])
     expect(Object.keys(operation.responses)).toEqual([
       '200',

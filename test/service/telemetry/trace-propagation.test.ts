@@ -62,10 +62,10 @@ const send = (url: string, headers: Record<string, string>) => fetch(url, { meth
 const executeOf = (id: string) => `${service.url}/api/workflows/${id}/execute`
 
 /** The header of the first request to a path. */
-async function headerAt(path: string): Promise<string | null> {
+async function headerAt(path: string, name = 'traceparent'): Promise<string | null> {
   for (let count = 1; ; count += 1) {
     const found = (await receiver.arrivals(count)).find((each) => each.path === `/hook${path}`)
-    if (found) return found.headers.get('traceparent')
+    if (found) return found.headers.get(name)
   }
 }
 
@@ -84,13 +84,17 @@ test.each(['sync', 'async'])('a %s run joins the trace of its caller, and its re
       edges: ['start > request'],
     }),
   )
-  expect((await send(executeOf(id), { ...headers, 'x-execution-mode': mode })).ok).toBeTrue()
+  const state = 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE'
+  const sent = { ...headers, tracestate: state, 'x-execution-mode': mode }
+  expect((await send(executeOf(id), sent)).ok).toBeTrue()
   const spans = await spansOf(traceId, 3)
+  expect(spans.map(({ traceState }) => traceState)).toEqual([state, state, state])
   const root = spans.find(({ name }) => name === `Outer ${mode}`)
   const request = spans.find(({ name }) => name === 'request')
   expect(root).toMatchObject({ parentSpanId: spanId, kind: mode === 'sync' ? 2 : 5 })
   expect(request?.parentSpanId).toBe(root!.spanId)
   expect(await headerAt(`/${mode}`)).toBe(`00-${traceId}-${request?.spanId}-01`)
+  expect(await headerAt(`/${mode}`, 'tracestate')).toBe(state)
 })
 
 test('the blocks of a called workflow belong to the trace of the run', async () => {
@@ -128,11 +132,13 @@ test.each(['immediately', 'workflow'])(
 
 test('a webhook delivery carries the trace of the run that it is about', async () => {
   const { traceId, headers } = caller()
+  const tracestate = 'rojo=1'
   const webhooks = [{ url: `${receiver.url}/delivery`, secret: 'whsec' }]
   const id = await deployed({ ...document({ name: 'Notifies', blocks: [start] }), webhooks })
-  expect((await send(executeOf(id), headers)).status).toBe(200)
+  expect((await send(executeOf(id), { ...headers, tracestate })).status).toBe(200)
   const root = (await spansOf(traceId, 2)).find(({ name }) => name === 'Notifies')
   expect(await headerAt('/delivery')).toBe(`00-${traceId}-${root?.spanId}-01`)
+  expect(await headerAt('/delivery', 'tracestate')).toBe(tracestate)
 })
 
 test('a request to a language model carries the span of the request', async () => {

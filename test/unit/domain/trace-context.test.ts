@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newExecutionId } from '../../../src/domain/ids.ts'
-import { readTraceParent, traceIdsOf, traceParentText } from '../../../src/domain/trace-context.ts'
+import { readTraceParent, traceHeaders, traceIdsOf, traceParentText } from '../../../src/domain/trace-context.ts'
 
 const hex = (digits: number) =>
   fc.stringMatching(new RegExp(`^[0-9a-f]{${digits}}$`)).filter((text) => !/^0+$/.test(text))
@@ -19,6 +19,7 @@ test('any text is read without an error, and an invalid one is ignored', () => {
   fc.assert(fc.property(fc.string(), (text) => readTraceParent(text) === undefined))
 })
 
+const list = (count: number) => Array.from({ length: count }, (_, at) => `k${at}=v`).join()
 const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
 test.each([
   ['another version may have more', `cc-${trace}-${span}-01-what`, true],
@@ -30,6 +31,36 @@ test.each([
   ['a span ID is not zero', `00-${trace}-${'0'.repeat(16)}-01`, false],
 ])('%s', (_, header, isValid) => {
   expect(readTraceParent(header) !== undefined).toBe(isValid)
+})
+
+test.each([
+  ['a list', 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE', 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE'],
+  ['spaces and empty members', ' a=1 , ,\tb@c=2,', 'a=1,b@c=2'],
+  ['a value with spaces inside', 'a=1 2', 'a=1 2'],
+  ['32 members', list(32), list(32)],
+  ['33 members', list(33), undefined],
+  ['more than 512 characters', `a=${'x'.repeat(254)},b=${'x'.repeat(254)}`, undefined],
+  ['a key twice', 'a=1,a=2', undefined],
+  ['a member without a value', 'a=', undefined],
+  ['a member without a key', '=1', undefined],
+  ['a key in upper case', 'A=1', undefined],
+  ['an equals sign in a value', 'a=1=2', undefined],
+  ['nothing', ' , ', undefined],
+])('the state of the caller: %s', (_, state, kept) => {
+  const parent = readTraceParent(`00-${trace}-${span}-01`, state)
+  expect(parent?.state).toBe(kept)
+  expect(traceHeaders(parent!).slice(1)).toEqual(kept === undefined ? [] : [['tracestate', kept]])
+  expect(readTraceParent('nonsense', state)).toBeUndefined()
+})
+
+test('any state is read without an error, and a kept one is read back as it is', () => {
+  const characters = fc.constantFrom(...'ab=,@/ \t1*_-~\u0000é')
+  fc.assert(
+    fc.property(fc.string({ unit: characters, maxLength: 40 }), (text) => {
+      const kept = readTraceParent(`00-${trace}-${span}-01`, text)?.state
+      if (kept !== undefined) expect(readTraceParent(`00-${trace}-${span}-01`, kept)?.state).toBe(kept)
+    }),
+  )
 })
 
 test('the trace ID consists of the digits of the execution ID, unless the caller has a trace', () => {
