@@ -10,6 +10,7 @@ import { pauseAttacks } from './pauses.ts'
 import { simAttacks } from './sim.ts'
 import { storedValueAttacks } from './stored-values.ts'
 import type { Target } from './target.ts'
+import { traceAttacks } from './traces.ts'
 import { attacksOnV2 } from './v2.ts'
 
 const MB = 1024 * 1024
@@ -47,6 +48,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...formAttacks(target.forms, isShort),
     ...attacksOnV2(target, isShort),
     ...mcpAttacks(target),
+    ...traceAttacks(target, isShort),
   ]
 }
 

@@ -57,7 +57,12 @@ export async function startTarget(
   upstream: string,
   environment: Record<string, string> = {},
 ): Promise<Target> {
-  const service = await serve(data, { MILLRACE_ACCESS_LOG: 'off', ...openLimits, ...environment })
+  const service = await serve(data, {
+    ...{ MILLRACE_ACCESS_LOG: 'off', ...openLimits },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: `${upstream}otlp`, OTEL_EXPORTER_OTLP_TIMEOUT: '500' },
+    ...{ OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_METRIC_EXPORT_INTERVAL: '500' },
+    ...environment,
+  })
   const { url } = service
   const printed = (label: RegExp) => label.exec(service.output())?.[1] ?? ''
   const apiKey = printed(/API key +(\S+)/)

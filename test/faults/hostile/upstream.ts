@@ -1,12 +1,19 @@
+import { BadCollector } from './bad-collector.ts'
 import { upstreamBodies } from './large-values.ts'
 
-/** A server whose responses are as large as an API block reads them: `/0`, `/1` and so on. Prints its port. */
+/**
+ * A server whose responses are as large as an API block reads them: `/0`, `/1` and so on. Below `/otlp`, it is a
+ * collector. Prints its port.
+ */
 const bodies = upstreamBodies().map(({ bytes }) => bytes)
+const collector = new BadCollector()
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
-    const body = bodies[Number(new URL(request.url).pathname.slice(1))]
+    const { pathname } = new URL(request.url)
+    if (pathname.startsWith('/otlp/')) return collector.respond()
+    const body = bodies[Number(pathname.slice(1))]
     return new Response(body, { headers: { 'content-type': 'application/json' } })
   },
 })
