@@ -1,11 +1,37 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  type ElicitRequestFormParams,
+  ElicitRequestSchema,
+  type ElicitResult,
+} from '@modelcontextprotocol/sdk/types.js'
 
-/** The official client, connected with a key. `path`: `/mcp`, or that of a workspace. */
-export async function connectMcp(url: string, apiKey: string, path = '/mcp'): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' })
+type Send = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+/** Answers a form, as the person who uses the client. */
+export type OnForm = (form: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult> | ElicitResult
+
+/**
+ * The official client, connected with a key. `path`: `/mcp`, or that of a workspace. `onForm`: shows forms; without it,
+ * the client cannot ask its user. `send`: sends the requests, in place of `fetch`.
+ */
+export async function connectMcp(
+  url: string,
+  apiKey: string,
+  { path = '/mcp', onForm, send }: { path?: string; onForm?: OnForm; send?: Send } = {},
+): Promise<Client> {
+  const capabilities = onForm ? { elicitation: { form: {} } } : {}
+  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities })
+  if (onForm) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
+      onForm(params as ElicitRequestFormParams, signal),
+    )
+  }
   const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}${path}`), { requestInit })
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}${path}`), {
+    requestInit,
+    ...(send && { fetch: send }),
+  })
   // Its optional members are typed as not undefined, but the class has undefined ones.
   await client.connect(transport as Parameters<Client['connect']>[0])
   return client

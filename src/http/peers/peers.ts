@@ -10,7 +10,7 @@ import { PeerSignatures, peerHeader } from './peer-signature.ts'
 
 /** A thing in the memory of one process. The ID of an editor is that of its workflow, a colon, and its own. */
 export type HeldThing = {
-  kind: 'run' | 'recent-run' | 'rerun' | 'rerun-of-workspace' | 'listener' | 'editor'
+  kind: 'run' | 'recent-run' | 'rerun' | 'rerun-of-workspace' | 'listener' | 'editor' | 'mcp-call'
   id: string
 }
 

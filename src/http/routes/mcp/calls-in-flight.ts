@@ -1,32 +1,81 @@
+import type { Elicited } from './elicitation.ts'
 import type { RpcId } from './json-rpc.ts'
 
 /** Who sent a request: its ID is unique in a session only. */
 export type CallKey = { keyId: string; session: string; id: RpcId }
 
+/** A request in progress. */
+export type CallInFlight = {
+  id: string
+  /** Aborts when the client cancels the call. */
+  signal: AbortSignal
+  /** Resolves with the answer of the client to a request of this call. Undefined when too many wait for an answer. */
+  answerTo(question: RpcId): Promise<Elicited> | undefined
+}
+
+type Known = { keyId: string; controller: AbortController; questions: Map<RpcId, (answer: Elicited) => void> }
+
 /**
- * The tool calls in progress, so that a notification of the client can cancel them. A session is only a name that
- * keeps apart clients with the same key; nothing is stored for it.
+ * The requests of clients in progress, so that later requests can refer to them: a cancellation, or an answer to a
+ * question of the server. A session is only a name that keeps apart clients with the same key; nothing is stored for
+ * it.
  */
 export class CallsInFlight {
-  readonly #calls = new Map<string, AbortController>()
+  readonly #calls = new Map<string, Known>()
+  /** The questions that wait for an answer. */
+  #waiting = 0
 
-  /** Runs a call with a signal that aborts when the client cancels it. */
-  async run<Result>(key: CallKey, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const name = nameOf(key)
-    const controller = new AbortController()
-    this.#calls.set(name, controller)
+  /** `work`: may use what it gets until it has ended. */
+  async run<Result>(
+    { keyId, session, id: requestId }: CallKey,
+    work: (call: CallInFlight) => Promise<Result>,
+  ): Promise<Result> {
+    const id = callIdOf({ keyId, session, id: requestId })
+    const known: Known = { keyId, controller: new AbortController(), questions: new Map() }
+    this.#calls.set(id, known)
+    const answerTo = (question: RpcId) => {
+      if (this.#waiting >= questionsMax) return undefined
+      this.#waiting += 1
+      const { promise, resolve } = Promise.withResolvers<Elicited>()
+      known.questions.set(question, resolve)
+      return promise
+    }
     try {
-      return await work(controller.signal)
+      return await work({ id, signal: known.controller.signal, answerTo })
     } finally {
-      if (this.#calls.get(name) === controller) this.#calls.delete(name)
+      this.#waiting -= known.questions.size
+      if (this.#calls.get(id) === known) this.#calls.delete(id)
     }
   }
 
-  cancel(key: CallKey): void {
-    this.#calls.get(nameOf(key))?.abort()
+  has(id: string): boolean {
+    return this.#calls.has(id)
+  }
+
+  /** False when this process has no such call. */
+  cancel(id: string): boolean {
+    const call = this.#calls.get(id)
+    call?.controller.abort()
+    return call !== undefined
+  }
+
+  /** False when this process has no such call of the key. An answer to a question that has been answered is ignored. */
+  answer(id: string, { keyId, question, given }: { keyId: string; question: RpcId; given: Elicited }): boolean {
+    const call = this.#calls.get(id)
+    if (call?.keyId !== keyId) return false
+    call.questions.get(question)?.(given)
+    if (call.questions.delete(question)) this.#waiting -= 1
+    return true
   }
 }
 
-function nameOf({ keyId, session, id }: CallKey): string {
-  return JSON.stringify([keyId, session, id])
+/** Each of them looks at its pause now and then. */
+export const questionsMax = 500
+
+/** The name of a call. It is short, whatever the client sends. */
+export function callIdOf({ keyId, session, id }: CallKey): string {
+  return new Bun.CryptoHasher('sha256')
+    .update(JSON.stringify([keyId, session, id]))
+    .digest('base64url')
+    .slice(0, 22)
 }

@@ -4,6 +4,8 @@ import { isObject } from '../../../domain/run/input.ts'
 export type RpcId = string | number
 /** A request, or a notification if it has no ID. */
 export type RpcMessage = { id: RpcId | undefined; method: string; params: Record<string, unknown> }
+/** The client's response to a request of the server. `result`: undefined when the client could not handle it. */
+export type RpcAnswer = { answered: RpcId; result: Record<string, unknown> | undefined }
 
 export const rpcCodes = {
   methodNotFound: -32_601,
@@ -23,12 +25,14 @@ export class RpcError extends Error {
   }
 }
 
-/** Reads the body of a request. Undefined for a response of the client. Throws INVALID_INPUT. */
-export function readMessage(body: unknown): RpcMessage | undefined {
+/** Reads the body of a request. Throws INVALID_INPUT. */
+export function readMessage(body: unknown): RpcMessage | RpcAnswer {
   if (Array.isArray(body)) throw refuse('Send one JSON-RPC message in each request. Batches are not supported.')
   if (!isObject(body) || body['jsonrpc'] !== '2.0') throw refuse('The body must be a JSON-RPC 2.0 message.')
-  const { id, method, params = {} } = body
-  if (method === undefined && ('result' in body || 'error' in body)) return undefined
+  const { id, method, params = {}, result } = body
+  if (method === undefined && ('result' in body || 'error' in body)) {
+    return { answered: isId(id) ? id : '', result: isObject(result) ? result : undefined }
+  }
   if (typeof method !== 'string') throw refuse('"method" must be text.')
   if (!isObject(params)) throw refuse('"params" must be an object.')
   if (id !== undefined && !isId(id))
@@ -47,6 +51,10 @@ export function resultText(id: RpcId, result: string): string {
 
 export function errorText(id: RpcId, { code, message }: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
+}
+
+export function requestText(id: RpcId, method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
 export function notificationText(method: string, params: object): string {

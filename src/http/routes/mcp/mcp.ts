@@ -2,21 +2,26 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import type { RunObserver } from '../../../domain/run/run-observer.ts'
+import type { KeyRow } from '../../../store/account-store.ts'
 import { assertMay, type Caller, workspacesOf } from '../../access/auth.ts'
 import { allowSilence, disconnect, type ServerPort } from '../../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../../access/door.ts'
 import { requireKeyOrBearer } from '../../access/key-or-bearer.ts'
-import { readJsonBody } from '../../requests/body.ts'
+import type { PeerCall } from '../../peers/peers.ts'
+import { parseJsonBody, readBody } from '../../requests/body.ts'
+import { uncountedBytes } from '../../requests/body-budget.ts'
 import { respondWithBody } from '../../responses/json-text.ts'
 import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
 import { createManualStart } from '../editor/manual-start.ts'
-import { apiCallOf } from './api-call.ts'
-import { type CallKey, CallsInFlight } from './calls-in-flight.ts'
+import { type ApiCall, apiCallOf } from './api-call.ts'
+import { type CallInFlight, callIdOf } from './calls-in-flight.ts'
+import { elicitedIn, placeIn, showsForms } from './elicitation.ts'
 import { ExposedWorkflows } from './exposed-workflows.ts'
 import {
   errorText,
   isId,
+  type RpcAnswer,
   RpcError,
   type RpcId,
   type RpcMessage,
@@ -24,11 +29,23 @@ import {
   resultText,
   rpcCodes,
 } from './json-rpc.ts'
+import { continuePaused, giveAnswer } from './paused-call.ts'
 import { protocolVersions, respondTo, type Session } from './protocol.ts'
 import { progressOf } from './run-progress.ts'
 import { callWorkflow } from './workflow-call.ts'
 
 type Exchange = { request: Request; set: ResponseSet; server: ServerPort | null }
+/** Who sent a message. */
+type Sender = {
+  keyId: string
+  apiKey: string
+  caller: Caller
+  workspaceId: string
+  session: string
+  api: ApiCall
+  /** Whether the message counts in the memory of all bodies. */
+  isLarge: boolean
+}
 const metadataPath = '/.well-known/oauth-protected-resource'
 
 /**
@@ -36,8 +53,7 @@ const metadataPath = '/.well-known/oauth-protected-resource'
  * process can respond to it. `fetch` handles requests of the API.
  */
 export function mcpRoutes(services: Services, door: Door, fetch: (request: Request) => Promise<Response> | Response) {
-  const { settings, clock } = services
-  const calls = new CallsInFlight()
+  const { settings, clock, mcpCalls: calls, peers } = services
   const exposed = new ExposedWorkflows(services.store)
   const startRun = createManualStart(services)
   const hidden = { parse: 'none', detail: { hide: true } } as const
@@ -57,67 +73,131 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     )
 
   async function handle(exchange: Exchange, named: string | undefined): Promise<unknown> {
-    const { request, set } = exchange
+    const { request } = exchange
     const key = await requireKeyOrBearer(services, door, exchange, `${settings.baseUrl()}${metadataPath}`)
     assertVersion(request.headers)
-    const message = readMessage(await readJsonBody(request, settings.body))
-    const workspaceId = workspaceOf(key.row, named)
-    const call = { keyId: key.row.id, session: sessionOf(request.headers) }
-    if (message?.id === undefined) {
-      if (message?.method === 'notifications/cancelled') cancel(call, message)
-      set.status = 202
-      return ''
+    try {
+      const text = await readBody(request, settings.body)
+      const body = await parseJsonBody(request, text, settings.body)
+      return await handleMessage(exchange, key, { named, body, isLarge: text.length > uncountedBytes })
+    } finally {
+      settings.body.budget.release(request)
     }
-    const { id } = message
-    if (message.method === 'initialize') set.headers['mcp-session-id'] = crypto.randomUUID()
-    return await calls.run({ ...call, id }, async (signal) => {
-      const caller = { ...key.row, workspaceId }
-      const session: Session = {
-        ...{ services, caller, workspaceId, exposed, startRun, signal, api: apiCallOf(fetch, key.text) },
-        callWorkflow: (workflowId, given, observer) =>
-          callWorkflow({
-            ...{ ...exchange, services: services.runs.execute, door, apiKey: key.text },
-            ...{ workflowId, arguments: given, signal, observer },
-          }),
-      }
-      allowSilence(request, exchange.server)
-      const token = progressTokenOf(message)
-      if (token !== undefined && acceptsEvents(request.headers))
-        return streamed(exchange, session, message, { id, token })
-      const text = await answer(session, message, id, undefined)
-      return respondWithBody(set, services.unsent.body(workspaceId, text))
-    })
   }
 
-  function cancel(call: Omit<CallKey, 'id'>, { params }: RpcMessage): void {
-    const { requestId } = params
-    if (isId(requestId)) calls.cancel({ ...call, id: requestId })
-  }
-
-  /** The response as events, with the progress of the run before the result. */
-  function streamed(
+  async function handleMessage(
     exchange: Exchange,
-    session: Session,
-    message: RpcMessage,
-    { id, token }: { id: RpcId; token: RpcId },
-  ): Response {
+    key: { row: KeyRow; text: string },
+    { named, body, isLarge }: { named: string | undefined; body: unknown; isLarge: boolean },
+  ): Promise<unknown> {
+    const { request, set } = exchange
+    const message = readMessage(body)
+    const workspaceId = workspaceOf(key.row, named)
+    const sender: Sender = {
+      ...{ keyId: key.row.id, apiKey: key.text, caller: { ...key.row, workspaceId }, workspaceId },
+      ...{ session: sessionOf(request.headers), api: apiCallOf(fetch, key.text), isLarge },
+    }
+    if (!('answered' in message) && message.id !== undefined)
+      return await respond(exchange, sender, message, message.id)
+    const elsewhere =
+      'answered' in message
+        ? await takeAnswer(exchange, sender, message, body)
+        : await cancelCall(exchange, sender, message, body)
+    if (elsewhere) return elsewhere
+    set.status = 202
+    return ''
+  }
+
+  /** Cancels a call, in whichever process it is. */
+  async function cancelCall(
+    exchange: Exchange,
+    { keyId, session }: Sender,
+    { method, params: { requestId } }: RpcMessage,
+    body: unknown,
+  ): Promise<Response | undefined> {
+    if (method !== 'notifications/cancelled' || !isId(requestId)) return undefined
+    const id = callIdOf({ keyId, session, id: requestId })
+    if (calls.cancel(id)) return undefined
+    return await peers.forward(exchange as PeerCall, { kind: 'mcp-call', id }, { body, isVital: false })
+  }
+
+  /** Takes the answer to a question. Without a call that waits for it, it still answers the paused run. */
+  async function takeAnswer(
+    exchange: Exchange,
+    { keyId, api, workspaceId }: Sender,
+    { answered, result }: RpcAnswer,
+    body: unknown,
+  ): Promise<Response | undefined> {
+    const place = placeIn(answered)
+    if (!place) return undefined
+    const given = elicitedIn(result)
+    if (calls.answer(place.callId, { keyId, question: answered, given })) return undefined
+    const elsewhere = await peers.forward(exchange as PeerCall, { kind: 'mcp-call', id: place.callId }, { body })
+    if (elsewhere) return elsewhere
+    const pause = given.action === 'cancel' ? undefined : await services.store.getPause(place.contextId)
+    if (pause?.workspaceId === workspaceId) await giveAnswer(api, pause, given)
+    return undefined
+  }
+
+  /** Responds to a request: with JSON, or with events when the client gets more than the result. */
+  async function respond(exchange: Exchange, sender: Sender, message: RpcMessage, id: RpcId): Promise<unknown> {
     const { request, set, server } = exchange
+    if (message.method === 'initialize') set.headers['mcp-session-id'] = newSession(message)
+    allowSilence(request, server)
+    const token = progressTokenOf(message)
+    // A run may wait for a person for hours, so nothing large may wait with it.
+    const isAsking = message.method === 'tools/call' && sender.session.endsWith(asking) && !sender.isLarge
+    const events = (token !== undefined || isAsking) && acceptsEvents(request.headers) ? eventsOf(exchange) : undefined
+    const send = events && ((text: string) => events.message(text))
+    const observer = send && token !== undefined ? progressOf(token, send) : undefined
+    const answering = calls.run({ ...sender, id }, (call) => {
+      const session = sessionFor(exchange, sender, call, isAsking ? send : undefined)
+      return answer(session, message, id, observer)
+    })
+    if (!events) return respondWithBody(set, services.unsent.body(sender.workspaceId, await answering))
+    answering.then(
+      (text) => events.end(text),
+      (thrown: unknown) => {
+        door.onAborted(request, thrown)
+        events.end(errorText(id, new RpcError(rpcCodes.internal, 'Internal error')))
+      },
+    )
+    const headers = { ...(set.headers as Record<string, string>), ...eventStreamHeaders }
+    return sendAsIs(set, new Response(events as unknown as ReadableStream, { headers }))
+  }
+
+  function eventsOf({ request, server }: Exchange): EventStream {
     const { streamBufferBytes } = services.runs.execute.settings
-    const stream = new EventStream({
+    return new EventStream({
       clock,
       bytesWaitingMax: streamBufferBytes,
       onOverflow: () => disconnect(request, server),
     })
-    const observer = progressOf(token, (text) => stream.message(text))
-    answer(session, message, id, observer).then(
-      (text) => stream.end(text),
-      (thrown: unknown) => {
-        door.onAborted(request, thrown)
-        stream.end(errorText(id, new RpcError(rpcCodes.internal, 'Internal error')))
+  }
+
+  /** `ask`: sends questions of paused runs to the client; undefined when it cannot show them. */
+  function sessionFor(
+    exchange: Exchange,
+    { caller, workspaceId, api, apiKey }: Sender,
+    call: CallInFlight,
+    ask: ((text: string) => void) | undefined,
+  ): Session {
+    const { request } = exchange
+    const { signal } = call
+    const version = request.headers.get('mcp-protocol-version') ?? ''
+    const left = AbortSignal.any([signal, request.signal])
+    const paused = ask && { services, caller, api, call, left, version, send: ask }
+    return {
+      ...{ services, caller, workspaceId, exposed, startRun, signal, api },
+      callWorkflow(workflowId, given, observer) {
+        // The execute endpoint counts the arguments itself.
+        settings.body.budget.release(request)
+        return callWorkflow({
+          ...{ ...exchange, services: services.runs.execute, door, apiKey, workflowId, arguments: given },
+          ...{ signal, observer, continuePaused: paused && ((executionId) => continuePaused(paused, executionId)) },
+        })
       },
-    )
-    const headers = { ...(set.headers as Record<string, string>), ...eventStreamHeaders }
-    return sendAsIs(set, new Response(stream as unknown as ReadableStream, { headers }))
+    }
   }
 
   function metadata(request: Request, set: ResponseSet, path: string) {
@@ -170,6 +250,13 @@ function assertVersion(headers: Headers): void {
 /** The name of the client's session. It only keeps its requests apart from those of others with the same key. */
 function sessionOf(headers: Headers): string {
   return (headers.get('mcp-session-id') ?? '').slice(0, 100)
+}
+
+/** The end of the name of a session whose client can ask its user. The service stores nothing about sessions. */
+const asking = '.asks'
+
+function newSession({ params }: RpcMessage): string {
+  return crypto.randomUUID() + (showsForms(params['capabilities']) ? asking : '')
 }
 
 function progressTokenOf({ method, params }: RpcMessage): RpcId | undefined {

@@ -12,10 +12,10 @@ import type { ExposedWorkflows } from './exposed-workflows.ts'
 import { RpcError, type RpcMessage, rpcCodes } from './json-rpc.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listTemplates, readResource } from './resources.ts'
+import { skippedText } from './run-results.ts'
 import { refusalResult, valueResult } from './tool-result.ts'
 import { buildingTools } from './tools/building-tools.ts'
 import type { BuildingTool } from './tools/tool.ts'
-import { skippedText } from './workflow-call.ts'
 
 /** A request of a client whose key may use the workspace. */
 export type Session = {

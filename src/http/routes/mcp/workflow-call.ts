@@ -1,4 +1,4 @@
-import { messageOf, problemsError } from '../../../domain/errors.ts'
+import { problemsError } from '../../../domain/errors.ts'
 import { isObject, readInput } from '../../../domain/run/input.ts'
 import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
@@ -9,7 +9,8 @@ import { failureFacts, type Writing, withJson } from '../../responses/run-respon
 import type { ExecuteServices } from '../../run-services.ts'
 import { respondToExecute } from '../execute.ts'
 import { type ExecuteVersion, versionOne } from '../execution/version.ts'
-import { resultOf, textResult } from './tool-result.ts'
+import { acceptedText, failedText, pausedText } from './run-results.ts'
+import { resultOf } from './tool-result.ts'
 
 /** A call of a workflow as a tool. */
 export type WorkflowCall = {
@@ -24,6 +25,8 @@ export type WorkflowCall = {
   arguments: Record<string, unknown>
   signal: AbortSignal
   observer: RunObserver | undefined
+  /** Called when the run has paused. Resolves with the result of the tool. */
+  continuePaused?: ((executionId: string) => Promise<string>) | undefined
 }
 
 /**
@@ -31,7 +34,7 @@ export type WorkflowCall = {
  * result of the tool as JSON text.
  */
 export async function callWorkflow(call: WorkflowCall): Promise<string> {
-  const { services, door, request, server, set, apiKey, workflowId, observer, signal } = call
+  const { services, door, request, server, set, apiKey, workflowId, observer, signal, continuePaused } = call
   const headers = set.headers as Record<string, string>
   const inner = new Request(request.url, {
     method: 'POST',
@@ -39,8 +42,13 @@ export async function callWorkflow(call: WorkflowCall): Promise<string> {
     body: JSON.stringify(call.arguments),
     signal: services.settings.cancelOnDisconnect ? AbortSignal.any([signal, request.signal]) : signal,
   })
+  let pausedId: string | undefined
+  const ended: ExecuteVersion['ended'] = (end, _headers, writing) => {
+    if (end.suspension) pausedId = end.record.executionId
+    return endedResponse(end, writing)
+  }
   const response = await respondToExecute({
-    version: { ...toolVersion, observer },
+    version: { ...toolVersion, observer, ended },
     // The signal says when the run is to be cancelled.
     services: { ...services, settings: { ...services.settings, cancelOnDisconnect: true } },
     ...{ door, request: inner, workflowId, set, headers, mode: 'sync', limitedId: undefined },
@@ -51,7 +59,8 @@ export async function callWorkflow(call: WorkflowCall): Promise<string> {
   })
   const executionId = headers['x-execution-id']
   door.note(request, { workflowId, ...(executionId !== undefined && { executionId }) })
-  return await response.text()
+  const text = await response.text()
+  return pausedId !== undefined && continuePaused ? await continuePaused(pausedId) : text
 }
 
 const toolVersion: ExecuteVersion = {
@@ -70,38 +79,12 @@ const toolVersion: ExecuteVersion = {
 
 function endedResponse(end: RunEnd, writing: Writing): Response | Promise<Response> {
   const { record, response, suspension } = end
-  if (suspension) return new Response(pausedText(end))
+  if (suspension) return new Response(pausedText(pausedFacts(end)))
   const { failure } = record
   if (failure) {
     const facts = { ...failureFacts(failure, record), executionId: record.executionId }
-    const where = facts.blockName === null ? '' : ` in the block "${facts.blockName}"`
-    const text = `The run failed${where}: ${facts.error}\nget_run shows what happened in the run ${facts.executionId}.`
-    return new Response(textResult(text, facts, true))
+    return new Response(failedText(facts))
   }
   const value = response ? response.data : record.output
   return withJson(value, record.workspaceId, writing, (text) => new Response(resultOf(text, isObject(value))))
-}
-
-function pausedText(end: RunEnd): string {
-  const facts = pausedFacts(end)
-  const waits = facts.paused.map(({ blockName, kind, until }) => {
-    return `"${blockName}" (${kind}${until === null ? '' : `, until ${until}`})`
-  })
-  const text =
-    `The run ${facts.executionId} is paused at ${waits.join(', ')}. It has no result yet, and continues without you ` +
-    'when the pause is answered or ends. Do not call the tool again for the same work. get_run shows the state of ' +
-    `the run; GET ${facts.statusUrl} returns its output when it has ended.`
-  return textResult(text, facts)
-}
-
-function acceptedText(executionId: string): string {
-  const text =
-    `The run ${executionId} starts later, because the workflow combines starts that come shortly after each other. ` +
-    'get_run shows its state.'
-  return textResult(text, { success: true, status: 'queued', executionId })
-}
-
-/** The result of a start that the limits of the workflow skipped. */
-export function skippedText(thrown: unknown): string {
-  return textResult(`Nothing was run. ${messageOf(thrown)}.`, { success: true, status: 'skipped' })
 }
