@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { toolNameCharsMax, toolNamePattern } from './tool-name.ts'
 
 /** Makes a deployed workflow a tool of MCP clients. Without a name or a description, those of the workflow are used. */
 export const McpExposure = t.Object(
@@ -8,8 +9,8 @@ export const McpExposure = t.Object(
     name: t.Optional(
       t.String({
         minLength: 1,
-        maxLength: 64,
-        pattern: '^[A-Za-z0-9_-]+$',
+        maxLength: toolNameCharsMax,
+        pattern: toolNamePattern,
         expected: '1 to 64 letters, digits, "-" and "_"',
       }),
     ),
@@ -22,15 +23,4 @@ export type McpExposure = Static<typeof McpExposure>
 /** The exposure in a stored document. Ignores an invalid member `mcp`, which earlier versions accepted. */
 export function exposureIn({ mcp }: { mcp?: unknown }): McpExposure | undefined {
   return Value.Check(McpExposure, mcp) && mcp.expose ? mcp : undefined
-}
-
-/** The name of a workflow as a name of a tool: lower-case letters, digits and underscores. */
-export function toolNameOf(name: string): string {
-  const words =
-    name
-      .normalize('NFKD')
-      .replaceAll(/\p{M}/gu, '')
-      .toLowerCase()
-      .match(/[a-z0-9]+/g) ?? []
-  return words.join('_').slice(0, 64).replace(/_$/, '') || 'workflow'
 }

@@ -3,6 +3,7 @@ import type { Secret } from '../../domain/redaction/redactor.ts'
 import { coerce } from '../../domain/run/input.ts'
 import { type PriceOf, pricesWith } from '../../domain/run/model-prices.ts'
 import { finish, type Slices } from '../../domain/slices.ts'
+import { exposureFindings } from '../../domain/workflow/exposure-findings.ts'
 import { readPath } from '../../domain/workflow/reference.ts'
 import type { Finding, InputField, StartKind, Variable, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { limitsIn, type WorkflowLimits } from '../../domain/workflow/workflow-limits.ts'
@@ -150,7 +151,7 @@ export function* compileInSlices(
   }
   yield
   const startLimits = compileStartLimits(document, graph, report)
-  const all = [...findings, ...report.findings]
+  const all = [...findings, ...report.findings, ...exposureFindings(document)]
   const errors = all.filter(({ level }) => level === 'error')
   const triggers = compiler.triggers(root, new Set(errors.map(({ blockId }) => blockId)))
   const { environmentNames, readBlocks, reads, references } = resolver

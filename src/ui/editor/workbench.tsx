@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
+import { AssistantsDialog } from './assistants-dialog.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
 import { CanvasControls } from './canvas/canvas-controls.tsx'
@@ -213,6 +214,7 @@ export function Workbench({
       )}
       {connecting && <ConnectPalette from={connecting} onClose={() => setConnecting(undefined)} />}
       {dialog === 'about' && <WorkflowDialog onClose={() => setDialog(undefined)} />}
+      {dialog === 'assistants' && <AssistantsDialog onClose={() => setDialog(undefined)} />}
       <InputDialogs
         lacking={lacking}
         isCustom={dialog === 'run'}
@@ -229,7 +231,7 @@ export function Workbench({
           <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />
         </Suspense>
       )}
-      {dialog && dialog !== 'about' && dialog !== 'run' && dialog !== 'separate' && (
+      {dialog && dialog !== 'about' && dialog !== 'assistants' && dialog !== 'run' && dialog !== 'separate' && (
         <Suspense>
           <DeployDialog
             view={dialog}

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import {
+  Bot,
   Braces,
   CopyPlus,
   Download,
@@ -79,6 +80,7 @@ export function WorkflowMenu({
         entries={[
           { label: 'Versions', icon: <History size={15} />, onSelect: () => onDialog('versions') },
           { label: 'Entry points', icon: <PlugZap size={15} />, onSelect: () => onDialog('endpoint') },
+          { label: 'Offer to assistants (MCP)', icon: <Bot size={15} />, onSelect: () => onDialog('assistants') },
           {
             label: 'Description, run variables and limits',
             icon: <Braces size={15} />,

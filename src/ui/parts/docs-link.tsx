@@ -16,6 +16,7 @@ export const docs = {
   roles: '/docs/security#roles',
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',
+  tools: '/docs/mcp#workflows-as-tools',
   configuration: '/docs/configuration',
   processes: '/docs/postgresql#several-processes',
 } as const

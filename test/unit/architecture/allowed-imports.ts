@@ -32,6 +32,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],
     ...['domain/credential/kinds.ts', 'domain/connector/connector.ts'],
     ...['domain/workflow/form-values.ts', 'domain/workflow/field-kinds.ts', 'domain/workflow/limit-ranges.ts'],
+    'domain/workflow/tool-name.ts',
     ...['domain/curl/curl.ts', 'domain/curl/api-parameters.ts'],
     ...['domain/edits/change.ts', 'domain/edits/merge.ts', 'domain/edits/deep-map.ts', 'domain/edits/same-value.ts'],
     ...['domain/edits/rename-references.ts', 'domain/edits/repair.ts', 'language/preview.ts'],

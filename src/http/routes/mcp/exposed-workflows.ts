@@ -1,5 +1,6 @@
 import { forgetOldest } from '../../../domain/forget-oldest.ts'
-import { exposureIn, toolNameOf } from '../../../domain/workflow/mcp-exposure.ts'
+import { exposureIn } from '../../../domain/workflow/mcp-exposure.ts'
+import { hasToolTrigger, toolNameOf } from '../../../domain/workflow/tool-name.ts'
 import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { inputFormatOf, inputSchema } from '../../openapi/workflow-openapi.ts'
 import type { Services } from '../../services.ts'
@@ -56,10 +57,7 @@ export class ExposedWorkflows {
 
 function toolIn(workflowId: string, document: WorkflowDocument): Known {
   const exposure = exposureIn(document)
-  const hasTrigger = Object.values(document.blocks).some(
-    ({ type, enabled }) => type === 'api_trigger' && enabled !== false,
-  )
-  if (!exposure || !hasTrigger) return null
+  if (!exposure || !hasToolTrigger(document)) return null
   const { name, description } = document
   return {
     workflowId,

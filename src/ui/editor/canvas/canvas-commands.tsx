@@ -43,6 +43,7 @@ export function useCanvasCommands({
       })),
       ...(readOnly ? [] : [dialog('deploy', 'Deploy…', 'publish version')]),
       dialog('about', 'Description, run variables and limits', 'settings about'),
+      dialog('assistants', 'Offer to assistants (MCP)', 'tool model context protocol claude agent'),
       dialog('versions', 'Versions', 'deployments history'),
       dialog('endpoint', 'Entry points', 'how to call endpoint url curl api'),
     ],

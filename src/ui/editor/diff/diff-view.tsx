@@ -48,6 +48,11 @@ export function DiffView({ before, after, none }: { before: Compared; after: Com
           <ValueList values={diff.limits} labelOf={({ path }) => limitLabels[path.join('.')] ?? path.join(' › ')} />
         </Part>
       )}
+      {diff.mcp.length > 0 && (
+        <Part title="Offer to assistants (MCP)">
+          <ValueList values={diff.mcp} labelOf={({ path }) => exposureLabels[path.join('.')] ?? path.join(' › ')} />
+        </Part>
+      )}
     </div>
   )
 }
@@ -58,7 +63,7 @@ function maskedDocument(document: Compared, types: ReadonlyMap<string, BlockType
 }
 
 /** `1 block added, 2 blocks changed, 3 connections changed`. */
-function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
+function summaryOf({ blocks, edges, variables, limits, mcp }: DocumentDiff): string {
   const kinds = Map.groupBy(blocks, ({ kind }) => kind)
   const parts = (['added', 'removed', 'changed'] as const).flatMap((kind) => {
     const count = kinds.get(kind)?.length ?? 0
@@ -67,6 +72,7 @@ function summaryOf({ blocks, edges, variables, limits }: DocumentDiff): string {
   if (edges.length > 0) parts.push(`${countOf(edges.length, 'connection')} changed`)
   if (variables.length > 0) parts.push('run variables changed')
   if (limits.length > 0) parts.push('limits changed')
+  if (mcp.length > 0) parts.push('offer to assistants changed')
   return parts.join(', ')
 }
 
@@ -82,6 +88,12 @@ const limitLabels: Readonly<Record<string, string>> = {
   beyond: 'When a limit is reached',
   queueMax: 'Starts that may wait',
   priority: 'Priority',
+}
+
+const exposureLabels: Readonly<Record<string, string>> = {
+  expose: 'Offered',
+  name: 'Name of the tool',
+  description: 'Description for the assistant',
 }
 
 const tones = { added: 'ok', removed: 'error', changed: 'accent' } as const

@@ -20,9 +20,10 @@ export type DocumentDiff = {
   edges: EdgeChange[]
   variables: ValueChange[]
   limits: ValueChange[]
+  mcp: ValueChange[]
 }
 
-export type Compared = Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables' | 'limits'>
+export type Compared = Pick<Document, 'blocks' | 'edges' | 'loops' | 'parallels' | 'variables' | 'limits' | 'mcp'>
 
 /**
  * Compares two documents in time linear to their size. Positions, notes, sample values of input fields and texts for
@@ -34,11 +35,12 @@ export function documentDiff(before: Compared, after: Compared): DocumentDiff {
     edges: edgeChanges(before, after),
     variables: valueChanges(before.variables ?? {}, after.variables ?? {}),
     limits: valueChanges(before.limits ?? {}, after.limits ?? {}),
+    mcp: valueChanges(before.mcp ?? {}, after.mcp ?? {}),
   }
 }
 
-export function isSameDiff({ blocks, edges, variables, limits }: DocumentDiff): boolean {
-  return blocks.length + edges.length + variables.length + limits.length === 0
+export function isSameDiff({ blocks, edges, variables, limits, mcp }: DocumentDiff): boolean {
+  return blocks.length + edges.length + variables.length + limits.length + mcp.length === 0
 }
 
 function blockChanges(before: Compared, after: Compared): BlockChange[] {

@@ -15,6 +15,7 @@ export type Parallel = NonNullable<Document['parallels']>[string]
 export type Note = NonNullable<Document['notes']>[string]
 export type Variables = NonNullable<Document['variables']>
 export type Limits = NonNullable<Document['limits']>
+export type Exposure = NonNullable<Document['mcp']>
 export type Point = { x: number; y: number }
 export type Params = Record<string, unknown>
 

@@ -8,6 +8,7 @@ import {
   type Block,
   containerHandles,
   type Document,
+  type Exposure,
   freeName,
   isContainer,
   isTrigger,
@@ -46,6 +47,8 @@ export type Edit =
   | { kind: 'note'; note: Note }
   | { kind: 'variables'; variables: Variables }
   | { kind: 'limits'; limits: Limits }
+  /** Offers the workflow to MCP clients; undefined when nothing is set. */
+  | { kind: 'mcp'; mcp: Exposure | undefined }
   | { kind: 'describe'; name?: string; description?: string; folder?: string }
   /** Sets single values: the result of a comparison or a merge. */
   | { kind: 'change'; changes: readonly Change[] }
@@ -89,6 +92,10 @@ export function applyEdit(document: Document, edit: Edit): Document {
     case 'limits': {
       const { limits: _, ...rest } = document
       return Object.keys(edit.limits).length === 0 ? rest : { ...rest, limits: edit.limits }
+    }
+    case 'mcp': {
+      const { mcp: _, ...rest } = document
+      return edit.mcp ? { ...rest, mcp: edit.mcp } : rest
     }
     case 'describe': {
       const { kind: _, ...texts } = edit

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readDocument } from '../../../../src/domain/workflow/document.ts'
-import { exposureIn, toolNameOf } from '../../../../src/domain/workflow/mcp-exposure.ts'
+import { exposureFindings } from '../../../../src/domain/workflow/exposure-findings.ts'
+import { exposureIn } from '../../../../src/domain/workflow/mcp-exposure.ts'
+import { toolNameOf } from '../../../../src/domain/workflow/tool-name.ts'
+import { block, document } from '../../../support/make.ts'
 
 const read = (mcp: unknown) => readDocument({ name: 'A', blocks: {}, edges: [], mcp })
 
@@ -26,6 +29,17 @@ describe('the exposure of a workflow as a tool', () => {
     expect(exposureIn({ mcp: { expose: false } })).toBeUndefined()
     expect(exposureIn({ mcp: 'yes' })).toBeUndefined()
     expect(exposureIn({})).toBeUndefined()
+  })
+
+  test('gets a warning without an enabled API trigger', () => {
+    const codes = (mcp: { expose: boolean } | undefined, type: string, enabled = true) => {
+      const made = document({ blocks: [{ ...block('start', type), enabled }], edges: [] })
+      return exposureFindings({ ...made, ...(mcp && { mcp }) }).map(({ code, path }) => `${code} ${path}`)
+    }
+    expect(codes({ expose: true }, 'chat_trigger')).toEqual(['TOOL_WITHOUT_TRIGGER mcp.expose'])
+    expect(codes({ expose: true }, 'api_trigger', false)).toEqual(['TOOL_WITHOUT_TRIGGER mcp.expose'])
+    expect(codes({ expose: true }, 'api_trigger')).toEqual([])
+    expect([codes({ expose: false }, 'chat_trigger'), codes(undefined, 'chat_trigger')]).toEqual([[], []])
   })
 
   test('makes a valid name of every name of a workflow', () => {

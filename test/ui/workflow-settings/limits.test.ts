@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { block } from '../support/make.ts'
-import { call } from '../support/running-service.ts'
-import { type Visit, visit } from '../support/ui/browser.ts'
-import { openWorkflow, until } from '../support/ui/editor-page.ts'
-import { accessibilityFaults } from './accessibility.ts'
+import { block } from '../../support/make.ts'
+import { call } from '../../support/running-service.ts'
+import { type Visit, visit } from '../../support/ui/browser.ts'
+import { openWorkflow, until } from '../../support/ui/editor-page.ts'
+import { accessibilityFaults } from '../accessibility.ts'
 
 let visited: Visit
 beforeAll(async () => {
