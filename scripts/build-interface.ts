@@ -36,7 +36,9 @@ export async function buildInterface(folder: string): Promise<string> {
   const formStyle = add('form.css', typeOf('.css'), bytesOf(minified(await text('form/form.css'))))
   const docsStyle = add('docs.css', typeOf('.css'), bytesOf(minified(await text('docs/docs.css'))))
   const frame = { icon, font, style, docsStyle, theme: entryOf(theme).path, script: entryOf(docs).path }
-  const docPages = buildDocs(frame, add).map(({ path, html }) => htmlFile(path, html))
+  const docPages = buildDocs(frame, add).map((file) =>
+    'html' in file ? htmlFile(file.path, file.html) : markdownFile(file.path, file.markdown),
+  )
   const docsSearch = assets.find(({ path }) => path.startsWith('/assets/docs-search-'))!.path
   const page = (path: string, html: string) => {
     const body = html
@@ -124,6 +126,10 @@ function moduleOf(files: readonly Asset[], folder: string): string {
 
 function htmlFile(path: string, html: string): Asset {
   return { path, type: 'text/html; charset=utf-8', body: bytesOf(html) }
+}
+
+function markdownFile(path: string, markdown: string): Asset {
+  return { path, type: 'text/markdown; charset=utf-8', body: bytesOf(markdown) }
 }
 
 function brotli(bytes: Uint8Array): Uint8Array {

@@ -2,16 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { SearchEntry } from '../../src/ui/docs/search.ts'
 import { contentsHtml, type Frame, notFoundHtml, pageHtml } from './layout.ts'
-import { docsFolder, readPages } from './pages.ts'
+import { docsFolder, readPages, sourceOf } from './pages.ts'
 
 /**
- * The HTML of `docs/`, by the path that serves each page; `src/http/routes/docs.ts` serves them. `add` stores a file
- * under `/assets/` and returns its address.
+ * The HTML of `docs/`, by the path that serves each page; `src/http/routes/docs.ts` serves them. `/docs/<page>.md` is
+ * the text for programs. `add` stores a file under `/assets/` and returns its address.
  */
-export function buildDocs(
-  frame: Frame,
-  add: (name: string, type: string, body: Uint8Array) => string,
-): { path: string; html: string }[] {
+export function buildDocs(frame: Frame, add: (name: string, type: string, body: Uint8Array) => string): DocsFile[] {
   const images = readImages(add)
   const groups = readPages((name) => images.get(name)!)
   const pages = groups.flatMap((group) => group.pages)
@@ -29,8 +26,11 @@ export function buildDocs(
     { path: '/docs', html: contentsHtml(site) },
     { path: '/docs-not-found', html: notFoundHtml(site) },
     ...pages.map((page) => ({ path: `/docs/${page.name}`, html: pageHtml(site, page) })),
+    ...pages.map(({ name }) => ({ path: `/docs/${name}.md`, markdown: sourceOf(name) })),
   ]
 }
+
+export type DocsFile = { path: string; html: string } | { path: string; markdown: string }
 
 const imageTypes: Readonly<Record<string, string | undefined>> = {
   '.png': 'image/png',

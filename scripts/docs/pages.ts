@@ -28,11 +28,15 @@ export function readPages(imageAddress: (name: string) => string): Group[] {
     .filter(({ pages }) => pages.length > 0)
 }
 
+/** The Markdown of a page. */
+export function sourceOf(name: string): string {
+  return readFileSync(join(docsFolder, `${name}.md`), 'utf8')
+}
+
 function readPage(name: string, imageAddress: (name: string) => string): Page {
-  const path = join(docsFolder, `${name}.md`)
   try {
     const image = (href: string) => imageAddress(imageNameOf(href))
-    return { name, ...renderPage(readFileSync(path, 'utf8'), { link: (href) => siteAddress(href, image), image }) }
+    return { name, ...renderPage(sourceOf(name), { link: (href) => siteAddress(href, image), image }) }
   } catch (cause) {
     throw new Error(`docs/${name}.md cannot be shown: ${(cause as Error).message}`, { cause })
   }

@@ -4,6 +4,12 @@ export type InterfaceFile = { type: string; etag: string; br?: string; gz?: stri
 /** By request path; `/` is the page itself. */
 export type InterfaceFiles = Readonly<Record<string, InterfaceFile | undefined>>
 
+/** The content of a text file. */
+export async function textIn({ gz, plain }: InterfaceFile): Promise<string> {
+  const bytes = await Bun.file(plain ?? gz ?? '').bytes()
+  return new TextDecoder().decode(plain === undefined ? Bun.gunzipSync(bytes) : bytes)
+}
+
 /**
  * The editor's files, loaded on the first request. The executable contains them; a service that runs from source reads
  * the output of `bun scripts/build-interface.ts`. Empty when that script has not been run.

@@ -5,7 +5,7 @@ import { respondWithPage } from './interface.ts'
 
 /**
  * The documentation, which `scripts/docs/build-docs.ts` makes from `docs/`: the list of pages, and a page at
- * `/docs/<page>`. Images, styles and scripts are under `/assets/`.
+ * `/docs/<page>`, as Markdown at `/docs/<page>.md`. Images, styles and scripts are under `/assets/`.
  */
 export function docsRoutes(services: { interfaceFiles(): Promise<InterfaceFiles> }, door: Door) {
   return new Elysia()

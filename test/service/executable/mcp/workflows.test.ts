@@ -139,9 +139,12 @@ describe('the MCP server', () => {
     expect(progress.map((each) => each.progress)).toEqual([1, 2, 3])
   })
 
-  test('cancels the run of a call that the client cancels', async () => {
+  test.each([
+    ['', {}],
+    [' and reports its progress', { onprogress: () => undefined }],
+  ])('cancels the run of a call that the client cancels%s', async (_, more) => {
     const controller = new AbortController()
-    const calling = callTool(client, 'waits', {}, { signal: controller.signal })
+    const calling = callTool(client, 'waits', {}, { signal: controller.signal, ...more })
     calling.catch(() => undefined)
     const find = async (status: string) => (await runs()).find((run) => run.status === status)
     let run = await find('processing')
@@ -163,7 +166,7 @@ describe('the MCP server', () => {
     }
     expect(await read(greeting.uri)).toMatchObject({ name: 'Greets people', blocks: { greet: { type: 'function' } } })
     const { resourceTemplates } = await client.listResourceTemplates()
-    expect(resourceTemplates.map(({ name }) => name)).toEqual(['workflow', 'run'])
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(['workflow', 'run', 'documentation'])
     const { structuredContent } = await callTool(client, 'fails')
     const { executionId } = structuredContent as { executionId: string }
     expect(await read(`millrace://runs/${executionId}`)).toMatchObject({ executionId, status: 'failed' })
@@ -172,6 +175,23 @@ describe('the MCP server', () => {
     const { messages } = await client.getPrompt({ name: 'debug', arguments: { executionId } })
     expect(messages[0]!.content).toMatchObject({ type: 'text', text: expect.stringContaining(executionId) })
     await expect(client.getPrompt({ name: 'build', arguments: {} })).rejects.toThrow('"task" must be a text')
+  })
+
+  test('has the pages of the documentation as resources, in Markdown', async () => {
+    const pages = (await client.listResources()).resources.filter(({ uri }) => uri.startsWith('millrace://docs/'))
+    expect(pages.map(({ name }) => name)).toEqual(expect.arrayContaining(['blocks', 'mcp', 'triggers']))
+    for (const { uri, name } of pages) {
+      const { contents } = await client.readResource({ uri })
+      const [{ text = '', ...more } = {}] = contents as { text?: string }[]
+      expect([more, text]).toEqual([{ uri, mimeType: 'text/markdown' }, expect.stringMatching(/^# \S/)])
+      // The same text is on the site.
+      const response = await fetch(`${service.url}/docs/${name}.md`)
+      expect(response.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+      expect(await response.text()).toBe(text)
+    }
+    for (const page of ['nothing', '../mcp', 'mcp.md', '']) {
+      await expect(client.readResource({ uri: `millrace://docs/${page}` })).rejects.toThrow('no such page')
+    }
   })
 
   test('names the document about access when a request has no valid key', async () => {
