@@ -20,6 +20,11 @@ export class PinnedOutputs {
     return others.size > 0 ? new PinnedOutputs(others) : undefined
   }
 
+  /** The same with further pins, which take precedence. */
+  with(outputs: ReadonlyMap<string, Outputs>): PinnedOutputs {
+    return new PinnedOutputs(new Map([...this.#outputs, ...outputs]))
+  }
+
   /** Undefined when the block has no pin, or is disabled: then the run passes through it. */
   recorded(node: PlanNode): RecordedBlock | undefined {
     const pinned = this.#outputs.get(node.id)

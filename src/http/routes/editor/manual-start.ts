@@ -7,8 +7,10 @@ import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import { readTrace } from '../../../domain/run/trace.ts'
 import { largeBytes } from '../../../domain/slices.ts'
 import type { Finding, WorkflowDocument } from '../../../domain/workflow/workflow.ts'
+import type { Outputs } from '../../../engine/block.ts'
 import type { Plan, PlanTrigger } from '../../../engine/compile/plan.ts'
 import { planPartial } from '../../../engine/manual/partial-plan.ts'
+import { PinnedOutputs } from '../../../engine/manual/pinned-outputs.ts'
 import { PreviousRun } from '../../../engine/manual/previous-run.ts'
 import type { RunEnd } from '../../../engine/run/run-end.ts'
 import type { WorkflowRow } from '../../../store/workflow-store.ts'
@@ -37,11 +39,13 @@ export type ManualStartOptions = {
   /** The ID of the run, if the caller needs it before the run starts. */
   executionId?: string | undefined
   observer?: RunObserver | undefined
+  /** Pins of this run only, by block ID. They take precedence over those of the draft. */
+  pins?: ReadonlyMap<string, Outputs> | undefined
 }
 
 /** Starts manual runs: of a draft or a version, whole or in part, with a given input or that of an earlier run. */
 export function createManualStart({ store, clock, manual, pins, files, settings, secrets }: Services): StartManualRun {
-  return async (workflow, body, { taken, observer, executionId = newExecutionId() } = {}) => {
+  return async (workflow, body, { taken, observer, pins: own, executionId = newExecutionId() } = {}) => {
     const { id, workspaceId } = workflow
     const previous = await findPreviousRun((body.again ?? body.from ?? body.only)?.executionId, workflow)
     const { document, ran } = await chosenDocument(workflow, body.version, previous)
@@ -54,7 +58,8 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
     const samples = body.only && new Map(Array.from(plan.triggers.values(), samplesOf))
     if (samples && taken && trigger) samples.set(trigger.node.id, taken.shown)
     // Only the present draft uses pins: a version, or the draft of an earlier run, runs as it did then.
-    const pinned = ran === undefined ? await pins.of(workflow) : undefined
+    const kept = ran === undefined ? await pins.of(workflow) : undefined
+    const pinned = own && ran === undefined ? (kept ?? new PinnedOutputs(new Map())).with(own) : kept
     // An input that the author chose for this run replaces the pin of the trigger.
     const isInputChosen = body.input !== undefined || body.again !== undefined || taken !== undefined
     const used = isInputChosen && trigger ? pinned?.without(trigger.node.id) : pinned

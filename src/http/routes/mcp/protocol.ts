@@ -138,6 +138,6 @@ async function runTool(session: Session, tool: BuildingTool, given: Record<strin
     )
   }
   const problems = findValidationErrors(tool.input, given)
-  if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
+  if (problems.length > 0) throw problemsError('INVALID_INPUT', tool.explain?.(given, problems) ?? problems)
   return await tool.run({ services, caller, workspaceId, api, startRun, signal }, given)
 }

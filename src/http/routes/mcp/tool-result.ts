@@ -21,8 +21,13 @@ export function textResult(text: string, structured: object, isError = false): s
 /** A refusal that the model can read and correct: it is a result, not an error of the protocol. */
 export function refusalResult({ code, message, details = [], retryAfterS }: AppError): string {
   const rows = boundedDetails(details)
-  const lines = rows.map((row) => `- ${row.path === '' ? '' : `${row.path}: `}${row.message}`)
+  const lines = rows.map(({ path, message: each }) => {
+    return path === '' || each.startsWith(path) ? each : `${path}: ${each}`
+  })
+  // Many messages only join the details, which say where, too.
+  const isJoined = rows.length > 0 && message === rows.map((row) => row.message).join(' ')
+  const head = isJoined ? (lines.length === 1 ? lines.splice(0) : []) : [clip(message, 4_000)]
   const wait = retryAfterS === undefined ? [] : [`Try again in ${retryAfterS} s.`]
-  const text = [`${code}: ${clip(message, 4_000)}`, ...(rows.length > 0 ? lines : []), ...wait].join('\n')
+  const text = [`${code}: ${head.join('')}`.trimEnd(), ...lines.map((line) => `- ${line}`), ...wait].join('\n')
   return textResult(text, { code, error: clip(message, 4_000), details: rows }, true)
 }

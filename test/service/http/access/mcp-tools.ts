@@ -21,5 +21,6 @@ export const toolTable: readonly ToolRow[] = [
   { tool: 'describe_operation', needs: 'write', given: { connector: 'shop', operation: 'list' } },
   { tool: 'run_draft', needs: 'execute', given: { workflowId, input: { city: 'Faro' } } },
   { tool: 'list_runs', needs: 'read', given: { workflowId } },
+  { tool: 'list_failed', needs: 'read', given: { workflowId } },
   { tool: 'get_run', needs: 'read', given: { executionId: '<execution>' } },
 ]

@@ -11,8 +11,10 @@ import {
 import { normaliseName } from '../../../../domain/edits/normalise-name.ts'
 import { renameReferences } from '../../../../domain/edits/rename-references.ts'
 import { repair } from '../../../../domain/edits/repair.ts'
-import { problemsError } from '../../../../domain/errors.ts'
+import { type ErrorDetail, problemsError } from '../../../../domain/errors.ts'
 import { isObject } from '../../../../domain/run/input.ts'
+import { findValidationErrors } from '../../../../domain/workflow/shape.ts'
+import { Block, WorkflowDocument } from '../../../../domain/workflow/workflow.ts'
 
 const id = t.String({ minLength: 1, maxLength: 200 })
 const step = t.String({ minLength: 1, maxLength: 200 })
@@ -28,39 +30,52 @@ const ends = {
   sourceHandle: t.Optional(t.String({ maxLength: 200, description: 'The handle of the source; "source" if absent.' })),
 }
 
+const variants = [
+  t.Object(
+    {
+      op: t.Literal('add_block'),
+      block: t.Object({
+        id,
+        type: id,
+        name: id,
+        params: t.Optional(t.Record(t.String(), t.Unknown())),
+        parentId: t.Optional(id),
+        enabled: t.Optional(t.Boolean()),
+      }),
+      after: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Also connects this block to it.' })),
+      sourceHandle: t.Optional(t.String({ maxLength: 200, description: 'The handle by which "after" is left.' })),
+    },
+    closed,
+  ),
+  t.Object({ op: t.Literal('set'), path, value: t.Unknown() }, closed),
+  t.Object({ op: t.Literal('remove'), path }, closed),
+  t.Object({ op: t.Literal('rename_block'), id, name: id }, closed),
+  t.Object({ op: t.Literal('connect'), ...ends }, closed),
+  t.Object({ op: t.Literal('disconnect'), ...ends }, closed),
+] as const
+
 /** The edits of a request. */
-export const Edit = t.Union(
-  [
-    t.Object(
-      {
-        op: t.Literal('add_block'),
-        block: t.Object({
-          id,
-          type: id,
-          name: id,
-          params: t.Optional(t.Record(t.String(), t.Unknown())),
-          parentId: t.Optional(id),
-          enabled: t.Optional(t.Boolean()),
-        }),
-        after: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Also connects this block to it.' })),
-        sourceHandle: t.Optional(t.String({ maxLength: 200, description: 'The handle by which "after" is left.' })),
-      },
-      closed,
-    ),
-    t.Object({ op: t.Literal('set'), path, value: t.Unknown() }, closed),
-    t.Object({ op: t.Literal('remove'), path }, closed),
-    t.Object({ op: t.Literal('rename_block'), id, name: id }, closed),
-    t.Object({ op: t.Literal('connect'), ...ends }, closed),
-    t.Object({ op: t.Literal('disconnect'), ...ends }, closed),
-  ],
-  {
-    expected:
-      'an edit: {"op":"add_block","block":{"id","type","name","params"},"after"}, {"op":"set","path":[…],"value"}, ' +
-      '{"op":"remove","path":[…]}, {"op":"rename_block","id","name"}, or ' +
-      '{"op":"connect" or "disconnect","source","target","sourceHandle"}',
-  },
-)
+export const Edit = t.Union([...variants], {
+  expected:
+    '{"op":"add_block","block":{"id","type","name","params"},"after"}, {"op":"set","path":[…],"value"}, ' +
+    '{"op":"remove","path":[…]}, {"op":"rename_block","id","name"}, or ' +
+    '{"op":"connect" or "disconnect","source","target","sourceHandle"}',
+})
 export type Edit = Static<typeof Edit>
+
+/** The mistakes in edits. An edit of a known kind gets its own mistakes in place of the list of all kinds. */
+export function explainEdits(edits: unknown, problems: readonly ErrorDetail[]): ErrorDetail[] {
+  return problems.flatMap((problem) => {
+    const index = /^edits\[(\d+)\]$/.exec(problem.path)?.[1]
+    const edit: unknown = Array.isArray(edits) && index !== undefined ? edits[Number(index)] : undefined
+    if (!isObject(edit)) return [problem]
+    const variant = variants.find(({ properties }) => properties.op.const === edit['op'])
+    if (!variant) return [{ path: problem.path, message: `${problem.path} must be ${Edit['expected']}.` }]
+    return findValidationErrors(variant, edit).map(({ path: place, message }) => {
+      return { path: `${problem.path}.${place}`, message: `${problem.path}.${message}` }
+    })
+  })
+}
 
 /** Each edit copies the lists of blocks and connections, so their number is limited. */
 export const editsMax = 100
@@ -131,6 +146,14 @@ function setAt<Doc extends EditedDocument>(
   if (first === 'edges') throw refuse('Use "connect" and "disconnect" for connections.')
   if (first === 'id' || first === 'webhooks' || first === 'workspaceId')
     throw refuse(`"${first}" cannot be edited here.`)
+  if (edit.op === 'set' && !Object.hasOwn(WorkflowDocument.properties, first)) {
+    throw refuse(`A workflow has no member "${first}". It has ${Object.keys(WorkflowDocument.properties).join(', ')}.`)
+  }
+  const [, blockId = '', member] = edit.path
+  if (edit.op === 'set' && first === 'blocks' && member !== undefined && !Object.hasOwn(Block.properties, member)) {
+    const place = JSON.stringify(['blocks', blockId, 'params', ...edit.path.slice(2)])
+    throw refuse(`A block has no member "${member}". Parameters are in "params": use the path ${place}.`)
+  }
   if (first === 'blocks' && edit.path.length === 1) throw refuse('Set or remove one block at a time.')
   if (edit.op === 'set' && first === 'blocks' && edit.path.length === 2 && !isObject(edit.value)) {
     throw refuse('A block must be an object.')
@@ -189,7 +212,8 @@ function placeFor({ blocks }: EditedDocument, after: string | undefined): { x: n
 const columnWidth = 320
 const rowHeight = 180
 
-function idsOf({ blocks }: EditedDocument): string {
+/** The IDs of blocks, for an error. */
+export function idsOf({ blocks }: { blocks: object }): string {
   const ids = Object.keys(blocks)
   const shown = ids.slice(0, 30).join(', ')
   return ids.length > 30 ? `${shown}, and ${ids.length - 30} more` : shown || 'none yet'

@@ -1,4 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox'
+import type { ErrorDetail } from '../../../../domain/errors.ts'
 import type { Caller, Need } from '../../../access/auth.ts'
 import type { Services } from '../../../services.ts'
 import type { StartManualRun } from '../../editor/manual-start.ts'
@@ -24,6 +25,8 @@ export type BuildingTool = {
   /** The permission of the caller in the workspace. */
   needs: Need
   input: TObject
+  /** Explains mistakes in `given` better than the schema does. */
+  explain?(given: Record<string, unknown>, problems: readonly ErrorDetail[]): ErrorDetail[]
   run(context: ToolContext, given: Record<string, unknown>): Promise<unknown>
 }
 

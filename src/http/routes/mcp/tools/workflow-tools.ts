@@ -5,7 +5,7 @@ import { etagOf } from '../../../requests/revision.ts'
 import { boundedFindings } from '../../../responses/findings.ts'
 import { isoTime } from '../../../responses/schema-parts.ts'
 import { workflowResponse } from '../../../responses/workflow-response.ts'
-import { applyEdits, Edit, editsMax } from './document-edits.ts'
+import { applyEdits, Edit, editsMax, explainEdits } from './document-edits.ts'
 import { type BuildingTool, defineTool } from './tool.ts'
 
 const closed = { additionalProperties: false }
@@ -96,6 +96,7 @@ const editWorkflow = defineTool({
     },
     closed,
   ),
+  explain: ({ edits }, problems) => explainEdits(edits, problems),
   async run({ services, caller, api }, { workflowId: id, edits, revision }) {
     const row = await findWorkflow(services, caller, id, 'write')
     if (revision !== undefined && revision !== row.revision) {
