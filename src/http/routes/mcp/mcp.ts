@@ -10,6 +10,7 @@ import { requireKeyOrBearer } from '../../access/key-or-bearer.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { uncountedBytes } from '../../requests/body-budget.ts'
+import { Turns } from '../../requests/turns.ts'
 import { respondWithBody } from '../../responses/json-text.ts'
 import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
@@ -43,8 +44,8 @@ type Sender = {
   workspaceId: string
   session: string
   api: ApiCall
-  /** Whether the message counts in the memory of all bodies. */
-  isLarge: boolean
+  /** The length of the message. */
+  chars: number
 }
 const metadataPath = '/.well-known/oauth-protected-resource'
 
@@ -56,6 +57,8 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
   const { settings, clock, mcpCalls: calls, peers } = services
   const exposed = new ExposedWorkflows(services.store)
   const startRun = createManualStart(services)
+  const turns = new Turns(clock)
+  const inTurn: Session['inTurn'] = (work) => turns.run(work)
   const hidden = { parse: 'none', detail: { hide: true } } as const
   return new Elysia()
     .post('/mcp', ({ request, set, server }) => handle({ request, set, server }, undefined), hidden)
@@ -79,7 +82,7 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     try {
       const text = await readBody(request, settings.body)
       const body = await parseJsonBody(request, text, settings.body)
-      return await handleMessage(exchange, key, { named, body, isLarge: text.length > uncountedBytes })
+      return await handleMessage(exchange, key, { named, body, chars: text.length })
     } finally {
       settings.body.budget.release(request)
     }
@@ -88,14 +91,14 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
   async function handleMessage(
     exchange: Exchange,
     key: { row: KeyRow; text: string },
-    { named, body, isLarge }: { named: string | undefined; body: unknown; isLarge: boolean },
+    { named, body, chars }: { named: string | undefined; body: unknown; chars: number },
   ): Promise<unknown> {
     const { request, set } = exchange
     const message = readMessage(body)
     const workspaceId = workspaceOf(key.row, named)
     const sender: Sender = {
       ...{ keyId: key.row.id, apiKey: key.text, caller: { ...key.row, workspaceId }, workspaceId },
-      ...{ session: sessionOf(request.headers), api: apiCallOf(fetch, key.text), isLarge },
+      ...{ session: sessionOf(request.headers), api: apiCallOf(fetch, key.text), chars },
     }
     if (!('answered' in message) && message.id !== undefined)
       return await respond(exchange, sender, message, message.id)
@@ -146,7 +149,8 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     allowSilence(request, server)
     const token = progressTokenOf(message)
     // A run may wait for a person for hours, so nothing large may wait with it.
-    const isAsking = message.method === 'tools/call' && sender.session.endsWith(asking) && !sender.isLarge
+    const isAsking =
+      message.method === 'tools/call' && sender.session.endsWith(asking) && sender.chars <= uncountedBytes
     const events = (token !== undefined || isAsking) && acceptsEvents(request.headers) ? eventsOf(exchange) : undefined
     const send = events && ((text: string) => events.message(text))
     const observer = send && token !== undefined ? progressOf(token, send) : undefined
@@ -178,7 +182,7 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
   /** `ask`: sends questions of paused runs to the client; undefined when it cannot show them. */
   function sessionFor(
     exchange: Exchange,
-    { caller, workspaceId, api, apiKey }: Sender,
+    { caller, workspaceId, api, apiKey, chars }: Sender,
     call: CallInFlight,
     ask: ((text: string) => void) | undefined,
   ): Session {
@@ -188,7 +192,7 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     const left = AbortSignal.any([signal, request.signal])
     const paused = ask && { services, caller, api, call, left, version, send: ask }
     return {
-      ...{ services, caller, workspaceId, exposed, startRun, signal, api },
+      ...{ services, caller, workspaceId, exposed, startRun, inTurn, signal, api, chars },
       callWorkflow(workflowId, given, observer) {
         // The execute endpoint counts the arguments itself.
         settings.body.budget.release(request)

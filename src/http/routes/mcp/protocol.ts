@@ -15,7 +15,7 @@ import { listResources, listTemplates, readResource } from './resources.ts'
 import { skippedText } from './run-results.ts'
 import { refusalResult, valueResult } from './tool-result.ts'
 import { buildingTools } from './tools/building-tools.ts'
-import type { BuildingTool } from './tools/tool.ts'
+import type { BuildingTool, ToolContext } from './tools/tool.ts'
 
 /** A request of a client whose key may use the workspace. */
 export type Session = {
@@ -25,7 +25,10 @@ export type Session = {
   exposed: ExposedWorkflows
   api: ApiCall
   startRun: StartManualRun
+  inTurn: ToolContext['inTurn']
   signal: AbortSignal
+  /** The length of the message. */
+  chars: number
   /** Runs a workflow that is a tool. Resolves with the result as JSON text. */
   callWorkflow(workflowId: string, given: Record<string, unknown>, observer?: RunObserver): Promise<string>
 }
@@ -130,14 +133,21 @@ async function callTool(
 }
 
 async function runTool(session: Session, tool: BuildingTool, given: Record<string, unknown>): Promise<unknown> {
-  const { services, caller, workspaceId, api, startRun, signal } = session
+  const { services, caller, workspaceId, api, startRun, inTurn, signal } = session
   if (!may(caller, workspaceId, tool.needs)) {
     throw new AppError(
       'FORBIDDEN',
       `The tool ${tool.name} needs the role of an editor in this workspace. You are a viewer.`,
     )
   }
+  const { max, setting } = services.settings.documentBody.bytes
+  if (session.chars > max) {
+    const message = `The call is larger than ${max} bytes, the most that ${setting} allows a document. Send smaller edits.`
+    throw new AppError('PAYLOAD_TOO_LARGE', message)
+  }
   const problems = findValidationErrors(tool.input, given)
   if (problems.length > 0) throw problemsError('INVALID_INPUT', tool.explain?.(given, problems) ?? problems)
-  return await tool.run({ services, caller, workspaceId, api, startRun, signal }, given)
+  const context = { services, caller, workspaceId, api, startRun, inTurn, signal }
+  const run = () => tool.run(context, given)
+  return tool.hasDocument ? await inTurn(run) : await run()
 }

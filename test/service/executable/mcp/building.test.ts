@@ -54,6 +54,8 @@ describe('the building tools', () => {
       edits: [{ op: 'set', path: ['name'], value: 'X' }],
     })
     expect(stale).toEqual([true, expect.stringContaining('Read it again with get_workflow')])
+    const long = { op: 'set', path: ['description'], value: 'x'.repeat(2_200_000) }
+    expect(await edit(long)).toEqual([true, expect.stringMatching(/^PAYLOAD_TOO_LARGE: .*Send smaller edits\.$/)])
     expect(await textOf('get_workflow', {})).toEqual([true, expect.stringContaining('workflowId is missing')])
     expect(await textOf('get_workflow', { workflowId: '../x' })).toEqual([true, expect.stringContaining('NOT_FOUND')])
     await expect(callTool(client, 'nothing')).rejects.toThrow('There is no tool "nothing"')

@@ -49,16 +49,21 @@ const runDraft = defineTool({
     },
     closed,
   ),
-  async run({ services, caller, workspaceId, startRun, signal }, { workflowId: id, input, trigger, until, pins }) {
-    const row = await findWorkflow(services, caller, id, 'execute')
+  async run(
+    { services, caller, workspaceId, startRun, inTurn, signal },
+    { workflowId: id, input, trigger, until, pins },
+  ) {
     const given = {
       ...(input !== undefined && { input }),
       ...(trigger !== undefined && { trigger }),
       ...(until !== undefined && { until }),
     }
     const run = newExecutionId()
-    const pinned = pins && pinsIn(pins, row.document)
-    const { ending } = await startRun(row, given, { executionId: run, pins: pinned })
+    const { ending } = await inTurn(async () => {
+      const row = await findWorkflow(services, caller, id, 'execute')
+      const pinned = pins && pinsIn(pins, row.document)
+      return await startRun(row, given, { executionId: run, pins: pinned })
+    })
     const cancel = () => services.runner.cancel(run, 'CANCELLED')
     signal.addEventListener('abort', cancel)
     if (signal.aborted) cancel()

@@ -13,6 +13,8 @@ export type ToolContext = {
   workspaceId: string
   api: ApiCall
   startRun: StartManualRun
+  /** Does work with whole documents one after the other, because each of them takes many times its size. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>
   /** Aborts when the client cancels the call. */
   signal: AbortSignal
 }
@@ -25,6 +27,8 @@ export type BuildingTool = {
   /** The permission of the caller in the workspace. */
   needs: Need
   input: TObject
+  /** Whether the tool reads or writes whole documents. It then runs in a turn. */
+  hasDocument?: boolean
   /** Explains mistakes in `given` better than the schema does. */
   explain?(given: Record<string, unknown>, problems: readonly ErrorDetail[]): ErrorDetail[]
   run(context: ToolContext, given: Record<string, unknown>): Promise<unknown>

@@ -36,6 +36,7 @@ const getWorkflow = defineTool({
     'Returns the draft of a workflow: its blocks by ID, and its connections in "edges". Secrets are shown as "***". ' +
     'With "blockIds", returns only these blocks.',
   needs: 'read',
+  hasDocument: true,
   input: t.Object(
     { workflowId, blockIds: t.Optional(t.Array(t.String({ maxLength: 200 }), { maxItems: 200 })) },
     closed,
@@ -57,6 +58,7 @@ const createWorkflow = defineTool({
     'Creates an empty draft, or one with the blocks and edges of "document". "findings" lists what prevents a ' +
     'deployment. Add blocks with edit_workflow, and begin with a trigger such as api_trigger.',
   needs: 'write',
+  hasDocument: true,
   input: t.Object(
     {
       name: t.String({ minLength: 1, maxLength: 200 }),
@@ -86,6 +88,7 @@ const editWorkflow = defineTool({
     '{"op":"rename_block","id","name"} (references follow); {"op":"connect","source","target","sourceHandle"}; ' +
     '{"op":"disconnect", …}. "findings" lists what prevents a deployment: correct it with further edits.',
   needs: 'write',
+  hasDocument: true,
   input: t.Object(
     {
       workflowId,
@@ -118,6 +121,7 @@ const checkWorkflow = defineTool({
     'Returns what would prevent a deployment of the draft (level "error") and what is probably wrong ("warning"), with ' +
     'the place in the document.',
   needs: 'read',
+  hasDocument: true,
   input: t.Object({ workflowId }, closed),
   async run({ services, caller }, { workflowId: id }) {
     const row = await findWorkflow(services, caller, id, 'read')
@@ -134,6 +138,7 @@ const deployWorkflow = defineTool({
     'Makes the draft the active version, which API calls, schedules, webhooks and tools run from then on. Test the ' +
     'draft with run_draft first. Fails with the findings when the draft has errors.',
   needs: 'write',
+  hasDocument: true,
   input: t.Object({ workflowId, name: t.Optional(t.String({ maxLength: 200 })) }, closed),
   async run({ services, caller, api }, { workflowId: id, name }) {
     const row = await findWorkflow(services, caller, id, 'write')
