@@ -70,6 +70,20 @@ export function mcpAttacks({ url, apiKey, ordinary }: Target): Attack[] {
       ],
     },
     {
+      name: 'mcp answers to questions that nobody asked',
+      requests: [
+        ...['', 'ask', `ask.${'a'.repeat(22)}.1.x`, `ask.${'a'.repeat(22)}.1.${'y'.repeat(100)}`, long].flatMap(
+          (id) => [
+            post(`{"jsonrpc":"2.0","id":"${id}","result":{"action":"accept","content":{"x":1}}}`),
+            post(`{"jsonrpc":"2.0","id":"${id}","result":{"action":"cancel"}}`),
+            post(`{"jsonrpc":"2.0","id":"${id}","error":{"code":1,"message":"x"}}`),
+          ],
+        ),
+        post('{"jsonrpc":"2.0","id":1,"result":null}'),
+        post(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{${names(100_000)}}}}`),
+      ],
+    },
+    {
       name: 'mcp calls with the same ID, and cancellations of all of them',
       requests: Array.from({ length: 500 }, (_, n) =>
         n % 2 === 0

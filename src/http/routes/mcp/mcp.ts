@@ -30,7 +30,7 @@ import {
   resultText,
   rpcCodes,
 } from './json-rpc.ts'
-import { continuePaused, giveAnswer } from './paused-call.ts'
+import { continuePaused, giveAnswer, type PausedCall } from './paused-call.ts'
 import { protocolVersions, respondTo, type Session } from './protocol.ts'
 import { progressOf } from './run-progress.ts'
 import { callWorkflow } from './workflow-call.ts'
@@ -153,10 +153,11 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
       message.method === 'tools/call' && sender.session.endsWith(asking) && sender.chars <= uncountedBytes
     const events = (token !== undefined || isAsking) && acceptsEvents(request.headers) ? eventsOf(exchange) : undefined
     const send = events && ((text: string) => events.message(text))
-    const observer = send && token !== undefined ? progressOf(token, send) : undefined
+    const progress = send && token !== undefined ? progressOf(token, send) : undefined
     const answering = calls.run({ ...sender, id }, (call) => {
-      const session = sessionFor(exchange, sender, call, isAsking ? send : undefined)
-      return answer(session, message, id, observer)
+      const ask = isAsking && send ? { send, note: progress?.note } : undefined
+      const session = sessionFor(exchange, sender, call, ask)
+      return answer(session, message, id, progress?.observer)
     })
     if (!events) return respondWithBody(set, services.unsent.body(sender.workspaceId, await answering))
     answering.then(
@@ -179,18 +180,18 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     })
   }
 
-  /** `ask`: sends questions of paused runs to the client; undefined when it cannot show them. */
+  /** `ask`: sends questions of paused runs to the client. Undefined when it cannot show them. */
   function sessionFor(
     exchange: Exchange,
     { caller, workspaceId, api, apiKey, chars }: Sender,
     call: CallInFlight,
-    ask: ((text: string) => void) | undefined,
+    ask: Pick<PausedCall, 'send' | 'note'> | undefined,
   ): Session {
     const { request } = exchange
     const { signal } = call
     const version = request.headers.get('mcp-protocol-version') ?? ''
     const left = AbortSignal.any([signal, request.signal])
-    const paused = ask && { services, caller, api, call, left, version, send: ask }
+    const paused = ask && { services, caller, api, call, left, version, ...ask }
     return {
       ...{ services, caller, workspaceId, exposed, startRun, inTurn, signal, api, chars },
       callWorkflow(workflowId, given, observer) {

@@ -25,6 +25,8 @@ export type PausedCall = {
   /** The version of the protocol. */
   version: string
   send(message: string): void
+  /** Reports progress; undefined when the client does not want that. */
+  note: ((message: string) => void) | undefined
 }
 
 /**
@@ -103,7 +105,7 @@ const closing: ReadonlySet<string> = new Set(['ALREADY_RESUMED', 'EXPIRED', 'CAN
 
 /** Asks once. When the pause ends in another way meanwhile, the client takes the question back. */
 async function ask(
-  { services, call, left, send }: PausedCall,
+  { services, call, left, send, note }: PausedCall,
   { pause: { contextId } }: AskedPause,
   { params, number }: { params: object; number: number },
 ): Promise<Elicited | 'closed'> {
@@ -114,7 +116,9 @@ async function ask(
   if (!answer) return { action: 'cancel', content: {} }
   send(requestText(id, 'elicitation/create', params))
   const woken = AbortSignal.any([left, answered.signal])
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
+    // Clients that get progress do not give up.
+    if (looks % looksPerNote === 0) note?.('Waits for an answer')
     await sleep(clock, lookEveryMs, woken).catch(() => undefined)
     if (answered.signal.aborted) return await answer
     if (left.aborted) return { action: 'cancel', content: {} }
@@ -164,5 +168,7 @@ const firstDelayMs = 25
 const delayMsMax = 1_000
 /** Answers arrive at once. Only the answers of others, and the end of a pause, are seen this late. */
 const lookEveryMs = 3_000
+/** Clients give up after a minute without progress. */
+const looksPerNote = 5
 /** How often a person may correct an answer that does not fit. */
 const asksMax = 10

@@ -103,6 +103,22 @@ describe('a client that can ask its user', () => {
     ])
   })
 
+  test('gets progress while its user thinks', async () => {
+    const noted = Promise.withResolvers<void>()
+    const messages: (string | undefined)[] = []
+    const client = await connect(async () => {
+      await noted.promise
+      return { action: 'decline' }
+    })
+    const onprogress = ({ message }: { message?: string | undefined }) => {
+      messages.push(message)
+      if (message === 'Waits for an answer') noted.resolve()
+    }
+    const { structuredContent } = await callTool(client, 'ships', {}, { onprogress })
+    expect(structuredContent).toMatchObject({ approved: false })
+    expect(messages).toEqual(['start: success', 'Waits for an answer'])
+  })
+
   test('rejects when its user declines', async () => {
     const client = await connect(() => ({ action: 'decline' }))
     const { structuredContent } = await callTool(client, 'ships', { order: 'A8' })
