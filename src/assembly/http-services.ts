@@ -19,7 +19,6 @@ import type { OpenFiles } from '../files/open.ts'
 import { type HeldThing, Peers } from '../http/peers/peers.ts'
 import type { InterfaceFiles } from '../http/responses/interface-files.ts'
 import { findRunState } from '../http/responses/jobs.ts'
-import { CallsInFlight } from '../http/routes/mcp/calls-in-flight.ts'
 import type { PauseServices } from '../http/run-services.ts'
 import type { ManualServices, Services } from '../http/services.ts'
 import { UnsentResponses } from '../http/streams/unsent-responses.ts'
@@ -56,7 +55,6 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
   const unsent = new UnsentResponses({ memory: engine.runner.memory, clock })
-  const mcpCalls = new CallsInFlight()
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.keys.lookUp,
@@ -126,7 +124,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     pins: engine.pins,
     listeners: triggers.listeners,
     reruns: engine.reruns,
-    ...{ peers: peersOf(options, mcpCalls), mcpCalls },
+    peers: peersOf(options),
     runs: runServicesOf(options, bodies, unsent),
     unsent,
     outputOf: outputOf(options),
@@ -160,8 +158,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   }
 }
 
-function peersOf(options: HttpServicesOptions, mcpCalls: CallsInFlight): Peers {
-  const { accounts, cluster, clock, engine, logger, triggers } = options
+function peersOf({ accounts, cluster, clock, engine, logger, triggers }: HttpServicesOptions): Peers {
   const { bus, editors, jobs, manualRuns, reruns, runner } = engine
   const holds = async ({ kind, id }: HeldThing): Promise<boolean> => {
     switch (kind) {
@@ -182,8 +179,6 @@ function peersOf(options: HttpServicesOptions, mcpCalls: CallsInFlight): Peers {
         const [workflowId = '', editorId = ''] = id.split(':')
         return editors.has(workflowId, editorId)
       }
-      case 'mcp-call':
-        return mcpCalls.has(id)
     }
     // A later version may ask for other kinds.
     return false

@@ -43,7 +43,6 @@ import type { Peers } from './peers/peers.ts'
 import type { BodyLimits } from './requests/body-limits.ts'
 import type { TakenRequest } from './requests/taken-request.ts'
 import type { InterfaceFiles } from './responses/interface-files.ts'
-import type { CallsInFlight } from './routes/mcp/calls-in-flight.ts'
 import type { ChatServices, ExecuteServices, FormServices, PauseServices, WebhookServices } from './run-services.ts'
 import type { UnsentResponses } from './streams/unsent-responses.ts'
 
@@ -98,7 +97,6 @@ export type Services = DocumentServices & {
   manual: ManualServices
   /** The other processes of the installation. */
   peers: Peers
-  mcpCalls: CallsInFlight
   /** Outputs that manual runs of drafts use instead of running blocks. */
   pins: Pick<Pins, 'of' | 'shown' | 'set' | 'delete'>
   /** People who wait for a test request at a webhook trigger of a draft. */

@@ -46,6 +46,8 @@ export class Peers {
   readonly #signatures: PeerSignatures
   /** Requests that other processes passed on, with the addresses of their callers. */
   readonly #admitted = new WeakMap<Request, string>()
+  /** Whether a route has a thing in memory of its own, by kind. */
+  readonly #kept = new Map<string, (id: string) => boolean>()
   /** Processes that did not answer when they were asked last. */
   readonly #silent = new Set<string>()
 
@@ -88,9 +90,15 @@ export class Peers {
     return this.#admitted.has(request)
   }
 
+  /** Call this for a kind that a route keeps in memory of its own. */
+  keep(kind: HeldThing['kind'], has: (id: string) => boolean): void {
+    this.#kept.set(kind, has)
+  }
+
   /** Whether this process has a thing; for the others. */
-  holds(thing: HeldThing): Promise<boolean> {
-    return this.#options.holds(thing)
+  async holds(thing: HeldThing): Promise<boolean> {
+    const has = this.#kept.get(thing.kind)
+    return has ? has(thing.id) : await this.#options.holds(thing)
   }
 
   /** Whether another process has a thing. One that does not answer counts as not having it. */

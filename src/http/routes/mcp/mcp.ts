@@ -16,7 +16,7 @@ import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
 import { createManualStart } from '../editor/manual-start.ts'
 import { type ApiCall, apiCallOf } from './api-call.ts'
-import { type CallInFlight, callIdOf } from './calls-in-flight.ts'
+import { type CallInFlight, CallsInFlight, callIdOf } from './calls-in-flight.ts'
 import { elicitedIn, placeIn, showsForms } from './elicitation.ts'
 import { ExposedWorkflows } from './exposed-workflows.ts'
 import {
@@ -54,7 +54,9 @@ const metadataPath = '/.well-known/oauth-protected-resource'
  * process can respond to it. `fetch` handles requests of the API.
  */
 export function mcpRoutes(services: Services, door: Door, fetch: (request: Request) => Promise<Response> | Response) {
-  const { settings, clock, mcpCalls: calls, peers } = services
+  const { settings, clock, peers } = services
+  const calls = new CallsInFlight()
+  peers.keep('mcp-call', (id) => calls.has(id))
   const exposed = new ExposedWorkflows(services.store)
   const startRun = createManualStart(services)
   const turns = new Turns(clock)
