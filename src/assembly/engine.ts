@@ -18,6 +18,7 @@ import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
 import { samplePath } from '../http/routes/sample.ts'
+import { McpServers } from '../mcp/servers.ts'
 import { createLanguageModels } from '../models/language-models.ts'
 import { createOutbound } from '../outbound/fetch.ts'
 import { Sandbox, warmAfterMs } from '../sandbox/sandbox.ts'
@@ -201,11 +202,13 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, slices, build, 
   })
   const monotonic = () => clock.monotonic()
   const open = metrics.outbound.countingOpen(outbound.open, monotonic)
+  const mcpServers = new McpServers({ clock, clientVersion: build.version })
   const sandbox = new Sandbox({ shareFactor: config.shareFactor, inSlices: slices.run })
   return {
     outbound,
     sandbox,
     fetch: metrics.outbound.counting(outbound.fetch, monotonic),
+    mcp: { open, connect: mcpServers.connect },
     models: createLanguageModels({ open, clock, responseBytesMax }),
     runProgram: sandbox.run,
     inSlices: slices.run,

@@ -6,10 +6,17 @@ import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 import { checkFields } from './form-fields.ts'
 
-/** A tool of a model. A tool for an operation or a person has a name by default. */
+/** A tool of a model. A tool for an operation or a person has a name by default; the tools of an MCP
+ * server have their own. */
 export const Tool = t.Object({
-  type: oneOf(['workflow', 'api', 'operation', 'human'], {
-    labels: { workflow: 'Workflow', api: 'API request', operation: 'Operation of a service', human: 'Person' },
+  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human'], {
+    labels: {
+      workflow: 'Workflow',
+      api: 'API request',
+      operation: 'Operation of a service',
+      mcp: 'MCP server',
+      human: 'Person',
+    },
   }),
   name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
   description: t.Optional(t.String()),
@@ -17,6 +24,8 @@ export const Tool = t.Object({
   connector: t.Optional(t.String()),
   operation: t.Optional(t.String()),
   credential: t.Optional(t.String()),
+  server: t.Optional(t.String()),
+  tools: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 200 }), { maxItems: 128 })),
   parameters: t.Optional(recordOf(t.Unknown(), { expected: 'a JSON schema of an object' })),
   params: t.Optional(recordOf(t.Unknown())),
   title: t.Optional(t.String({ maxLength: 200 })),
@@ -24,10 +33,11 @@ export const Tool = t.Object({
 })
 export type Tool = Static<typeof Tool>
 
-type NamedTool = Partial<Pick<Tool, 'type' | 'name' | 'connector' | 'operation'>>
+type NamedTool = Partial<Pick<Tool, 'type' | 'name' | 'connector' | 'operation' | 'server'>>
 
-/** The name by which the model calls a tool. */
-export function toolName({ type, name, connector = '', operation = '' }: NamedTool): string {
+/** The name by which the model calls a tool. Of an MCP server: its host. */
+export function toolName({ type, name, connector = '', operation = '', server = '' }: NamedTool): string {
+  if (type === 'mcp') return URL.parse(server)?.host ?? 'mcp'
   if (type === 'human') return name ?? 'ask_person'
   return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
@@ -35,7 +45,7 @@ export function toolName({ type, name, connector = '', operation = '' }: NamedTo
 export function checkTools(tools: readonly Tool[]): ParameterFinding[] {
   const seen = new Set<string>()
   return tools.flatMap((tool, index) => {
-    const isRepeated = seen.has(toolName(tool))
+    const isRepeated = tool.type !== 'mcp' && seen.has(toolName(tool))
     seen.add(toolName(tool))
     return checkTool(tool, `tools.${index}`, isRepeated)
   })
@@ -58,6 +68,9 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
     case 'operation':
       if (!connector) error('MISSING_PARAMETER', 'connector', 'A tool has no service. Choose one.')
       else if (!operation) error('MISSING_PARAMETER', 'operation', 'A tool has no operation. Choose one.')
+      break
+    case 'mcp':
+      if (!tool.server) error('MISSING_PARAMETER', 'server', 'A tool has no MCP server. Write its address.')
       break
     case 'human':
       findings.push(...checkFields(tool.fields, { path: `${path}.fields` }))

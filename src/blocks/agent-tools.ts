@@ -7,6 +7,7 @@ import type { FieldType, InputField } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
 import { toolName } from './agent-tool-parameters.ts'
 import { api } from './api.ts'
+import { callMcpTool, type McpAgentTool, type McpToolset, toolsOf } from './mcp/agent-tools.ts'
 import { describeOperation, type OperationTool } from './operation/tool.ts'
 import { callOperation } from './operation.ts'
 import { askPerson, describePerson, type PersonTool, questionOf } from './person-tool.ts'
@@ -17,6 +18,8 @@ export type AgentTool =
   | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
   | OperationTool
   | PersonTool
+
+type ReadyTool = AgentTool | McpAgentTool
 
 /** One call in the block's output `toolCalls`. */
 export type ToolCall = { id: string; name: string; arguments: unknown; result: unknown; durationMs: number }
@@ -36,22 +39,36 @@ export type ToolTurn = {
   keep(outcomes: readonly (ToolOutcome | null)[], askedAt: number): Promise<void>
 }
 
+type DescribedTool = { tool: ReadyTool; description: ModelTool }
+
 /** The tools of one block, ready to be called. */
 export class AgentTools {
   /** The descriptions for the model. */
   readonly descriptions: readonly ModelTool[]
-  readonly #tools: ReadonlyMap<string, AgentTool>
+  readonly #tools: ReadonlyMap<string, ReadyTool>
   readonly #context: BlockContext
 
-  private constructor(tools: readonly AgentTool[], descriptions: readonly ModelTool[], context: BlockContext) {
-    this.#tools = new Map(tools.map((tool) => [toolName(tool), tool]))
-    this.descriptions = descriptions
+  private constructor(tools: readonly DescribedTool[], context: BlockContext) {
+    this.#tools = new Map(tools.map(({ description, tool }) => [description.name, tool]))
+    this.descriptions = tools.map(({ description }) => description)
     this.#context = context
   }
 
-  /** Throws `BlockError` when a tool's workflow cannot be called. */
-  static async of(tools: readonly AgentTool[], context: BlockContext): Promise<AgentTools> {
-    return new AgentTools(tools, await Promise.all(tools.map((tool) => descriptionOf(tool, context))), context)
+  /** Throws `BlockError` when a workflow cannot be called, or an MCP server cannot be reached. */
+  static async of(tools: readonly (AgentTool | McpToolset)[], context: BlockContext): Promise<AgentTools> {
+    const own = tools.filter((tool) => tool.type !== 'mcp')
+    const described = await Promise.all(
+      own.map(async (tool) => ({ tool, description: await descriptionOf(tool, context) })),
+    )
+    const taken = new Set(described.map(({ description }) => description.name))
+    const ready: DescribedTool[] = described
+    // One server after the other, so that the names of their tools do not depend on who responds first.
+    for (const set of tools) {
+      if (set.type !== 'mcp') continue
+      const found = await toolsOf(set, taken, context)
+      ready.push(...found.map((tool) => ({ tool, description: tool.description })))
+    }
+    return new AgentTools(ready, context)
   }
 
   /**
@@ -140,6 +157,7 @@ export class AgentTools {
       if (error) throw new BlockError(error.code, error.message)
       return output
     }
+    if (tool.type === 'mcp-tool') return await callMcpTool(tool, args, part)
     const { outputs, error } =
       tool.type === 'operation'
         ? await callOperation({ ...tool, params: { ...args, ...tool.params } }, part)

@@ -21,6 +21,7 @@ import {
 import { checkTools, schemaFindings, Tool, toolName } from './agent-tool-parameters.ts'
 import { type AgentTool, AgentTools, type ToolCall, type ToolTurn } from './agent-tools.ts'
 import { api } from './api.ts'
+import type { McpToolset } from './mcp/agent-tools.ts'
 import { checkModelParameters, modelParameters, withoutApiKey } from './model-parameters.ts'
 import { addCallCost, askModel } from './model-turn.ts'
 
@@ -59,7 +60,8 @@ const Parameters = t.Object({
       maxItems: 100,
       title: 'Tools',
       description:
-        'Workflows of this workspace, operations of services, HTTP requests and people that the model may call.',
+        'Workflows of this workspace, operations of services, HTTP requests, MCP servers and people that the model may ' +
+        'call.',
     }),
   ),
   maxSteps: t.Integer({
@@ -125,7 +127,7 @@ type Work = { toolCalls: ToolCall[]; tokens: Tokens; cost: CallCost }
 
 /** Calls the model until a response calls no tool. Throws `BlockError`, also after `maxSteps` model calls. */
 async function converse(params: Parameters, context: BlockContext, work: Work): Promise<ModelResponse> {
-  const tools = await AgentTools.of((params.tools ?? []) as unknown as AgentTool[], context)
+  const tools = await AgentTools.of((params.tools ?? []) as unknown as (AgentTool | McpToolset)[], context)
   let kept = context.kept() as KeptConversation | undefined
   Object.assign(work, kept?.work)
   const messages = kept?.messages ?? openingOf(params, params.history === false ? [] : (context.input.history ?? []))

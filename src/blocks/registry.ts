@@ -11,6 +11,7 @@ import { functionBlock } from './function.ts'
 import { guardrails } from './guardrails.ts'
 import { loop } from './loop.ts'
 import { manualTrigger } from './manual-trigger.ts'
+import { mcp } from './mcp.ts'
 import { operation } from './operation.ts'
 import { parallel } from './parallel.ts'
 import { placeholder } from './placeholder.ts'
@@ -27,7 +28,7 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
-    ...[api, operation, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
+    ...[api, operation, mcp, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[variables, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

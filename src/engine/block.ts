@@ -2,6 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
 import type { Limits } from '../domain/limits.ts'
+import type { McpServer } from '../domain/mcp-server.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
 import type { FileObject } from '../domain/run/file.ts'
@@ -180,6 +181,8 @@ export interface BlockContext {
   credential(name: string): Promise<RequestAuthorization>
   /** A connector of the workspace, or one that comes with the service. Throws `BlockError` when there is none. */
   connector(id: string): Promise<Connector>
+  /** An MCP server at an address that users chose, with a credential of the workspace (empty: without one). */
+  mcp(url: string, credential: string): McpServer
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
   /** Does work that takes more than some milliseconds, in turns with everything else. */

@@ -108,7 +108,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     needs: 'an API block that calls a browser automation service, such as {name}',
     types: { browser_use: 'Browser Use', stagehand: 'Stagehand', stagehand_agent: 'Stagehand agent' },
   },
-  { needs: 'a client for MCP servers', types: { mcp: 'MCP tool' } },
+  { needs: 'an MCP tool block with the address of the server, which Sim does not export', types: { mcp: 'MCP tool' } },
   {
     needs: 'a polling trigger; until one exists, use a schedule and a block that reads new items',
     types: { rss: 'RSS', imap: 'IMAP', circleback: 'Circleback' },

@@ -12,7 +12,7 @@ export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>)
     const ofTools = (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index) => {
       const members = membersOf(tool)
       // The parameters of an operation are the operation's own, and may have any name.
-      if (members['type'] === 'operation') return placesIn(members, id, `tools.${index}.`)
+      if (members['type'] === 'operation' || members['type'] === 'mcp') return placesIn(members, id, `tools.${index}.`)
       return placesIn(membersOf(members['params']), id, `tools.${index}.params.`)
     })
     return [...placesIn(params, id, ''), ...ofTools]

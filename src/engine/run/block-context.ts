@@ -22,6 +22,7 @@ import {
   type WorkflowDescription,
 } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
+import { mcpServerOf } from '../mcp-server.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { ContainerBody } from './contracts.ts'
 import type { Frame } from './frame.ts'
@@ -130,6 +131,10 @@ export class BlockContextImpl implements PartContext {
     const found = await run.capabilities.connector?.(run.facts.workspaceId, id)
     if (found) return found
     throw new BlockError('UNKNOWN_CONNECTOR', `There is no connector "${id.slice(0, 100)}" in this workspace.`)
+  }
+
+  mcp(url: string, credential: string) {
+    return mcpServerOf(this.#execution.run, this.#span, this, { url, credential })
   }
 
   get runProgram(): RunProgram {

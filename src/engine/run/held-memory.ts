@@ -25,5 +25,6 @@ export class RunHeldMemory implements OutboundMemory, HeldMemory {
 
   end(): void {
     this.#run.budget.otherBytes -= this.#bytes
+    this.#bytes = 0
   }
 }

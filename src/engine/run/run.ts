@@ -2,6 +2,7 @@ import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
+import type { McpClient } from '../../domain/mcp-server.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
 import type { FileStore, RunFile } from '../../domain/run/file.ts'
@@ -35,6 +36,7 @@ export type Capabilities = {
   credential?(workspaceId: string, name: string, environment: Environment): Promise<RequestAuthorization | undefined>
   /** A connector that a workspace can use; undefined when there is none. */
   connector?(workspaceId: string, id: string): Promise<Connector | undefined>
+  mcp?: McpClient
   /** The headers of a request that belongs to a span. Absent when runs are not exported as traces. */
   traceHeadersOf?(executionId: string, parent: TraceParent | undefined, span: Span): OutboundRequest['headers']
   runProgram: RunProgram

@@ -7,6 +7,7 @@ import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
 import { finish } from '../../../src/domain/slices.ts'
 import type { BlockContext, BlockDefinition, BlockResult } from '../../../src/engine/block.ts'
 import { RunFiles } from '../../../src/engine/run/run-files.ts'
+import { McpServers } from '../../../src/mcp/servers.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
 
 /** A context that records what the block passes to it. */
@@ -19,12 +20,14 @@ export type TestContext = BlockContext &
  */
 export function makeContext(overrides: Partial<BlockContext> = {}): TestContext {
   const outbound = outboundOf(['loopback'])
+  const mcpServers = new McpServers({ clock: systemClock, clientVersion: '0' })
+  const { signal } = new AbortController()
   const notes: { attempts: readonly SpanAttempt[]; children: Span[] } = { attempts: [], children: [] }
   const chunks: string[] = []
   return {
     block: { id: 'b1', name: 'Block 1', type: 'test' },
     run: { executionId: 'e1', workflowId: 'w1', workspaceId: 's1', trigger: 'manual' },
-    signal: new AbortController().signal,
+    signal,
     clock: systemClock,
     random: () => 0.5,
     limits: defaultLimits,
@@ -34,6 +37,11 @@ export function makeContext(overrides: Partial<BlockContext> = {}): TestContext 
     credential: () => Promise.reject(new Error('This test gave its block no credentials')),
     inSlices: async (slices) => finish(slices),
     connector: () => Promise.reject(new Error('This test gave its block no connectors')),
+    mcp: (url, credential) =>
+      mcpServers.connect({
+        ...{ url, credential, workspaceId: 's1', authorization: async () => undefined },
+        ...{ open: outbound.open, inSlices: async (slices) => finish(slices), signal: overrides.signal ?? signal },
+      }),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     waitUntil: async (until) => {

@@ -24,6 +24,7 @@ const examples: Record<string, Record<string, unknown>> = {
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
+  mcp: { server: 'https://mcp.example/', tool: 'search', onError: 'continue' },
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
   evaluator: { ...asked, content: 'A text', metrics: [{ name: 'clarity', range: { min: 0, max: 10 } }] },

@@ -16,6 +16,7 @@ import type { Deployment } from '../../../src/engine/deployments.ts'
 import type { RunEnd } from '../../../src/engine/run/run-end.ts'
 import type { RunRequest } from '../../../src/engine/run/run-request.ts'
 import { Runner } from '../../../src/engine/run/runner.ts'
+import { McpServers } from '../../../src/mcp/servers.ts'
 import { createLanguageModels } from '../../../src/models/language-models.ts'
 import { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { noFiles } from '../../support/no-files.ts'
@@ -30,7 +31,7 @@ export type WorldOptions = {
   deployed?: Record<string, WorkflowDocument>
   environment?: Record<string, string>
   fetch?: OutboundFetch
-  /** Opens the connections to language models. */
+  /** Opens the connections to language models and MCP servers. */
   open?: OutboundOpen
   /** Added to the built-in table. */
   prices?: Record<string, Price>
@@ -74,6 +75,7 @@ export class World {
         runProgram: this.sandbox.run,
         inSlices: new SliceQueue(systemClock).run,
         files: noFiles,
+        mcp: { open: options.open ?? closed, connect: new McpServers({ clock, clientVersion: '0' }).connect },
         models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
         priceOf: this.#priceOf,
         connector: async () => options.connector,

@@ -66,7 +66,7 @@ function toolOf(tool: SimTool, agent: SimBlock): ToolMapping {
       return { needs: `a workflow with the code of the custom tool "${tool.title}" in a function block, as a tool` }
     case 'mcp':
     case 'mcp-server':
-      return { needs: 'a client for MCP servers, which agents do not have' }
+      return { needs: 'a tool of the type "MCP server" with the address of the server, which Sim does not export' }
     case 'function':
       return { needs: 'a workflow with a function block, as a tool: agents cannot write and run code themselves' }
     default:

@@ -23,6 +23,7 @@ import {
   Variable,
   Webhook,
   Workflow,
+  Wrench,
   Zap,
 } from 'lucide-react'
 import { classes } from '../../parts/class-names.ts'
@@ -52,6 +53,7 @@ const looks: Readonly<Record<string, Look>> = {
   form_trigger: { icon: ClipboardList, kind: 'trigger' },
   api: { icon: Globe, kind: 'call' },
   operation: { icon: Plug, kind: 'call' },
+  mcp: { icon: Wrench, kind: 'call' },
   workflow: { icon: Workflow, kind: 'call' },
   agent: { icon: Bot, kind: 'model' },
   router: { icon: Route, kind: 'model' },

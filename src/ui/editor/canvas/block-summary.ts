@@ -41,6 +41,10 @@ export function summaryOf(
       const [connector, operation] = [textOf(params['connector']), textOf(params['operation'])]
       return { text: connector === '' ? 'No service yet' : [connector, operation].filter(Boolean).join(' · ') }
     }
+    case 'mcp': {
+      const host = URL.parse(textOf(params['server']))?.host ?? textOf(params['server'])
+      return { text: host === '' ? 'No server yet' : [host, textOf(params['tool'])].filter(Boolean).join(' · ') }
+    }
     case 'agent':
     case 'router':
     case 'evaluator':

@@ -168,6 +168,7 @@ const starts: Readonly<Record<string, Params>> = {
   form_trigger: { title: 'New form', fields: [{ name: 'name', type: 'string', label: 'Your name', required: true }] },
   api: { method: 'GET', url: '' },
   operation: { connector: '', operation: '' },
+  mcp: { server: '', tool: '' },
   function: { code: 'return null' },
   condition: { conditions: [{ id: 'yes', expression: '' }] },
   router: { provider: 'openai', model: '', prompt: '', routes: [{ id: 'first', description: '' }] },

@@ -121,7 +121,10 @@ function useOperations() {
 const groups: readonly { name: string; types: readonly string[] }[] = [
   {
     name: 'Steps',
-    types: ['api', 'operation', 'function', 'agent', 'evaluator', 'guardrails', 'workflow', 'variables', 'response'],
+    types: [
+      ...['api', 'operation', 'mcp', 'function', 'agent', 'evaluator', 'guardrails', 'workflow', 'variables'],
+      'response',
+    ],
   },
   { name: 'Pauses', types: ['wait', 'approval', 'wait_for_call'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
