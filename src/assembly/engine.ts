@@ -176,7 +176,7 @@ export function assembleEngine({
     addresses,
     sandbox,
   }
-  return { ...parts, choices, outbound, open, stop }
+  return { ...parts, choices, outbound, mcp: blockCapabilities.mcp, open, stop }
 }
 
 function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open' | 'isCurrent'> {

@@ -32,6 +32,7 @@ import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
 import { loaderOf } from './document-loader.ts'
 import type { Engine } from './engine.ts'
+import { mcpToolsOf } from './mcp-tools.ts'
 import { shownLimits } from './shown-limits.ts'
 import type { Triggers } from './triggers.ts'
 
@@ -54,6 +55,9 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
+  const credentialFor = async (workspaceId: string, name: string) =>
+    await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId))
+  const redactorOf = async (workspaceId: string) => (await accounts.environments.of(workspaceId)).redactor
   const unsent = new UnsentResponses({ memory: engine.runner.memory, clock })
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
@@ -63,16 +67,16 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     environments: accounts.environments,
     connectors,
     choices: engine.choices,
+    mcpTools: mcpToolsOf({ mcp: engine.mcp, inSlices: base.slices.run, credentialFor, redactorOf }),
     connectorImports: new ConnectorImports(),
     loadDocument: loaderOf(engine.outbound.fetch),
     credentials: credentials.credentials,
     signIns: credentials.signIns,
     testCredential: createTestCredential({
-      credentialFor: async (workspaceId, name) =>
-        await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId)),
+      credentialFor,
       fetch: engine.outbound.fetch,
       prepare: credentials.prepare,
-      redactorOf: async (workspaceId) => (await accounts.environments.of(workspaceId)).redactor,
+      redactorOf,
     }),
     deployments: {
       forget(workflowId) {

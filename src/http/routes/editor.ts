@@ -7,6 +7,7 @@ import { galleryRoutes } from './editor/gallery.ts'
 import { keyRoutes } from './editor/keys.ts'
 import { listenRoutes } from './editor/listen.ts'
 import { editorLogRoutes } from './editor/logs.ts'
+import { mcpToolRoutes } from './editor/mcp-tools.ts'
 import { meRoutes } from './editor/me.ts'
 import { modelRoutes } from './editor/models.ts'
 import { overviewRoutes } from './editor/overview.ts'
@@ -34,6 +35,7 @@ export function editorRoutes(services: Services, door: Door) {
     .use(blockRoutes(door))
     .use(galleryRoutes(door))
     .use(choiceRoutes(services, door))
+    .use(mcpToolRoutes(services, door))
     .use(modelRoutes(services, door))
     .use(usageRoutes(services, door))
     .use(serviceRoutes(services, door))

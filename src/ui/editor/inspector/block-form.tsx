@@ -6,6 +6,7 @@ import { useDraft, useEditing } from '../editing.tsx'
 import { needsVariable, parameterPath, VariableNotes } from '../finding-fix.tsx'
 import { type Finding, useFindings } from '../findings.tsx'
 import { FirstLook, useFirstLook } from './first-look.ts'
+import { McpForm } from './mcp/mcp-form.tsx'
 import { OperationForm } from './operation/operation-form.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
@@ -54,25 +55,25 @@ export function BlockForm({ blockId }: { blockId: string }) {
       </FirstLook>
     )
   }
-  const isOperation = block.type === 'operation'
+  const own = ownForms[block.type]
   return (
     <FirstLook value={isFirst}>
-      {isOperation && (
-        <OperationForm
+      {own && (
+        <own.Form
           params={params as Params}
           onSet={(changed) => {
             for (const name of Object.keys(changed)) held.change(blockId, name)
             draft.perform({ kind: 'set', id: blockId, params: changed }, `${blockId} ${Object.keys(changed).join()}`)
           }}
           onLeave={() => {
-            for (const name of callParameters) held.leave(blockId, name)
+            for (const name of own.shows) held.leave(blockId, name)
           }}
           readOnly={readOnly}
           errorOf={errorOf}
         />
       )}
       <ParameterForm
-        schema={isOperation ? withoutCall(type.parameters) : type.parameters}
+        schema={own ? without(own.shows, type.parameters) : type.parameters}
         modes={type.modes as Record<string, string>}
         params={params as Params}
         onSet={(name, value) => {
@@ -92,13 +93,15 @@ export function BlockForm({ blockId }: { blockId: string }) {
   )
 }
 
-/** The parameters that the form of the operation shows. */
-const callParameters = ['connector', 'operation', 'credential', 'params']
+/** Blocks with a form of their own for some parameters. `shows`: the names of these. */
+const ownForms: Readonly<Record<string, { Form: typeof OperationForm | typeof McpForm; shows: readonly string[] }>> = {
+  operation: { Form: OperationForm, shows: ['connector', 'operation', 'credential', 'params'] },
+  mcp: { Form: McpForm, shows: ['server', 'credential', 'tool', 'arguments'] },
+}
 
-/** The parameters that every operation has. The form of the operation shows the others. */
-function withoutCall({ properties, ...schema }: ParametersSchema): ParametersSchema {
-  const { connector: _c, operation: _o, credential: _k, params: _p, ...rest } = properties
-  return { ...schema, properties: rest }
+function without(names: readonly string[], { properties, ...schema }: ParametersSchema): ParametersSchema {
+  const rest = Object.entries(properties).filter(([name]) => !names.includes(name))
+  return { ...schema, properties: Object.fromEntries(rest) }
 }
 
 // Loaded on demand: few blocks have tools.

@@ -1,11 +1,14 @@
-import { Globe, Plug, UserRound, Workflow } from 'lucide-react'
+import { Globe, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
 import { useMemo } from 'react'
 import { Field, TextField } from '../../parts/field.tsx'
+import { MultiPick } from '../../parts/multi-pick.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
 import { useEditing } from '../editing.tsx'
 import { WorkflowSelect } from './choices/workflow-select.tsx'
+import { ServerField } from './mcp/server-field.tsx'
+import { useMcpTools } from './mcp/use-mcp-tools.ts'
 import { OperationForm } from './operation/operation-form.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
@@ -15,24 +18,27 @@ import { TemplateField } from './template-field.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api' | 'operation' | 'human'
+  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human'
   name?: string
   description?: string
   workflowId?: string
   connector?: string
   operation?: string
   credential?: string
+  server?: string
+  tools?: readonly string[]
   parameters?: unknown
   params?: Params
   title?: string
   fields?: unknown
 }
 
-const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request', human: 'Person' }
+const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request', mcp: 'MCP server', human: 'Person' }
 const icons = {
   workflow: <Workflow size={13} />,
   operation: <Plug size={13} />,
   api: <Globe size={13} />,
+  mcp: <Wrench size={13} />,
   human: <UserRound size={13} />,
 }
 
@@ -91,33 +97,13 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
               { value: 'workflow', label: labels.workflow },
               { value: 'operation', label: labels.operation },
               { value: 'api', label: labels.api },
+              { value: 'mcp', label: labels.mcp },
               { value: 'human', label: labels.human },
             ]}
           />
         </div>
       )}
-      <TextField
-        label="Name"
-        error={errorOf('name')}
-        note="The name the model uses: letters, digits, _ and -."
-        maxLength={64}
-        value={tool.name ?? ''}
-        readOnly={readOnly}
-        onChange={(text) => change({ name: text === '' ? undefined : text.replaceAll(' ', '_') })}
-        className="font-mono text-xs"
-      />
-      <Field label="Description" optional error={errorOf('description')}>
-        {(tied) => (
-          <TemplateField
-            value={textOf(tool.description)}
-            placeholder="What it does and when to use it"
-            lines={2}
-            readOnly={readOnly}
-            onChange={(text) => change({ description: text === '' ? undefined : text })}
-            tied={tied}
-          />
-        )}
-      </Field>
+      {tool.type !== 'mcp' && <NameOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />}
       {tool.type === 'workflow' ? (
         <Field
           label="Workflow"
@@ -143,12 +129,74 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
           />
           <p className="text-xs text-muted">The model fills in the parameters that you leave empty.</p>
         </>
+      ) : tool.type === 'mcp' ? (
+        <ServerOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : tool.type === 'human' ? (
         <QuestionOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : (
         <RequestOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       )}
     </div>
+  )
+}
+
+/** The name and the description of a tool, for the model. */
+function NameOf({ tool, change, readOnly, errorOf }: Omit<ToolProps, 'number'>) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        error={errorOf('name')}
+        note="The name the model uses: letters, digits, _ and -."
+        maxLength={64}
+        value={tool.name ?? ''}
+        readOnly={readOnly}
+        onChange={(text) => change({ name: text === '' ? undefined : text.replaceAll(' ', '_') })}
+        className="font-mono text-xs"
+      />
+      <Field label="Description" optional error={errorOf('description')}>
+        {(tied) => (
+          <TemplateField
+            value={textOf(tool.description)}
+            placeholder="What it does and when to use it"
+            lines={2}
+            readOnly={readOnly}
+            onChange={(text) => change({ description: text === '' ? undefined : text })}
+            tied={tied}
+          />
+        )}
+      </Field>
+    </>
+  )
+}
+
+/** The server, and which of its tools the model gets. */
+function ServerOf({ tool, change, readOnly, errorOf }: Omit<ToolProps, 'number'>) {
+  const [server, credential] = [textOf(tool.server), textOf(tool.credential)]
+  const { data, error, isFetching } = useMcpTools(server, credential, !readOnly)
+  const chosen = tool.tools ?? []
+  const names = [...new Set([...(data ?? []).map(({ name }) => name), ...chosen])]
+  return (
+    <>
+      <ServerField
+        {...{ server, credential, readOnly, errorOf }}
+        onSet={(changed) => change(changed as Change<Tool>)}
+      />
+      {readOnly ? (
+        <p className="text-xs text-muted">{chosen.length === 0 ? 'All its tools' : chosen.join(', ')}</p>
+      ) : (
+        names.length > 0 && (
+          <MultiPick
+            label="All its tools"
+            choices={names.map((name) => ({ value: name, label: name }))}
+            chosen={chosen}
+            onChange={(next) => change({ tools: next.length === 0 ? undefined : next })}
+          />
+        )
+      )}
+      {isFetching && <p className="text-xs text-muted">Loading the tools of the server…</p>}
+      {error && <p className="text-xs break-words text-error-text">{error.message}</p>}
+    </>
   )
 }
 

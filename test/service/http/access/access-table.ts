@@ -300,6 +300,14 @@ export const accessTable: readonly AccessRow[] = [
     404,
     '{"workspaceId":"<workspace>","connector":"shop","operation":"list","parameter":"x"}',
   ),
+  // 409: there is no server at the address.
+  row(
+    'POST /api/editor/mcp/tools',
+    '/api/editor/mcp/tools',
+    'write',
+    409,
+    '{"workspaceId":"<workspace>","server":"http://127.0.0.1:1/"}',
+  ),
   row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
   row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),
   row('GET /api/editor/workflows/:id/events', '/api/editor/workflows/<workflow>/events', 'read', 200),
