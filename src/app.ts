@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import { assembleAccounts } from './assembly/accounts.ts'
+import { assembleAssistant } from './assembly/assistant.ts'
 import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
 import { assembleCluster } from './assembly/cluster.ts'
@@ -132,6 +133,7 @@ export async function assembleApp({
   })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
   const backups = backupsOf(base)
+  const assistant = assembleAssistant(base)
   const services = httpServicesOf({
     ...base,
     accounts,
@@ -142,6 +144,7 @@ export async function assembleApp({
     engine,
     triggers,
     backups,
+    assistant: assistant?.assistant,
     baseUrl,
   })
   watch(base, delivery, engine)
@@ -159,6 +162,7 @@ export async function assembleApp({
     const closing = listener.stop(false)
     return stopAll(logger, [
       ['scheduled backups', () => backups?.stop()],
+      ['assistant', () => assistant?.stop()],
       ['claims', () => cluster.quit()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],

@@ -281,6 +281,28 @@ export const settingSchemas = {
   modelPrices: plainOptional(
     plainString({ minLength: 1, description: 'File with model prices that override the built-in table.' }),
   ),
+  assistantModel: plainOptional(
+    plainString({
+      pattern: '^(openai|anthropic|google|openai-compatible)/\\S{1,200}$',
+      range: 'openai/MODEL, anthropic/MODEL, google/MODEL or openai-compatible/MODEL',
+      description: 'Language model of the assistant in the editor. Without it, the assistant is off.',
+    }),
+  ),
+  assistantApiKey: plainOptional(
+    plainString({ minLength: 1, secret: true, description: 'API key of the provider of the assistant.' }),
+  ),
+  assistantBaseUrl: plainOptional(
+    plainString({
+      ...webAddress,
+      description: 'Address of the model of the assistant; required for openai-compatible.',
+    }),
+  ),
+  assistantTokensPerDay: whole(
+    2_000_000,
+    1,
+    1_000_000_000_000,
+    'Tokens that the assistant may use for one account in a day (UTC). Then it responds with 402.',
+  ),
   s3Bucket: plainOptional(plainString({ minLength: 1, description: 'S3 bucket for files.' })),
   s3Endpoint: plainOptional(plainString({ ...webAddress, description: 'Address of the S3 service.' })),
   s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),

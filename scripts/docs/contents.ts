@@ -1,6 +1,6 @@
 /** The pages of `docs/` in reading order, by file name without `.md`. */
 export const contents: readonly { group: string; pages: readonly string[] }[] = [
-  { group: 'Start here', pages: ['first-workflow', 'concepts', 'editor', 'coming-from-sim'] },
+  { group: 'Start here', pages: ['first-workflow', 'concepts', 'editor', 'assistant', 'coming-from-sim'] },
   {
     group: 'Build workflows',
     pages: ['blocks', 'triggers', 'models', 'files', 'secrets', 'credentials', 'connectors'],

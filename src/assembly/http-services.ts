@@ -1,3 +1,4 @@
+import type { Assistant } from '../assistant/assistant.ts'
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
 import { storeKindOf } from '../config.ts'
@@ -44,6 +45,7 @@ export type HttpServicesOptions = Base & {
   delivery: Delivery
   engine: Engine
   triggers: Triggers
+  assistant: Assistant | undefined
   backups: ScheduledBackups | undefined
   baseUrl(): string
   interfaceFiles(): Promise<InterfaceFiles>
@@ -66,6 +68,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     limits: accounts.limits,
     environments: accounts.environments,
     connectors,
+    assistant: options.assistant,
     choices: engine.choices,
     mcpTools: mcpToolsOf({ mcp: engine.mcp, inSlices: base.slices.run, credentialFor, redactorOf }),
     connectorImports: new ConnectorImports(),

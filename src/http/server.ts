@@ -3,6 +3,7 @@ import { accessLog } from './access/access-log.ts'
 import { Door } from './access/door.ts'
 import { peerRoutes } from './peers/peer-routes.ts'
 import { accountRoutes } from './routes/account.ts'
+import { assistantRoutes } from './routes/assistant/assistant.ts'
 import { chatRoutes } from './routes/chat/chat.ts'
 import { chatPageRoutes } from './routes/chat/page.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -74,6 +75,7 @@ export function createServer(services: Services): HttpServer {
     .use(formRoutes(services.runs.forms, door))
     .use(fileRoutes(services, door))
     .use(mcpRoutes(services, door, (request) => server.fetch(request)))
+    .use(assistantRoutes(services, door, (request) => server.fetch(request)))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(workflowRoutesV1(services, door))

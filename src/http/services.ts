@@ -1,4 +1,5 @@
 import type { AccountLimits } from '../accounts/limits.ts'
+import type { Assistant } from '../assistant/assistant.ts'
 import type { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import type { ImportSettings } from '../connectors/import/import.ts'
@@ -136,6 +137,7 @@ export type Services = DocumentServices & {
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
+  assistant: Assistant | undefined
   choices: Pick<Choices, 'of'>
   /** Lists the tools of an MCP server. CONFLICT says why that failed. */
   mcpTools(question: {

@@ -1,6 +1,6 @@
 import { type App, type AppOptions, type Assembled, assembleApp, startApp } from '../../src/app.ts'
 import { allowListOf, proxiesOf } from '../../src/cli/support/allow-list.ts'
-import { priceTableOf } from '../../src/cli/support/price-table.ts'
+import { priceTableOf } from '../../src/cli/support/model-settings.ts'
 import { type Config, resolveConfig } from '../../src/config.ts'
 import { type Clock, systemClock } from '../../src/domain/clock.ts'
 import { Listener } from '../../src/http/listener.ts'

@@ -86,11 +86,12 @@ async function start({ config, environment }: Call): Promise<{ app: App; lock: D
     const lock = await lockFolder(config)
     const opening = openStore(config, listener.port, logger)
     opening.catch(() => undefined)
-    const [{ startApp }, { allowListOf, proxiesOf }, { priceTableOf }] = await Promise.all([
+    const [{ startApp }, { allowListOf, proxiesOf }, { assistantModelOf, priceTableOf }] = await Promise.all([
       import('../../app.ts'),
       import('../support/allow-list.ts'),
-      import('../support/price-table.ts'),
+      import('../support/model-settings.ts'),
     ])
+    assistantModelOf(config)
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
     const telemetry = await telemetryOf(environment, logger)

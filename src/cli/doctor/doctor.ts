@@ -8,7 +8,7 @@ import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
 import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
 import type { Command, LoadedSettings } from '../command.ts'
 import { allowListOf, proxiesOf } from '../support/allow-list.ts'
-import { priceTableOf } from '../support/price-table.ts'
+import { assistantModelOf, priceTableOf } from '../support/model-settings.ts'
 import { examineBackups } from './backups.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
@@ -71,7 +71,7 @@ function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosi
   const check = 'settings'
   const found: Diagnosis[] = warnings.map((message) => ({ check, state: 'warning', message }))
   // The start checks these settings more strictly than their schema does.
-  for (const read of [allowListOf, proxiesOf, priceTableOf]) {
+  for (const read of [allowListOf, proxiesOf, priceTableOf, assistantModelOf]) {
     try {
       read(config)
     } catch (error) {

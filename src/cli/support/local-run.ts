@@ -28,7 +28,7 @@ import { build } from '../commands/version.ts'
 import { allowListOf } from './allow-list.ts'
 import { findingText } from './check.ts'
 import { localTokens } from './local-tokens.ts'
-import { priceTableOf } from './price-table.ts'
+import { priceTableOf } from './model-settings.ts'
 import { progressOf } from './progress.ts'
 
 export type LocalRun = {

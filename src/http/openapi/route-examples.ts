@@ -340,6 +340,9 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     request: { filter: { status: 'error', search: 'timed out' }, version: 'live', perSecond: 5 },
     responses: { 202: rerun },
   },
+  askAssistant: {
+    request: { messages: [{ role: 'user', content: 'Add the name of the city to the greeting.' }] },
+  },
   getRerun: { responses: { 200: rerun } },
   cancelRerun: { responses: { 200: { ...rerun, state: 'cancelled', endedAt } } },
   getExecutionDetails: { responses: { 200: executionDetail } },

@@ -105,7 +105,8 @@ describe('the OpenAPI document', () => {
           operation.operationId,
         )
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
-      const isCounted = isExternal(path) || path.endsWith('/execute') || path.includes('/chat/') || hasOtherCredentials
+      const isCalled = ['/execute', '/assistant'].some((ending) => path.endsWith(ending))
+      const isCounted = isExternal(path) || isCalled || path.includes('/chat/') || hasOtherCredentials
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }

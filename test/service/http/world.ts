@@ -26,6 +26,8 @@ export type WorldOptions = {
   bodyBytesMax?: number
   /** The tier of the installation. */
   plan?: TierName
+  /** Further settings, as on the command line. */
+  flags?: Record<string, string>
   /** Routes in addition to those of the service. */
   routes?: (door: Door) => AnyElysia
   /** Replaces services, for example to make them fail. */
@@ -64,7 +66,7 @@ export class HttpWorld {
   static async open(options: WorldOptions = {}): Promise<HttpWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-http-'))
     // Log entries are never deleted, because tests write entries with old times.
-    const flags = { plan: options.plan ?? 'enterprise', 'log-retention-days': '36500' }
+    const flags = { plan: options.plan ?? 'enterprise', 'log-retention-days': '36500', ...options.flags }
     const lines: Parsed[] = []
     const logger = new Logger({
       level: 'info',

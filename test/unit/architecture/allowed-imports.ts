@@ -10,6 +10,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   outbound: ['domain', 'type:store'],
   models: ['domain', 'type:store'],
   mcp: ['domain'],
+  assistant: ['domain'],
   sandbox: ['domain', 'type:store'],
   files: ['domain', 'type:store', 'sync-folder.ts'],
   backup: ['domain', 'files/s3-client.ts'],
@@ -39,7 +40,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     ],
     'credentials',
     'connectors',
-    ...['store', 'events', 'webhooks', 'triggers', 'sim'],
+    ...['store', 'events', 'webhooks', 'triggers', 'sim', 'type:assistant'],
   ],
   ui: [
     ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],

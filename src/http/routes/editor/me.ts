@@ -29,6 +29,13 @@ const Me = t.Object({
     version: t.String(),
     noAuth: t.Boolean({ description: 'Sign-in is switched off, and signing out has no effect.' }),
     baseUrl: t.String({ description: 'The public address, without a trailing slash.' }),
+    assistant: maybe(
+      t.Object(
+        { provider: t.String(), model: t.String() },
+        { description: 'The model of the assistant in the editor; null while it is off.' },
+      ),
+    ),
+    mayTurnAssistantOn: t.Boolean({ description: 'The assistant is off, and the account owns the installation.' }),
     showsProcesses: t.Boolean({
       description: 'The account owns the installation, and several processes can serve it.',
     }),
@@ -49,7 +56,7 @@ const passwordBytesMax = 16_384
 
 /** The signed-in account. */
 export function meRoutes(services: Services, door: Door) {
-  const { store, sessions, settings } = services
+  const { store, sessions, settings, assistant } = services
   return new Elysia({ prefix: '/me' })
     .get(
       '',
@@ -60,7 +67,7 @@ export function meRoutes(services: Services, door: Door) {
           findAccount(services, userId),
           store.listWorkspaces(userId),
           services.limits.report(userId),
-          isShared ? store.findOwner() : undefined,
+          isShared || !assistant ? store.findOwner() : undefined,
         ])
         const { id, email, hasPassword, plan, createdAt } = user
         return {
@@ -73,7 +80,9 @@ export function meRoutes(services: Services, door: Door) {
             version: settings.version,
             noAuth: sessions.isOpen,
             baseUrl: settings.baseUrl(),
-            showsProcesses: owner?.userId === userId,
+            assistant: assistant?.model ?? null,
+            mayTurnAssistantOn: !assistant && owner?.userId === userId,
+            showsProcesses: isShared && owner?.userId === userId,
           },
         }
       },

@@ -404,6 +404,8 @@ export const accessTable: readonly AccessRow[] = [
   row('HEAD /files/*', '/files/<workspace>/<workflow>/<execution>/x/y?expires=9999999999&signature=x', 'nothing', 403),
 
   // 400: the key is checked before the message.
+  // 409: the operator has not turned the assistant on.
+  row('POST /api/workflows/:id/assistant', `${workflow}/assistant`, 'write', 409, '{"messages":[]}'),
   row('POST /mcp', '/mcp', 'key', 400, '[]'),
   // mcp-tools.ts lists the tools.
   row('POST /mcp/:workspaceId', '/mcp/<workspace>', 'read', 200, '{"jsonrpc":"2.0","id":1,"method":"ping"}'),

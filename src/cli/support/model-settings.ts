@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { type AssistantModel, readAssistantModel } from '../../assistant/assistant-model.ts'
 import type { Config } from '../../config.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { type PriceTable, pricesWith } from '../../domain/run/model-prices.ts'
@@ -19,4 +20,11 @@ function textOf(path: string): string {
   } catch (error) {
     throw new UsageError(`MILLRACE_MODEL_PRICES: ${path} cannot be read: ${messageOf(error)}`)
   }
+}
+
+/** The model of the assistant; undefined when it is off. Throws `UsageError` when a setting is missing. */
+export function assistantModelOf(config: Config): AssistantModel | undefined {
+  const reading = readAssistantModel(config)
+  if (!reading.ok) throw new UsageError(reading.message)
+  return reading.model
 }
