@@ -1,4 +1,4 @@
-import { Check, ChevronDown, CircleAlert, CloudOff, Play, Rocket, Square, TriangleAlert } from 'lucide-react'
+import { Check, ChevronDown, CircleAlert, CloudOff, Play, Rocket, Sparkles, Square, TriangleAlert } from 'lucide-react'
 import { useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { Badge } from '../parts/badge.tsx'
@@ -8,6 +8,7 @@ import { Spinner } from '../parts/spinner.tsx'
 import { Crumbs } from '../shell/page.tsx'
 import { keyOf } from '../shell/palette/key-table.ts'
 import { useWorkspace } from '../shell/workspace.tsx'
+import { useAssistant } from './assistant/assistant-context.tsx'
 import type { Actions } from './document/actions.ts'
 import { useDraft, useEditing } from './editing.tsx'
 import type { EditorDialog } from './editor-dialog.ts'
@@ -66,6 +67,7 @@ export function EditorHeader({
       {status && (
         <DeployedMark version={status.version} stale={status.needsRedeployment} onOpen={() => onDialog('deploy')} />
       )}
+      <AssistantButton />
       {!readOnly && <RunButtons isRunning={isRunning} runs={runs} onDialog={onDialog} />}
       {!readOnly && (
         <Button
@@ -79,6 +81,20 @@ export function EditorHeader({
       )}
       <WorkflowMenu autosave={autosave} version={status?.version ?? null} onDialog={onDialog} />
     </header>
+  )
+}
+
+/** Opens the assistant and closes it. Nothing while the assistant is off. */
+function AssistantButton() {
+  const assistant = useAssistant()
+  if (!assistant) return null
+  return (
+    <IconButton
+      label="Assistant"
+      icon={<Sparkles size={16} />}
+      pressed={assistant.isOpen}
+      onClick={() => assistant.setOpen(!assistant.isOpen)}
+    />
   )
 }
 

@@ -7,6 +7,7 @@ import { Failed, Loading } from '../parts/states.tsx'
 import { draftStorage } from '../shell/kept-drafts.ts'
 import { useTitle } from '../shell/page.tsx'
 import { useChooseWorkspace } from '../shell/workspace.tsx'
+import { AssistantProvider } from './assistant/assistant-provider.tsx'
 import { Portions } from './canvas/view/portions.ts'
 import { documentOf } from './document/document-of.ts'
 import { freshId } from './document/fresh-id.ts'
@@ -84,7 +85,9 @@ function Opened({ workflow, types }: { workflow: WorkflowResponse; types: Readon
         <TogetherProvider value={together}>
           <VariableCreator autosave={autosave}>
             <PinsProvider workflowId={editing.workflowId} autosave={autosave}>
-              <Workbench autosave={autosave} together={together} copies={copies} />
+              <AssistantProvider>
+                <Workbench autosave={autosave} together={together} copies={copies} />
+              </AssistantProvider>
             </PinsProvider>
           </VariableCreator>
         </TogetherProvider>

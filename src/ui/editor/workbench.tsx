@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
 import { AssistantsDialog } from './assistants-dialog.tsx'
+import { useAssistant } from './assistant/assistant-context.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
 import { CanvasControls } from './canvas/canvas-controls.tsx'
@@ -45,6 +46,9 @@ import { WorkflowDialog } from './workflow-dialog.tsx'
 const SeparateDialog = lazy(async () => ({
   default: (await import('./canvas/menus/separate-dialog.tsx')).SeparateDialog,
 }))
+const AssistantPanel = lazy(async () => ({
+  default: (await import('./assistant/assistant-panel.tsx')).AssistantPanel,
+}))
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
@@ -64,6 +68,7 @@ export function Workbench({
   const shown = useShownFindings(findings, checked)
   const actions = useActions()
   const toast = useToast()
+  const assistant = useAssistant()
   const pinOf = usePinToggle()
   const [lacking, setLacking] = useState<Lacking>()
   const runs = useRuns(autosave, actions.goTo, setLacking)
@@ -200,6 +205,11 @@ export function Workbench({
         <DraftTriggerDetails value={triggerDetails}>
           {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
         </DraftTriggerDetails>
+        {assistant?.isOpen && (
+          <Suspense>
+            <AssistantPanel assistant={assistant} onApplied={actions.fitSoon} />
+          </Suspense>
+        )}
       </div>
       {offer && (
         <QuickPalette

@@ -10,14 +10,17 @@ import {
   PlugZap,
   PowerOff,
   ScrollText,
+  Sparkles,
   Trash2,
   Webhook,
 } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useLocation } from 'wouter'
 import { call } from '../api/call.ts'
+import { useMe } from '../api/session.ts'
 import { IconButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
+import { docs } from '../parts/docs-link.tsx'
 import { Menu, type MenuEntry } from '../parts/menu.tsx'
 import { useToast } from '../parts/toast.tsx'
 import { exportWorkflow } from '../screens/workflows/export-workflow.ts'
@@ -46,6 +49,7 @@ export function WorkflowMenu({
   const [, navigate] = useLocation()
   const toast = useToast()
   const queries = useQueryClient()
+  const { mayTurnAssistantOn } = useMe().service
   const hasPins = usePins().outputs.size > 0
   const remove = useDeleteWorkflow(workspaceId)
   const duplicate = useDuplicateWorkflow(workspaceId)
@@ -109,6 +113,15 @@ export function WorkflowMenu({
                   label: 'Export with pinned outputs',
                   icon: <Download size={15} />,
                   onSelect: () => void afterSave(() => exportWorkflow(id, { pins: true })),
+                },
+              ]
+            : []),
+          ...(mayTurnAssistantOn
+            ? [
+                {
+                  label: 'Turn the assistant on',
+                  icon: <Sparkles size={15} />,
+                  onSelect: () => void globalThis.open(docs.assistant, '_blank', 'noopener'),
                 },
               ]
             : []),

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 /** Every address in the documentation that the interface links to. A test checks that each page and heading exists. */
 export const docs = {
   home: '/docs',
+  assistant: '/docs/assistant',
   firstWorkflow: '/docs/first-workflow',
   logs: '/docs/concepts#log-entries-and-traces',
   waiting: '/docs/waiting',

@@ -30,7 +30,7 @@ export function DiffView({ before, after, none }: { before: Compared; after: Com
     own(after.blocks, String(id))?.name ?? own(before.blocks, String(id))?.name ?? String(id)
   if (isSameDiff(diff)) return <p className="text-sm text-muted">{none}</p>
   return (
-    <div className="flex flex-col gap-2">
+    <div className="@container flex flex-col gap-2">
       <p className="text-xs text-muted">{summaryOf(diff)}</p>
       <BlockList changes={diff.blocks} types={types} nameOf={nameOf} />
       {diff.edges.length > 0 && (

@@ -10,7 +10,7 @@ export function ValueDiff({ label, before, after }: { label: string; before: unk
   const isSecret = old === now && old?.includes(hidden) === true
   const isShort = [old, now].every((text) => text === undefined || (text.length <= shortMax && !text.includes('\n')))
   return (
-    <div className="grid gap-x-3 gap-y-0.5 md:grid-cols-[10rem_minmax(0,1fr)]">
+    <div className="grid gap-x-3 gap-y-0.5 @md:grid-cols-[10rem_minmax(0,1fr)]">
       <dt className="pt-0.5 text-xs break-words text-muted">{label}</dt>
       <dd className="min-w-0">
         {isSecret ? (

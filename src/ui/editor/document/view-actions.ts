@@ -59,6 +59,8 @@ export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof u
     reveal,
     /** Fits the whole document into view, including blocks that are not drawn yet. A huge one lowers the least zoom. */
     fit,
+    /** The same when the canvas has drawn what was added just now. */
+    fitSoon: () => afterPanels(fit),
     /** A panel takes a part of the canvas: a document that was in view as a whole stays so. */
     keepWhole(): void {
       if (isWhole()) afterPanels(() => isWhole() || fit())

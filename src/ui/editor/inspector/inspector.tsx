@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { classes } from '../../parts/class-names.ts'
 import { DocsLink, docsOfBlock } from '../../parts/docs-link.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { ExplainButton } from '../assistant/explain-button.tsx'
 import type { Actions } from '../document/actions.ts'
 import { type Block, isTrigger } from '../document/document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
@@ -53,7 +54,14 @@ export function Inspector({
   const params = block.params ?? {}
   const placed = ran === undefined ? undefined : placedError(span, params, ran)
   const note = span && ran && hasOtherCode(span, params, ran) ? codeChanged : undefined
-  const error = span?.error && ran !== undefined && !placed ? <RunError span={span} note={note} /> : null
+  const { executionId } = data
+  // An error with a place is shown there.
+  const error =
+    span?.error && ran !== undefined && !placed ? (
+      <RunError span={span} note={note} executionId={executionId} />
+    ) : (
+      placed && <ExplainButton executionId={executionId} block={block.name} />
+    )
   const settings = <Settings block={block} runs={runs} />
   return (
     <aside

@@ -78,7 +78,11 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
           <EntryList state={state} chosen={entry?.spanId} onChoose={onChoose} />
           <div className="min-w-0 flex-1 overflow-auto">
             {entry ? (
-              <EntryDetail entry={entry} isErrorElsewhere={entry.depth === 0 && entry.blockId === selected} />
+              <EntryDetail
+                entry={entry}
+                executionId={state.executionId}
+                isErrorElsewhere={entry.depth === 0 && entry.blockId === selected}
+              />
             ) : (
               <RunOutcome state={state} onGo={actions.goTo} />
             )}

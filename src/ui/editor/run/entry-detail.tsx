@@ -1,17 +1,30 @@
 import type { ReactNode } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
+import { ExplainButton } from '../assistant/explain-button.tsx'
 import { duration } from '../canvas/block-summary.ts'
 import { BlockOutput } from '../results/block-output.tsx'
 import { shownOutput, skippedText } from './block-run.ts'
 import type { RunEntry, RunState } from './run-state.ts'
 
 /** The input and output of a block. `isErrorElsewhere`: the inspector shows the error of this pass. */
-export function EntryDetail({ entry, isErrorElsewhere }: { entry: RunEntry; isErrorElsewhere: boolean }) {
+export function EntryDetail({
+  entry,
+  executionId,
+  isErrorElsewhere,
+}: {
+  entry: RunEntry
+  executionId: string | undefined
+  isErrorElsewhere: boolean
+}) {
   const { span, text } = entry
   return (
     <div className="flex flex-col gap-4 p-3">
-      {span?.error && !isErrorElsewhere && <ErrorText message={span.error.message} code={span.error.code} />}
+      {span?.error && !isErrorElsewhere && (
+        <ErrorText message={span.error.message} code={span.error.code}>
+          <ExplainButton executionId={executionId} block={span.name} />
+        </ErrorText>
+      )}
       {text !== '' && !span && (
         <Part title="Text so far">
           <p className="text-sm break-words whitespace-pre-wrap" aria-live="polite">
@@ -59,6 +72,7 @@ export function RunOutcome({ state, onGo }: { state: RunState; onGo: (blockId: s
     <div className="flex flex-col gap-4 p-3">
       {error && (
         <ErrorText message={error.message} code={error.code}>
+          {phase === 'error' && <ExplainButton executionId={executionId} />}
           {error.blockId && (
             <Button size="small" onClick={() => onGo(error.blockId!)}>
               Go to block

@@ -1,8 +1,12 @@
 import { ApiError } from '../../api/api-error.ts'
 
-/** Reads a stream of server-sent events until `[DONE]`. */
-export async function* readEvents(address: string, signal: AbortSignal): AsyncGenerator<unknown> {
-  const response = await fetch(address, { signal, credentials: 'same-origin' })
+/** Reads a stream of server-sent events until `[DONE]`. `request`: a GET without a body when absent. */
+export async function* readEvents(
+  address: string,
+  signal: AbortSignal,
+  request: RequestInit = {},
+): AsyncGenerator<unknown> {
+  const response = await fetch(address, { ...request, signal, credentials: 'same-origin' })
   if (!response.ok || !response.body) {
     const { error, code } = (await response.json().catch(() => ({}))) as { error?: string; code?: string }
     throw new ApiError(response.status, code ?? 'UNKNOWN', error ?? `The service returned status ${response.status}.`)

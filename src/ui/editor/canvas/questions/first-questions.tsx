@@ -1,7 +1,8 @@
-import { LayoutGrid } from 'lucide-react'
+import { LayoutGrid, Sparkles } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import { Link } from 'wouter'
 import { classes } from '../../../parts/class-names.ts'
+import { useAssistant } from '../../assistant/assistant-context.tsx'
 import { type Document, isTrigger } from '../../document/document.ts'
 import { type BlockType, useDraft, useEditing } from '../../editing.tsx'
 import { BlockIcon } from '../block-icon.tsx'
@@ -24,6 +25,7 @@ export function FirstQuestions({
   onAll: () => void
 }) {
   const { readOnly, types, workspaceId } = useEditing()
+  const assistant = useAssistant()
   const question = useDraft(({ document }) => questionOf(document))
   if (question === undefined) return null
   if (readOnly) {
@@ -61,6 +63,16 @@ export function FirstQuestions({
                 <ChoiceText label="Start from the gallery" note="Choose one of the ready workflows." />
               </Link>
             </li>
+            {assistant && (
+              <li>
+                <button type="button" onClick={() => assistant.open()} className={choiceLook}>
+                  <span className="flex size-8 shrink-0 items-center justify-center rounded-md bg-hover text-muted">
+                    <Sparkles size={17} aria-hidden="true" />
+                  </span>
+                  <ChoiceText label="Describe it" note="The assistant makes a draft from your words." />
+                </button>
+              </li>
+            )}
           </ul>
         </section>
       </Layer>

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import { ExplainButton } from '../../assistant/explain-button.tsx'
 import { placeOfError } from '../../run/passes.ts'
 import type { RunSpan } from '../../run/run-event.ts'
 import { lineNow } from '../code/line-now.ts'
@@ -49,13 +50,24 @@ export const codeChanged = 'The code has changed since this run.'
 const expressionChanged = 'The expression has changed since this run.'
 
 /** The error of the shown pass. It is shown only here while the inspector is open. */
-export function RunError({ span, note }: { span: RunSpan; note: string | undefined }) {
+export function RunError({
+  span,
+  note,
+  executionId,
+}: {
+  span: RunSpan
+  note: string | undefined
+  executionId: string | undefined
+}) {
   if (!span.error) return null
   return (
-    <div role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
-      <p className="break-words whitespace-pre-wrap">{span.error.message}</p>
-      {note && <p className="mt-0.5">{note}</p>}
-      <p className="mt-0.5 font-mono text-2xs">{span.error.code}</p>
+    <div role="alert" className="flex items-start gap-3 rounded-md bg-error-soft px-3 py-2 text-sm text-error-text">
+      <div className="min-w-0 flex-1">
+        <p className="break-words whitespace-pre-wrap">{span.error.message}</p>
+        {note && <p className="mt-0.5">{note}</p>}
+        <p className="mt-0.5 font-mono text-2xs">{span.error.code}</p>
+      </div>
+      <ExplainButton executionId={executionId} block={span.name} />
     </div>
   )
 }
