@@ -6,8 +6,6 @@ export const replyLimits = {
   timeoutMs: 300_000,
   modelCallTimeoutMs: 120_000,
   toolResultCharsMax: 40_000,
-  /** The most tokens in one response of the model. */
-  outputTokensMax: 16_000,
 } as const
 
 /** The most replies at once in this process. */

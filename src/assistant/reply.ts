@@ -132,7 +132,6 @@ export class Reply {
       ...{ workspaceId, signal },
       messages: [...this.#messages],
       tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-      maxTokens: replyLimits.outputTokensMax,
       timeoutMs: replyLimits.modelCallTimeoutMs,
       onText: (text) => {
         onText()

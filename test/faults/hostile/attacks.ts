@@ -1,3 +1,4 @@
+import { assistantAttacks } from './assistant.ts'
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
@@ -49,6 +50,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...attacksOnV2(target, isShort),
     ...mcpAttacks(target),
     ...traceAttacks(target, isShort),
+    ...assistantAttacks(target),
   ]
 }
 

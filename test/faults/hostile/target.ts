@@ -57,10 +57,12 @@ export async function startTarget(
   upstream: string,
   environment: Record<string, string> = {},
 ): Promise<Target> {
+  const assistant = { MILLRACE_ASSISTANT_MODEL: 'openai-compatible/x', MILLRACE_ASSISTANT_BASE_URL: `${upstream}0` }
   const service = await serve(data, {
     ...{ MILLRACE_ACCESS_LOG: 'off', ...openLimits },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: `${upstream}otlp`, OTEL_EXPORTER_OTLP_TIMEOUT: '500' },
     ...{ OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_METRIC_EXPORT_INTERVAL: '500' },
+    ...assistant,
     ...environment,
   })
   const { url } = service

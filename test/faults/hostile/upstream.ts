@@ -13,7 +13,7 @@ const server = Bun.serve({
   fetch(request) {
     const { pathname } = new URL(request.url)
     if (pathname.startsWith('/otlp/')) return collector.respond()
-    const body = bodies[Number(pathname.slice(1))]
+    const body = bodies[Number(pathname.split('/')[1])]
     return new Response(body, { headers: { 'content-type': 'application/json' } })
   },
 })

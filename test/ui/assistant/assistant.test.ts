@@ -92,15 +92,35 @@ describe('the assistant', () => {
     await until(async () => (await saved(visited, id)).blocks['total']?.params['code'] === code)
   }, 120_000)
 
+  test('explains a run of the log in the editor, and not again after a reload', async () => {
+    const { page, serving, workspaceId } = visited
+    responses = [{ text: ['It had no order.'], usage }]
+    await page.goto(`${serving.url}/w/${workspaceId}/logs`)
+    await page.getByRole('row', { name: /Sum/ }).first().click()
+    await page.getByRole('complementary', { name: 'Log entry' }).getByRole('button', { name: 'Explain' }).click()
+    await panel().getByText('It had no order.').waitFor()
+    const asked = models.requests.length
+    await page.reload()
+    await node(page, 'total').waitFor()
+    expect(await panel().count()).toBe(0)
+    expect(models.requests.length).toBe(asked)
+  }, 120_000)
+
   test('changes nothing when a proposal is discarded, and closes with the keyboard', async () => {
     const { page } = visited
     const id = await openWorkflow(visited, { ...sum, name: 'Discarded' })
-    responses = [edits(id, [{ op: 'remove', path: ['blocks', 'total'] }]), { text: ['Removed.'], usage }]
+    responses = [
+      { toolCalls: [{ id: 'c0', name: 'list_runs', arguments: JSON.stringify({ workflowId: id }) }], usage },
+      edits(id, [{ op: 'remove', path: ['blocks', 'total'] }]),
+      { text: ['Removed.'], usage },
+    ]
     await page.getByRole('button', { name: 'Assistant', exact: true }).click()
     await box().fill('Remove the total.')
     await page.keyboard.press('Enter')
     await panel().getByRole('button', { name: 'Discard' }).click()
     await panel().getByText('Discarded.').waitFor()
+    // A session may use the tools that call the API.
+    await panel().getByText('Lists runs', { exact: true }).waitFor()
     expect(await node(page, 'total').count()).toBe(1)
     await box().focus()
     await page.keyboard.press('Escape')

@@ -126,7 +126,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     document: ['canvas', 'type:save'],
     save: ['document', 'together/together-context.tsx'],
     palette: ['canvas', 'document'],
-    assistant: ['canvas', 'diff', 'document', 'run/read-events.ts', 'type:save'],
+    assistant: ['canvas', 'diff', 'document', 'run/read-events.ts', 'run/run-address.ts', 'type:save'],
     run: ['assistant/explain-button.tsx', 'canvas', 'document', 'inspector/code-editor.tsx', 'results', 'type:save'],
     results: ['canvas', 'document'],
     values: ['document', 'results', 'run', 'canvas/block-icon.tsx'],

@@ -1,7 +1,7 @@
 import type { AssistantTool } from '../../../assistant/reply.ts'
 import { AppError, problemsError, StartSkipped } from '../../../domain/errors.ts'
 import { findValidationErrors } from '../../../domain/workflow/shape.ts'
-import { assertMay } from '../../access/auth.ts'
+import { assertMay, mayStillExecute } from '../../access/auth.ts'
 import { toAppError } from '../../errors.ts'
 import { plainSchema } from '../../openapi/plain-schema.ts'
 import { buildingTools } from '../mcp/tools/building-tools.ts'
@@ -47,7 +47,11 @@ async function runTool(
   { workflowId, copy }: { workflowId: string; copy: DraftCopy },
   given: Given,
 ): Promise<unknown> {
-  assertMay(context.caller, context.workspaceId, tool.needs, 'workspace')
+  const { services, caller, workspaceId } = context
+  assertMay(caller, workspaceId, tool.needs, 'workspace')
+  if (!(await mayStillExecute(services, caller.userId, workspaceId))) {
+    throw new AppError('FORBIDDEN', 'The account may no longer edit this workspace.')
+  }
   const problems = findValidationErrors(tool.input, given)
   if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
   const isOpen = given['workflowId'] === workflowId

@@ -23,6 +23,7 @@ export class DraftCopy {
   readonly #before: WorkflowDocument
   /** Without secrets. */
   #now: WorkflowDocument
+  #isEdited = false
 
   private constructor(services: CopyServices, workspaceId: string, before: WorkflowDocument, shown: WorkflowDocument) {
     this.#services = services
@@ -48,6 +49,7 @@ export class DraftCopy {
   /** Applies edits, all or none. Throws INVALID_INPUT with what is wrong with them. */
   async edit(edits: readonly Edit[]): Promise<void> {
     this.#now = await readDraft(this.#services, applyEdits(this.#now, edits), this.#workspaceId)
+    this.#isEdited = true
   }
 
   async check(): Promise<Finding[]> {
@@ -57,6 +59,7 @@ export class DraftCopy {
 
   /** The differences to the draft; undefined when there are none. */
   async proposal(): Promise<Proposal | undefined> {
+    if (!this.#isEdited) return undefined
     const changes = changesBetween(this.#before, await this.#whole())
     return changes.length === 0 ? undefined : { changes, findings: await this.check() }
   }

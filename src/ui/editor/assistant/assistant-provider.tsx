@@ -3,8 +3,10 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useMe } from '../../api/session.ts'
 import { useCommands } from '../../shell/commands.tsx'
 import { useEditing } from '../editing.tsx'
+import { asksForExplanation, editorAddress, namedRun } from '../run/run-address.ts'
 import { type Assistant, AssistantContext } from './assistant-context.tsx'
 import { Conversation } from './conversation.ts'
+import { explainQuestion } from './explain-question.ts'
 
 /** Holds the conversation while the editor is open, with the panel open or closed. */
 export function AssistantProvider({ children }: { children: ReactNode }) {
@@ -24,6 +26,15 @@ export function AssistantProvider({ children }: { children: ReactNode }) {
       },
     }
   }, [conversation, model, isOpen])
+  const isOn = value !== undefined
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once, when the editor opens
+  useEffect(() => {
+    const executionId = namedRun(location.search)
+    if (!isOn || executionId === undefined || !asksForExplanation(location.search)) return
+    // A reload does not ask again.
+    history.replaceState(history.state, '', editorAddress(workflowId, executionId))
+    value.open(explainQuestion(executionId))
+  }, [isOn])
   useCommands(
     value
       ? [

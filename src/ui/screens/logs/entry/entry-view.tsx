@@ -12,6 +12,7 @@ import { statusLabels, statusTexts, triggerIcons, triggerLabels, versionText } f
 import { CostView } from './cost-view.tsx'
 import { DeploymentView } from './deployment-view.tsx'
 import { ErrorBox } from './error-box.tsx'
+import { ExplainLink } from './explain-link.tsx'
 import { FilesView } from './files-view.tsx'
 import { RunAgain } from './run-again.tsx'
 import { SpanDetail } from './span-detail.tsx'
@@ -183,14 +184,18 @@ function Trace({
             span={chosen}
             executionId={isOwn(path) ? entry.executionId : undefined}
             actions={
-              mayRun &&
-              isRepeatable(chosen, path) && (
-                <RunAgain
-                  size="small"
-                  label="Run from here"
-                  entry={entry}
-                  from={{ blockId: chosen.blockId ?? '', iterations: iterationsOf(path), span: chosen }}
-                />
+              mayRun && (
+                <>
+                  {chosen.status === 'error' && <ExplainLink entry={entry} />}
+                  {isRepeatable(chosen, path) && (
+                    <RunAgain
+                      size="small"
+                      label="Run from here"
+                      entry={entry}
+                      from={{ blockId: chosen.blockId ?? '', iterations: iterationsOf(path), span: chosen }}
+                    />
+                  )}
+                </>
               )
             }
           />
