@@ -13,16 +13,17 @@ import { buildDocs } from './docs/build-docs.ts'
  */
 export async function buildInterface(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
-  const [scripts, chat, form, pause, docs, theme, css] = await Promise.all([
+  const [scripts, chat, form, pause, oauth, docs, theme, css] = await Promise.all([
     bundle('main.tsx'),
     bundle('chat/chat.ts'),
     bundle('form/form.ts'),
     bundle('pause/pause.ts'),
+    bundle('oauth/oauth.ts'),
     bundle('docs/docs.ts'),
     bundle('theme-start.ts'),
     styles(),
   ])
-  const assets: Asset[] = [...scripts, ...chat, ...form, ...pause, ...docs, ...theme]
+  const assets: Asset[] = [...scripts, ...chat, ...form, ...pause, ...oauth, ...docs, ...theme]
   const add = (name: string, type: string, body: Uint8Array) => {
     const dot = name.lastIndexOf('.')
     const asset = { path: `/assets/${name.slice(0, dot)}-${hashOf(body)}${name.slice(dot)}`, type, body }
@@ -53,6 +54,7 @@ export async function buildInterface(folder: string): Promise<string> {
       .replace('/chat.js', entryOf(chat).path)
       .replace('/form.js', entryOf(form).path)
       .replace('/pause.js', entryOf(pause).path)
+      .replace('/oauth.js', entryOf(oauth).path)
     return htmlFile(path, body)
   }
   const pages = [
@@ -60,6 +62,7 @@ export async function buildInterface(folder: string): Promise<string> {
     page('/chat', await text('chat/chat.html')),
     page('/form', await text('form/form.html')),
     page('/pause', await text('pause/pause.html')),
+    page('/oauth', await text('oauth/oauth.html')),
     ...docPages,
   ]
   const files = [...assets, ...pages]

@@ -4,6 +4,8 @@ import { createJobSeal } from '../accounts/job-seal.ts'
 import { KeyUses } from '../accounts/key-uses.ts'
 import { KeyCache } from '../accounts/keys.ts'
 import { AccountLimits } from '../accounts/limits.ts'
+import { OAuthGrants } from '../accounts/oauth/grants.ts'
+import { OAuthTokens } from '../accounts/oauth/tokens.ts'
 import { createOwnerLimits } from '../accounts/owner-limits.ts'
 import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
 import { openSecretBox } from '../accounts/secret-box.ts'
@@ -29,6 +31,12 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   await store.announceKeys(box.heads)
   const keyUses = new KeyUses({ record: (uses) => store.recordKeyUses(uses), clock })
   const keys = new KeyCache({ findKey: (hash) => store.findKey(hash), used: keyUses.note, clock })
+  const oauthUses = new KeyUses({ record: (uses) => store.recordOAuthUses(uses), clock })
+  const oauth = new OAuthGrants({
+    ...{ store, clock, used: oauthUses.note },
+    tokens: new OAuthTokens(() => box.derive('millrace oauth', true)),
+  })
+  const lookUpKey = (text: string) => oauth.lookUpOwn(text) ?? keys.lookUp(text)
   const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })
   const usage = new Usage({ getUsage: (userId, periodStart) => store.getUsage(userId, periodStart), clock })
   const chatBudget = new ChatBudget({
@@ -59,9 +67,10 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   const stop = () =>
     stopAll(logger, [
       ['keys', () => keyUses.stop()],
+      ['applications', () => oauthUses.stop()],
       ['sessions', () => sessions.stop()],
       ['rate windows', () => windowPersistence.stop()],
     ])
   const counters = { usage, chatBudget, limits, ownerLimits }
-  return { box, jobSeal: createJobSeal(box), keys, sessions, environments, ...counters, stop }
+  return { box, jobSeal: createJobSeal(box), keys, lookUpKey, oauth, sessions, environments, ...counters, stop }
 }

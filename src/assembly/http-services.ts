@@ -63,7 +63,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   const unsent = new UnsentResponses({ memory: engine.runner.memory, clock })
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
-    lookUpKey: accounts.keys.lookUp,
+    lookUpKey: accounts.lookUpKey,
+    oauth: accounts.oauth,
     sessions: accounts.sessions,
     limits: accounts.limits,
     environments: accounts.environments,

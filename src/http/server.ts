@@ -21,6 +21,7 @@ import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
 import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { oauthRoutes } from './routes/oauth/oauth.ts'
 import { oauthCallbackRoutes } from './routes/oauth-callback.ts'
 import { pauseAnswerRoutes } from './routes/pauses/answers.ts'
 import { pausePageRoutes } from './routes/pauses/page.ts'
@@ -155,6 +156,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(pauseAnswerRoutes(services.runs.pauses, door))
     .use(credentialRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))
+    .use(oauthRoutes(services, door))
     .use(sampleRoutes(door))
     .use(healthRoutes(services, door))
     .use(metricsRoutes(services, door))

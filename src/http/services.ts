@@ -1,4 +1,5 @@
 import type { AccountLimits } from '../accounts/limits.ts'
+import type { OAuthGrants } from '../accounts/oauth/grants.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
@@ -52,6 +53,7 @@ import type { UnsentResponses } from './streams/unsent-responses.ts'
 export type Services = DocumentServices & {
   store: Store
   lookUpKey: LookUpKey
+  oauth: OAuthGrants
   deployments: {
     /** Call after a deployment has changed: the next run loads it again. */
     forget(workflowId: string): void

@@ -27,8 +27,8 @@ export interface AccountStore {
   /** False when there is no such account. CONFLICT when another one has the e-mail. */
   setEmail(userId: string, email: string): Promise<boolean>
   /**
-   * Also ends the account's sign-in links and its sessions, except `keptSession` (a hash). False when there is no such
-   * account.
+   * Also ends the account's sign-in links, its connected applications, and its sessions, except `keptSession` (a hash).
+   * False when there is no such account.
    */
   setPassword(userId: string, passwordHash: string, keptSession?: Uint8Array): Promise<boolean>
   /** Replaces an account's tier and its own limits. Returns false if the account does not exist. */

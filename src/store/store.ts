@@ -3,6 +3,7 @@ import type { ConnectorStore } from './connector-store.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import type { OAuthStore } from './oauth-store.ts'
 import type { PresenceStore } from './presence-store.ts'
 import type { ProcessStore } from './process-store.ts'
 import type { RunStore } from './run-store.ts'
@@ -19,6 +20,7 @@ export interface Store
     ConnectorStore,
     CredentialStore,
     SessionStore,
+    OAuthStore,
     WorkflowStore,
     RunStore,
     DeliveryStore,

@@ -5,7 +5,7 @@ import { sessionCookie } from '../access/session-cookie.ts'
 import { ErrorResponse, statusOf } from '../errors.ts'
 import { errorResponsesV2 } from './errors-v2.ts'
 import { RunFailureResponse } from './execute-operation.ts'
-import { errorsMember, optionalBodyMember, tags } from './operation.ts'
+import { errorsMember, formBodyMember, optionalBodyMember, tags } from './operation.ts'
 import { parameterText } from './parameter-texts.ts'
 import { type Json, mapValues, type NamedSchemas, objectOf, plainSchema } from './plain-schema.ts'
 import { describeWebhooks, webhookOperations } from './webhook-openapi.ts'
@@ -72,6 +72,7 @@ function repairOperation(operation: Json, place: Place): Json {
   const {
     [errorsMember]: errors,
     [optionalBodyMember]: optional,
+    [formBodyMember]: isForm,
     parameters,
     requestBody,
     responses,
@@ -93,12 +94,17 @@ function repairOperation(operation: Json, place: Place): Json {
           requestBody: {
             ...requestBody,
             ...(optional === true ? { required: false } : {}),
-            content: repairContent(requestBody['content'], request, place),
+            content: asForm(repairContent(requestBody['content'], request, place), isForm === true),
           },
         }
       : {}),
     responses: { ...listed, ...errorResponses(codes, place) },
   }
+}
+
+/** The content of a body that is a form instead of JSON. */
+function asForm(content: Json, isForm: boolean): Json {
+  return isForm ? { 'application/x-www-form-urlencoded': content['application/json'] } : content
 }
 
 function repairParameter(parameter: Json, { path, named }: Place): Json {
@@ -119,6 +125,7 @@ const successTexts: Record<string, string> = {
   201: 'Created.',
   202: 'Accepted.',
   204: 'Success, without content.',
+  400: 'A refusal in the shape of OAuth.',
 }
 
 function repairResponse(response: unknown, status: string, example: unknown, place: Place): Json {

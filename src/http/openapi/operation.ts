@@ -14,6 +14,8 @@ export type OperationTexts = {
    * Who may call: a key or a session (`key`), a rate-limited key (`external`), a session (`session`), or everyone.
    */
   access?: 'key' | 'external' | 'session' | 'everyone'
+  /** Whether the body is a form, and not JSON. */
+  isForm?: boolean
   /** Whether callers may leave out the body. */
   isBodyOptional?: boolean
 }
@@ -29,6 +31,7 @@ export const tags = {
   Connectors: 'Services that operation blocks call, described as data.',
   Credentials: 'What workflows sign in to other services with. Secrets are encrypted at rest.',
   Environment: 'Variables that workflows read. They are encrypted at rest.',
+  MCP: 'Signing in MCP clients. See the page about MCP.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',
   Editor: 'Used by the dashboard only. It changes with the dashboard, so the public document does not contain it.',
   Operations: 'Health and metrics, and a route to try requests with.',
@@ -41,9 +44,12 @@ export const errorsMember = 'x-errors'
 /** The OpenAPI extension that tells `repairOpenApi` that a body is optional. */
 export const optionalBodyMember = 'x-optional-body'
 
+/** The OpenAPI extension that tells `repairOpenApi` that a body is a form. */
+export const formBodyMember = 'x-form-body'
+
 /** A route's part of the OpenAPI document. */
 export function operation(texts: OperationTexts): DocumentDecoration {
-  const { name, summary, description, tag, errors = [], access = 'key', isBodyOptional = false } = texts
+  const { name, summary, description, tag, errors = [], access = 'key', isBodyOptional = false, isForm = false } = texts
   const codes = new Set<ErrorCode>([...commonErrors[access], ...errors])
   return {
     operationId: name,
@@ -52,6 +58,7 @@ export function operation(texts: OperationTexts): DocumentDecoration {
     tags: [tag],
     security: securities[access],
     [errorsMember]: [...codes],
+    ...(isForm ? { [formBodyMember]: true } : {}),
     ...(isBodyOptional ? { [optionalBodyMember]: true } : {}),
   } as DocumentDecoration
 }

@@ -521,6 +521,63 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
 
+  getAuthorizationServer: {
+    responses: {
+      200: {
+        issuer: 'https://millrace.example.com',
+        authorization_endpoint: 'https://millrace.example.com/oauth/authorize',
+        token_endpoint: 'https://millrace.example.com/oauth/token',
+        registration_endpoint: 'https://millrace.example.com/oauth/register',
+        revocation_endpoint: 'https://millrace.example.com/oauth/revoke',
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        scopes_supported: ['mcp'],
+        token_endpoint_auth_methods_supported: ['none'],
+        revocation_endpoint_auth_methods_supported: ['none'],
+        code_challenge_methods_supported: ['S256'],
+        authorization_response_iss_parameter_supported: true,
+        service_documentation: 'https://millrace.example.com/docs/mcp',
+      },
+    },
+  },
+  registerClient: {
+    request: { client_name: 'Desk', redirect_uris: ['http://127.0.0.1/callback'] },
+    responses: {
+      201: {
+        client_id: '2c9d0f5e-6b1a-4f3c-8e7d-9a0b1c2d3e4f',
+        client_id_issued_at: 1_748_779_200,
+        client_name: 'Desk',
+        redirect_uris: ['http://127.0.0.1/callback'],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+        scope: 'mcp',
+      },
+      400: {
+        error: 'invalid_redirect_uri',
+        error_description: '"ftp://x/" has a scheme that no application can have for itself.',
+      },
+    },
+  },
+  getTokens: {
+    request: { grant_type: 'refresh_token', client_id: '2c9d0f5e-6b1a-4f3c-8e7d-9a0b1c2d3e4f', refresh_token: 'mrr_…' },
+    responses: {
+      200: { access_token: 'mra_…', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'mrr_…', scope: 'mcp' },
+      400: {
+        error: 'invalid_grant',
+        error_description: 'The code or token does not exist, has expired or was revoked. Sign in again.',
+      },
+    },
+  },
+  revokeToken: {
+    request: { token: 'mrr_…', client_id: '2c9d0f5e-6b1a-4f3c-8e7d-9a0b1c2d3e4f' },
+    responses: {
+      200: {},
+      400: { error: 'invalid_request', error_description: 'The parameter token is missing.' },
+    },
+  },
+
   getQuotes: { responses: { 200: { data: [{ author: 'Seneca', text: 'Well begun.', tag: 'work' }] } } },
   checkHealth: { responses: { 200: { status: 'ok', version: '0.2.0' } } },
   checkLive: { responses: { 200: { status: 'ok', version: '0.2.0' } } },

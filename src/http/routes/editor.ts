@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Door } from '../access/door.ts'
 import type { Services } from '../services.ts'
+import { applicationRoutes } from './editor/applications.ts'
 import { blockRoutes } from './editor/blocks.ts'
 import { choiceRoutes } from './editor/choices.ts'
 import { galleryRoutes } from './editor/gallery.ts'
@@ -28,6 +29,7 @@ export function editorRoutes(services: Services, door: Door) {
   return new Elysia({ prefix: '/api/editor' })
     .use(meRoutes(services, door))
     .use(keyRoutes(services, door))
+    .use(applicationRoutes(services, door))
     .use(workspaceRoutes(services, door))
     .use(overviewRoutes(services, door))
     .use(editorWorkflowRoutes(services, door))

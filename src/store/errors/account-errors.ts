@@ -16,6 +16,10 @@ export function notMember(workspaceId: string): AppError {
   return new AppError('NOT_FOUND', `This account is not a member of a workspace ${workspaceId}`)
 }
 
+export function unknownClient(): AppError {
+  return new AppError('NOT_FOUND', 'This application is not registered here any more. Connect it again.')
+}
+
 export function emailTaken(email: string): AppError {
   return new AppError('CONFLICT', `The e-mail address ${email} already belongs to another account. Choose another one.`)
 }

@@ -19,6 +19,7 @@ import * as environment from './tables/environment.ts'
 import * as installation from './tables/installation.ts'
 import * as keys from './tables/keys.ts'
 import { listModelUsage } from './tables/model-usage.ts'
+import * as oauth from './tables/oauth.ts'
 import * as pins from './tables/pins.ts'
 import * as presence from './tables/presence.ts'
 import * as rateWindows from './tables/rate-windows.ts'
@@ -85,6 +86,17 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   endSessions: { kind: 'change', run: sessions.endSessions },
   createSignInToken: { kind: 'change', run: sessions.createSignInToken },
   redeemSignInToken: { kind: 'change', run: sessions.redeemSignInToken },
+
+  createOAuthClient: { kind: 'change', run: oauth.createOAuthClient },
+  findOAuthClient: { kind: 'read', run: oauth.findOAuthClient },
+  createOAuthGrant: { kind: 'change', run: oauth.createOAuthGrant },
+  exchangeOAuthToken: { kind: 'change', run: oauth.exchangeOAuthToken },
+  findOAuthToken: { kind: 'read', run: oauth.findOAuthToken },
+  findOAuthGrant: { kind: 'read', run: oauth.findOAuthGrant },
+  listOAuthGrants: { kind: 'read', run: oauth.listOAuthGrants },
+  endOAuthGrant: { kind: 'change', run: oauth.endOAuthGrant },
+  revokeOAuthToken: { kind: 'change', run: oauth.revokeOAuthToken },
+  recordOAuthUses: { kind: 'write', run: oauth.recordOAuthUses },
 
   findKey: { kind: 'read', run: keys.findKey },
   createKey: { kind: 'change', run: keys.createKey },

@@ -14,6 +14,7 @@ export function madeUpInterface(folder: string): InterfaceFiles {
   }
   return {
     '/': { type: 'text/html; charset=utf-8', etag: '"p1"', gz: write('page.gz', Bun.gzipSync(pageText)) },
+    '/oauth': { type: 'text/html; charset=utf-8', etag: '"o1"', gz: write('oauth.gz', Bun.gzipSync(pageText)) },
     '/docs': { type: 'text/html; charset=utf-8', etag: '"d1"', gz: write('docs.gz', Bun.gzipSync(pageText)) },
     '/docs/concepts': {
       type: 'text/html; charset=utf-8',

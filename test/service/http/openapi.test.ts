@@ -37,7 +37,8 @@ function isPage(path: string): boolean {
     path.startsWith('/assets/') ||
     // MCP clients learn what there is by the protocol itself.
     path.startsWith('/mcp') ||
-    path.startsWith('/.well-known/') ||
+    path.startsWith('/.well-known/oauth-protected-resource') ||
+    path === '/oauth/authorize' ||
     // An address that the editor shows for one test request.
     path.startsWith('/api/webhooks/test/') ||
     path.startsWith('/api/chat/test/') ||
@@ -52,6 +53,10 @@ function isPage(path: string): boolean {
     ['/workflows', '/logs', '/settings'].includes(path)
   )
 }
+
+const formType = 'application/x-www-form-urlencoded'
+const isForm = (path: string) => path === '/oauth/token' || path === '/oauth/revoke'
+const isOAuth = (path: string) => path.startsWith('/oauth/')
 
 describe('the OpenAPI document', () => {
   test('passes a strict linter', async () => {
@@ -83,7 +88,7 @@ describe('the OpenAPI document', () => {
       expect(ids.has(operation.operationId), at).toBe(false)
       ids.add(operation.operationId)
       expect(operation.requestBody === undefined || Object.keys(operation.requestBody.content), at).toEqual(
-        operation.requestBody === undefined ? true : ['application/json'],
+        operation.requestBody === undefined ? true : [isForm(path) ? formType : 'application/json'],
       )
       const statuses = Object.keys(operation.responses)
       expect(
@@ -104,9 +109,10 @@ describe('the OpenAPI document', () => {
         /^(receiveWebhook|sendChatMessage|getChatReply|getAsked|answerPause|sendForm|getForm|getNextPage)/.test(
           operation.operationId,
         )
+      const isOfOAuth = /^(registerClient|getTokens|revokeToken)$/.test(operation.operationId)
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
       const isCalled = ['/execute', '/assistant'].some((ending) => path.endsWith(ending))
-      const isCounted = isExternal(path) || isCalled || path.includes('/chat/') || hasOtherCredentials
+      const isCounted = isExternal(path) || isCalled || path.includes('/chat/') || hasOtherCredentials || isOfOAuth
       expect('429' in operation.responses, at).toBe(isCounted)
       for (const status of ['413', '500']) expect(statuses, at).toContain(status)
     }
@@ -118,7 +124,8 @@ describe('the OpenAPI document', () => {
       const media = Object.values<Parsed>(operation.requestBody?.content ?? {})
       for (const [status, response] of Object.entries<Parsed>(operation.responses)) {
         media.push(...Object.values<Parsed>(response.content ?? {}))
-        if (Number(status) < 400 || status === 'default') continue
+        // Refusals of OAuth have a shape of their own, with one example.
+        if (Number(status) < 400 || status === 'default' || (isOAuth(path) && status === '400')) continue
         const [{ schema, examples }] = Object.values<Parsed>(response.content)
         expect(JSON.stringify(schema)).toContain('#/components/schemas/')
         const shown = Object.entries<Parsed>(examples) as [ErrorCode, Parsed][]

@@ -52,6 +52,22 @@ async function fillAccounts(store: Store, { userId, workspaceId }: Installed): P
   const token = { token: bytes(7), state: 'needs_sign_in', problem: 'The token was revoked.', expiresAt: at } as const
   await store.saveCredentialToken(credential.id, 'a process', 0, token)
   await store.noteCredentialUses([{ id: credential.id, at }])
+  const client = { id: 'desk', name: 'Desk', redirectUris: ['https://desk.example/'], createdAt: at }
+  await store.createOAuthClient(client, { unusedSince: 0, usedSince: 0 })
+  await store.createOAuthGrant({
+    ...{ id: newId(), family: bytes(20), current: bytes(21), clientId: 'desk', userId, workspaceId, createdAt: at },
+    ...{
+      redirectUri: 'https://desk.example/',
+      challenge: 'c',
+      resource: 'https://m.example/mcp',
+      expiresAt: at + 1e12,
+    },
+  })
+  await store.exchangeOAuthToken({
+    ...{ family: bytes(20), presented: bytes(21), clientId: 'desk', resource: undefined, at, repeatableAfter: at },
+    code: { redirectUri: 'https://desk.example/', challenge: 'c' },
+    next: { current: bytes(22), access: bytes(23), accessExpiresAt: at + 5, expiresAt: at + 1e12 },
+  })
   await store.saveRateWindows([{ kind: 'sync', userId, used: 3, added: 3, resetAt: at + 1e12 }], at)
 }
 

@@ -8,6 +8,7 @@ import { allowSilence } from '../../access/connection.ts'
 import { type Door, sendAsIs } from '../../access/door.ts'
 import { AssistantRequest, assistantDetail } from '../../openapi/assistant-operation.ts'
 import { readShape } from '../../requests/body.ts'
+import { Turns } from '../../requests/turns.ts'
 import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
 import { createManualStart } from '../editor/manual-start.ts'
@@ -27,6 +28,7 @@ export function assistantRoutes(
 ) {
   const { clock, settings } = services
   const startRun = createManualStart(services)
+  const turns = new Turns(clock)
   return new Elysia().post(
     '/api/workflows/:id/assistant',
     async ({ request, set, params: { id }, server }) => {
@@ -44,6 +46,7 @@ export function assistantRoutes(
       const context = {
         ...{ services, workspaceId, startRun, signal, api: callerApi(fetch, request) },
         caller: { ...caller, workspaceId },
+        inTurn: <Result>(work: () => Promise<Result>) => turns.run(work),
       }
       const stream = new EventStream({
         clock,
@@ -97,7 +100,7 @@ function invalid(path: string, message: string): AppError {
 
 /** Calls the API with the key or the session of the request. */
 function callerApi(fetch: (request: Request) => Promise<Response> | Response, { headers }: Request): ApiCall {
-  const call = apiCallOf(fetch, headers.get('x-api-key') ?? '')
+  const call = apiCallOf(fetch, () => headers.get('x-api-key') ?? '')
   const own = ['cookie', 'host'].flatMap((name) => {
     const value = headers.get(name)
     return value === null ? [] : [[name, value] as const]

@@ -9,11 +9,11 @@ export type ApiCall = (
 ) => Promise<Record<string, unknown>>
 
 /** Calls the routes in this process, so that a tool may do exactly what the API allows to the key. */
-export function apiCallOf(fetch: (request: Request) => Promise<Response> | Response, apiKey: string): ApiCall {
+export function apiCallOf(fetch: (request: Request) => Promise<Response> | Response, apiKey: () => string): ApiCall {
   return async (method, path, { body, headers = {} } = {}) => {
     const request = new Request(`http://localhost${path}`, {
       method,
-      headers: { 'x-api-key': apiKey, ...headers },
+      headers: { 'x-api-key': apiKey(), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const response = await fetch(request)

@@ -2,11 +2,10 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 import type { RunObserver } from '../../../domain/run/run-observer.ts'
-import type { KeyRow } from '../../../store/account-store.ts'
 import { assertMay, type Caller, workspacesOf } from '../../access/auth.ts'
 import { allowSilence, disconnect, type ServerPort } from '../../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../../access/door.ts'
-import { requireKeyOrBearer } from '../../access/key-or-bearer.ts'
+import { type CheckedKey, requireKeyOrBearer } from '../../access/key-or-bearer.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { uncountedBytes } from '../../requests/body-budget.ts'
@@ -79,7 +78,9 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
 
   async function handle(exchange: Exchange, named: string | undefined): Promise<unknown> {
     const { request } = exchange
-    const key = await requireKeyOrBearer(services, door, exchange, `${settings.baseUrl()}${metadataPath}`)
+    const path = named === undefined ? '/mcp' : `/mcp/${encodeURIComponent(named)}`
+    const metadata = `${settings.baseUrl()}${metadataPath}${path}`
+    const key = await requireKeyOrBearer(services, door, exchange, metadata)
     assertVersion(request.headers)
     try {
       const text = await readBody(request, settings.body)
@@ -92,15 +93,15 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
 
   async function handleMessage(
     exchange: Exchange,
-    key: { row: KeyRow; text: string },
+    key: CheckedKey,
     { named, body, chars }: { named: string | undefined; body: unknown; chars: number },
   ): Promise<unknown> {
     const { request, set } = exchange
     const message = readMessage(body)
     const workspaceId = workspaceOf(key.row, named)
     const sender: Sender = {
-      ...{ keyId: key.row.id, apiKey: key.text, caller: { ...key.row, workspaceId }, workspaceId },
-      ...{ session: sessionOf(request.headers), api: apiCallOf(fetch, key.text), chars },
+      ...{ keyId: key.row.id, apiKey: key.apiKey(), caller: { ...key.row, workspaceId }, workspaceId },
+      ...{ session: sessionOf(request.headers), api: apiCallOf(fetch, key.apiKey), chars },
     }
     if (!('answered' in message) && message.id !== undefined)
       return await respond(exchange, sender, message, message.id)
@@ -213,6 +214,8 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     return {
       resource: `${base}${path}`,
       resource_name: 'Millrace',
+      authorization_servers: [base],
+      scopes_supported: ['mcp'],
       bearer_methods_supported: ['header'],
       resource_documentation: `${base}/docs/mcp`,
     }

@@ -10,6 +10,7 @@ import startLimits from './007-start-limits.sql' with { type: 'text' }
 import pauseEvents from './008-pause-events.sql' with { type: 'text' }
 import reminders from './009-reminders.sql' with { type: 'text' }
 import workflowLists from './010-workflow-lists.sql' with { type: 'text' }
+import oauth from './011-oauth.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
@@ -27,6 +28,7 @@ export const migrations: readonly string[] = [
   pauseEvents,
   reminders,
   workflowLists,
+  oauth,
 ]
 
 /**

@@ -13,6 +13,7 @@ import pauseIndexes from './011-pause-indexes.sql' with { type: 'text' }
 import pauseEvents from './012-pause-events.sql' with { type: 'text' }
 import reminders from './013-reminders.sql' with { type: 'text' }
 import workflowLists from './014-workflow-lists.sql' with { type: 'text' }
+import oauth from './015-oauth.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -31,6 +32,7 @@ export const migrations: readonly string[] = [
   pauseEvents,
   reminders,
   workflowLists,
+  oauth,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

@@ -14,6 +14,7 @@ import * as drafts from '../tables/drafts.ts'
 import * as environment from '../tables/environment.ts'
 import * as installation from '../tables/installation.ts'
 import * as keys from '../tables/keys.ts'
+import * as oauth from '../tables/oauth.ts'
 import * as pins from '../tables/pins.ts'
 import * as rateWindows from '../tables/rate-windows.ts'
 import * as registrations from '../tables/registrations.ts'
@@ -84,6 +85,17 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   endSessions: { writes: true, run: sessions.endSessions },
   createSignInToken: { writes: true, run: sessions.createSignInToken },
   redeemSignInToken: { writes: true, run: sessions.redeemSignInToken },
+
+  createOAuthClient: { writes: true, run: oauth.createOAuthClient },
+  findOAuthClient: { writes: false, run: oauth.findOAuthClient },
+  createOAuthGrant: { writes: true, run: oauth.createOAuthGrant },
+  exchangeOAuthToken: { writes: true, run: oauth.exchangeOAuthToken },
+  findOAuthToken: { writes: false, run: oauth.findOAuthToken },
+  findOAuthGrant: { writes: false, run: oauth.findOAuthGrant },
+  listOAuthGrants: { writes: false, run: oauth.listOAuthGrants },
+  endOAuthGrant: { writes: true, run: oauth.endOAuthGrant },
+  revokeOAuthToken: { writes: true, run: oauth.revokeOAuthToken },
+  recordOAuthUses: { writes: true, run: oauth.recordOAuthUses },
 
   findKey: { writes: false, run: keys.findKey },
   createKey: { writes: true, run: keys.createKey },

@@ -10,6 +10,7 @@ import { ErrorNote } from '../../parts/states.tsx'
 import { dateText } from '../../parts/time-text.ts'
 import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
+import { ApplicationsSection } from './applications-section.tsx'
 import { Facts, Section } from './section.tsx'
 import { tierFact } from './tier-fact.ts'
 
@@ -39,6 +40,7 @@ export function AccountSection() {
       >
         <PasswordForm hasPassword={user.hasPassword} />
       </Section>
+      <ApplicationsSection />
       <Section title="Appearance" note="Saved in this browser.">
         <div>
           <Segments

@@ -203,7 +203,7 @@ describe('the MCP server', () => {
       })
       expect(response.status).toBe(401)
       const named = /resource_metadata="([^"]+)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1] ?? ''
-      expect(new URL(named).pathname).toBe('/.well-known/oauth-protected-resource')
+      expect(new URL(named).pathname).toBe('/.well-known/oauth-protected-resource/mcp')
       const metadata = (await (await fetch(`${service.url}${new URL(named).pathname}`)).json()) as { resource: string }
       expect(metadata.resource).toEndWith('/mcp')
     }

@@ -367,6 +367,11 @@ export const accessTable: readonly AccessRow[] = [
   row('GET /api/editor/processes', '/api/editor/processes', 'operator', 200),
   // 404: there is no such process.
   row('POST /api/editor/processes/:id/drain', '/api/editor/processes/none/drain', 'operator', 404),
+  row('GET /api/editor/applications', '/api/editor/applications', 'key', 200),
+  row('DELETE /api/editor/applications/:id', '/api/editor/applications/nothing', 'key', 404),
+  // 400: the query names no application.
+  row('GET /api/editor/applications/consent', '/api/editor/applications/consent?query=x', 'key', 400),
+  row('POST /api/editor/applications/consent', '/api/editor/applications/consent', 'key', 400, '{"query":"x"}'),
   row('GET /api/editor/keys', '/api/editor/keys', 'key', 200),
   row('POST /api/editor/keys', '/api/editor/keys', 'read', 201, '{"name":"ci","workspaceId":"<workspace>"}'),
   row('DELETE /api/editor/keys/:id', '/api/editor/keys/<key>', 'own', 204),
@@ -413,6 +418,12 @@ export const accessTable: readonly AccessRow[] = [
     const at = `/.well-known/oauth-protected-resource${path}`
     return row(`GET ${at}`, at.replace(':workspaceId', '<workspace>'), 'nothing', 200)
   }),
+  row('GET /.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server', 'nothing', 200),
+  row('GET /oauth/authorize', '/oauth/authorize', 'nothing', 200),
+  row('POST /oauth/register', '/oauth/register', 'nothing', 201, '{"redirect_uris":["https://desk.example/"]}'),
+  // 400: the code, or a parameter, is missing.
+  row('POST /oauth/token', '/oauth/token', 'nothing', 400, 'grant_type=authorization_code'),
+  row('POST /oauth/revoke', '/oauth/revoke', 'nothing', 400, 'token=nothing'),
   row('GET /sample/quotes', '/sample/quotes', 'nothing', 200),
   row('GET /health', '/health', 'nothing', 200),
   row('GET /health/live', '/health/live', 'nothing', 200),

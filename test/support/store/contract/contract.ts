@@ -18,6 +18,7 @@ import { environmentContract } from './environment-contract.ts'
 import { fanOutContract } from './fan-out-contract.ts'
 import { jobContract } from './job-contract.ts'
 import { logContract } from './log-contract.ts'
+import { oauthContract } from './oauth-contract.ts'
 import { pauseContract } from './pause-contract.ts'
 import { pauseCountContract } from './pause-count-contract.ts'
 import { pauseEventContract } from './pause-event-contract.ts'
@@ -366,6 +367,7 @@ export function storeContract(name: string, open: OpenStore): void {
     accountContract(() => ({ store, home }))
     presenceContract(() => ({ store }))
     sessionContract(() => ({ store, home }))
+    oauthContract(() => ({ store, home }))
     dashboardContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     pinContract(() => ({ store, home }))

@@ -1,0 +1,86 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { AppWindow } from 'lucide-react'
+import { useState } from 'react'
+import { call, type ResponseOf } from '../../api/call.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { Cell, Row, Table } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { useToast } from '../../parts/toast.tsx'
+import { Section } from './section.tsx'
+
+type Application = ResponseOf<'GET /api/editor/applications'>['data'][number]
+
+const queryKey = ['applications']
+
+/** Applications that act for the account over MCP. */
+export function ApplicationsSection() {
+  const [chosen, setChosen] = useState<Application>()
+  const queries = useQueryClient()
+  const toast = useToast()
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call('GET /api/editor/applications', { signal }),
+  })
+  return (
+    <Section
+      title="Connected applications"
+      note="They act for you over MCP, each in one workspace and with your role there. Changing your password disconnects them."
+    >
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Loading lines={2} />
+      ) : data.data.length === 0 ? (
+        <Empty icon={<AppWindow size={22} />} title="No connected applications">
+          Add the address <code className="font-mono break-all">{location.origin}/mcp</code> to an MCP client to connect
+          it.
+        </Empty>
+      ) : (
+        <Table
+          label="Connected applications"
+          wideOnly={[2, 3]}
+          head={['Name', 'Workspace', 'Connected', 'Last used', '']}
+        >
+          {data.data.map((row) => (
+            <Row key={row.id}>
+              <Cell className="max-w-60">
+                <span className="block truncate font-medium">{row.name}</span>
+                <span className="block truncate text-xs text-muted">{row.sentTo}</span>
+              </Cell>
+              <Cell className="max-w-40 text-muted">
+                <span className="block truncate">{row.workspaceName}</span>
+                {row.role === null && <span className="block text-xs">without access now</span>}
+              </Cell>
+              <Cell className="text-muted max-md:hidden">
+                <TimeAgo at={row.createdAt} />
+              </Cell>
+              <Cell className="text-muted max-md:hidden">
+                {row.lastUsedAt ? <TimeAgo at={row.lastUsedAt} /> : 'Never'}
+              </Cell>
+              <Cell className="text-right whitespace-nowrap">
+                <Button size="small" look="danger" aria-label={`Disconnect ${row.name}`} onClick={() => setChosen(row)}>
+                  Disconnect
+                </Button>
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Confirm
+        open={chosen !== undefined}
+        onClose={() => setChosen(undefined)}
+        title={`Disconnect ${chosen?.name ?? 'the application'}?`}
+        action="Disconnect"
+        onConfirm={async () => {
+          await call('DELETE /api/editor/applications/:id', { params: { id: chosen?.id ?? '' } })
+          await queries.invalidateQueries({ queryKey })
+          toast.show({ text: 'Application disconnected.' })
+        }}
+      >
+        It loses its access at once. To use it again, connect it again.
+      </Confirm>
+    </Section>
+  )
+}
