@@ -1,3 +1,4 @@
+// Long because it constructs everything that the routes use.
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'

@@ -1,17 +1,8 @@
 import { AppError } from '../domain/errors.ts'
-import { type McpClient, McpError, type McpTool } from '../domain/mcp-server.ts'
+import { type ListMcpTools, type McpClient, McpError } from '../domain/mcp-server.ts'
 import type { RequestAuthorization } from '../domain/outbound-request.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 import type { InSlices } from '../domain/slices.ts'
-
-/** `isFresh`: asks the server even if its tools are known. */
-export type McpToolsQuestion = {
-  workspaceId: string
-  server: string
-  credential: string
-  isFresh: boolean
-  signal: AbortSignal
-}
 
 type Options = {
   mcp: McpClient
@@ -21,9 +12,8 @@ type Options = {
 }
 
 /** Lists the tools of an MCP server for people who edit a workflow. CONFLICT says why that failed. */
-export function mcpToolsOf({ mcp, inSlices, credentialFor, redactorOf }: Options) {
-  return async (question: McpToolsQuestion): Promise<readonly McpTool[]> => {
-    const { workspaceId, server, credential, isFresh, signal } = question
+export function mcpToolsOf({ mcp, inSlices, credentialFor, redactorOf }: Options): ListMcpTools {
+  return async ({ workspaceId, server, credential, isFresh, signal }) => {
     const redactor = await redactorOf(workspaceId)
     const authorization = async () => {
       if (credential === '') return undefined

@@ -40,6 +40,15 @@ export type ConnectMcp = (access: McpAccess) => McpServer
 /** Reaches servers by requests whose responses are read while they arrive. */
 export type McpClient = { open: OutboundOpen; connect: ConnectMcp }
 
+/** Lists the tools of a server for people who edit a workflow. `isFresh`: asks the server even if they are known. */
+export type ListMcpTools = (question: {
+  workspaceId: string
+  server: string
+  credential: string
+  isFresh: boolean
+  signal: AbortSignal
+}) => Promise<readonly McpTool[]>
+
 /** Why a server could not be used. `code`: one of `OutboundFailureCode`, `HTTP_ERROR`, or `MCP_ERROR`. */
 export class McpError extends Error {
   readonly code: string

@@ -1,3 +1,4 @@
+// Long because it lists everything that the routes use.
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { OAuthGrants } from '../accounts/oauth/grants.ts'
 import type { Assistant } from '../assistant/assistant.ts'
@@ -10,7 +11,7 @@ import type { SignIns } from '../credentials/oauth/sign-ins.ts'
 import type { TestCredential } from '../credentials/test-credential.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
-import type { McpTool } from '../domain/mcp-server.ts'
+import type { ListMcpTools } from '../domain/mcp-server.ts'
 import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
@@ -142,13 +143,7 @@ export type Services = DocumentServices & {
   assistant: Assistant | undefined
   choices: Pick<Choices, 'of'>
   /** Lists the tools of an MCP server. CONFLICT says why that failed. */
-  mcpTools(question: {
-    workspaceId: string
-    server: string
-    credential: string
-    isFresh: boolean
-    signal: AbortSignal
-  }): Promise<readonly McpTool[]>
+  mcpTools: ListMcpTools
   connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
   /** Makes a connector from another document. INVALID_INPUT says what is wrong with it. */
   connectorImports: {

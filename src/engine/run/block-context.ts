@@ -32,7 +32,7 @@ import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
 import { cannotPause, sleepUntil, tokenIn } from './run-pauses.ts'
 import { closeSpan, openSpan, renumbered } from './spans.ts'
-import { withTrace } from './trace-header.ts'
+import { tracedModels, withTrace } from './trace-header.ts'
 
 /** One execution of one block: which block, and where in which run. */
 export type BlockExecution = {
@@ -241,10 +241,7 @@ export class BlockContextImpl implements PartContext {
   }
 
   get models(): Models {
-    const { run } = this.#execution
-    const { models } = run.capabilities
-    const headers = withTrace([], run, this.#span)
-    return headers.length === 0 ? models : { ...models, call: (request) => models.call({ ...request, headers }) }
+    return tracedModels(this.#execution.run, this.#span)
   }
 
   get priceOf(): PriceOf {

@@ -1,5 +1,6 @@
 import type { OutboundRequest } from '../../domain/outbound-request.ts'
 import type { Span } from '../../domain/run/log.ts'
+import type { Models } from '../../domain/run/model-call.ts'
 import type { Run } from './run.ts'
 
 type Headers = OutboundRequest['headers']
@@ -14,4 +15,11 @@ export function withTrace(headers: Headers, run: Run, span: Span): Headers {
   const { input } = run.budget.outermost ?? run
   const own = traceHeadersOf(run.facts.executionId, input.traceParent, span)
   return [...headers, ...own.filter(([name]) => !given.has(name))]
+}
+
+/** The language models, whose requests have the place of a span in the trace. */
+export function tracedModels(run: Run, span: Span): Models {
+  const { models } = run.capabilities
+  const headers = withTrace([], run, span)
+  return headers.length === 0 ? models : { ...models, call: (request) => models.call({ ...request, headers }) }
 }

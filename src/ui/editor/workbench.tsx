@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useToast } from '../parts/toast.tsx'
-import { AssistantsDialog } from './assistants-dialog.tsx'
 import { useAssistant } from './assistant/assistant-context.tsx'
+import { AssistantsDialog } from './assistants-dialog.tsx'
 import { Canvas } from './canvas/canvas.tsx'
 import { useCanvasCommands } from './canvas/canvas-commands.tsx'
 import { CanvasControls } from './canvas/canvas-controls.tsx'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { block, document } from '../../support/make.ts'
-import { SdkServer } from '../../support/mcp-server.ts'
-import { call } from '../../support/running-service.ts'
-import { type Visit, visit } from '../../support/ui/browser.ts'
-import { node } from '../../support/ui/editor-page.ts'
-import { faultsInBothThemes } from '../accessibility.ts'
+import { block, document } from '../support/make.ts'
+import { SdkServer } from '../support/mcp-server.ts'
+import { call } from '../support/running-service.ts'
+import { type Visit, visit } from '../support/ui/browser.ts'
+import { node } from '../support/ui/editor-page.ts'
+import { faultsInBothThemes } from './accessibility.ts'
 
 let visited: Visit
 let server: SdkServer
