@@ -22,7 +22,7 @@ test('hostile requests neither stop the service nor make it send or keep much', 
     return (
       codes.includes(0) ||
       // Elsewhere, 500 is the status of a run that failed.
-      (/^(pause|v2|version 2|Sim |mcp )/.test(name) && codes.includes(500)) ||
+      (/^(pause|v2|version 2|Sim |mcp |oauth )/.test(name) && codes.includes(500)) ||
       // These attacks took between two seconds and forever. The bound is wide, because this is no benchmark.
       healthMs - noiseMs > 2_000 ||
       (isRefused && largestResponse > 64_000) ||

@@ -133,6 +133,11 @@ export class OAuthGrants {
     if (hashed !== undefined) await this.#options.store.revokeOAuthToken(clientId, hashOf(hashed))
   }
 
+  /** Whether this installation made a code or token. It may have expired since. Costs no query. */
+  isGenuine(codeOrToken: string): boolean {
+    return this.#options.tokens.isGenuine(codeOrToken)
+  }
+
   /** The caller of an access token; undefined when it is unknown, revoked or expired. */
   async find(accessToken: string): Promise<KeyRow | undefined> {
     if (!isAccessToken(accessToken)) return undefined

@@ -2,6 +2,8 @@
  * Codes and tokens for clients. A code and the refresh tokens after it share their first part, the family, so that a
  * token that was used before is recognised. Each refresh token is derived from the code or token that it replaces: a
  * client that sends two requests at the same time gets the same new token twice.
+ *
+ * Each ends with a tag, by which a made-up one is recognised without a query.
  */
 export class OAuthTokens {
   readonly #keys: () => readonly Uint8Array[]
@@ -12,16 +14,23 @@ export class OAuthTokens {
   }
 
   newCode(): string {
-    return `${codePrefix}${random(familyBytes)}.${random(secretBytes)}`
+    return this.#tagged(`${codePrefix}${random(familyBytes)}.${random(secretBytes)}`)
   }
 
   /** The refresh token and the access token for a code or refresh token. */
   next(presented: string): { refresh: string; access: string } {
     const family = familyOf(presented)
     return {
-      refresh: `${refreshPrefix}${family}.${this.#mac(`refresh\n${presented}`)}`,
-      access: `${accessPrefix}${this.#mac(`access\n${presented}`)}`,
+      refresh: this.#tagged(`${refreshPrefix}${family}.${this.#mac(`refresh\n${presented}`)}`),
+      access: this.#tagged(`${accessPrefix}${this.#mac(`access\n${presented}`)}`),
     }
+  }
+
+  /** Whether this installation made a code or token, with one of the keys that it has now. */
+  isGenuine(text: string): boolean {
+    if (!isCode(text) && !isRefreshToken(text) && !isAccessToken(text)) return false
+    const [content, tag] = [text.slice(0, -tagChars), text.slice(-tagChars)]
+    return this.#keys().some((key) => isSame(tag, tagOf(key, content)))
   }
 
   /** A key by which this installation calls its own API for a grant, for a short time. */
@@ -37,10 +46,18 @@ export class OAuthTokens {
     return this.#keys().some((key) => isSame(mac, macOf(key, `own\n${head}`))) ? grantId : undefined
   }
 
+  #tagged(content: string): string {
+    return content + tagOf(this.#key(), content)
+  }
+
   #mac(text: string): string {
+    return macOf(this.#key(), text)
+  }
+
+  #key(): Uint8Array {
     const [key] = this.#keys()
     if (!key) throw new Error('There is no key to derive tokens with')
-    return macOf(key, text)
+    return key
   }
 }
 
@@ -72,13 +89,15 @@ const codePrefix = 'mrc_'
 const refreshPrefix = 'mrr_'
 const accessPrefix = 'mra_'
 const ownPrefix = 'mri_'
-const codeForm = /^mrc_[\w-]{22}\.[\w-]{43}$/
-const refreshForm = /^mrr_[\w-]{22}\.[\w-]{43}$/
-const accessForm = /^mra_[\w-]{43}$/
+const codeForm = /^mrc_[\w-]{22}\.[\w-]{54}$/
+const refreshForm = /^mrr_[\w-]{22}\.[\w-]{54}$/
+const accessForm = /^mra_[\w-]{54}$/
 const ownForm = /^mri_(([\w-]{1,60})\.(\d{1,16}))\.([\w-]{43})$/
 const familyBytes = 16
 const secretBytes = 32
 const ownKeyMs = 60_000
+/** 66 bits. They only save queries. */
+const tagChars = 11
 
 function random(bytes: number): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('base64url')
@@ -86,6 +105,10 @@ function random(bytes: number): string {
 
 function macOf(key: Uint8Array, text: string): string {
   return new Bun.CryptoHasher('sha256', key).update(text).digest('base64url')
+}
+
+function tagOf(key: Uint8Array, content: string): string {
+  return macOf(key, `tag\n${content}`).slice(0, tagChars)
 }
 
 /** Loaded on first use, because most services need it never. */

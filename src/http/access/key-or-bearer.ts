@@ -34,13 +34,13 @@ export async function requireKeyOrBearer(
   return checked
 }
 
-/** Limits guesses: each look-up of a token is a query. */
+/** Limits guesses: each look-up is a query. Others at the same address cannot lock a client out. */
 async function checkToken(
   { oauth, limits, clock }: Pick<Services, 'oauth' | 'limits' | 'clock'>,
   token: string,
   address: string,
 ): Promise<CheckedKey> {
-  assertAllowed(limits.peekRefused(address), clock.now(), 'refused requests')
+  if (!oauth.isGenuine(token)) assertAllowed(limits.peekRefused(address), clock.now(), 'refused requests')
   const row = await oauth.find(token)
   if (row) return { row, apiKey: () => oauth.ownKey(row.id) }
   limits.takeRefused(address)

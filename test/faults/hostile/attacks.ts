@@ -7,6 +7,7 @@ import { guardrailAttacks } from './guardrails.ts'
 import { importAttacks } from './imports.ts'
 import { largeValueAttacks } from './large-values.ts'
 import { mcpAttacks } from './mcp.ts'
+import { oauthAttacks } from './oauth.ts'
 import { pauseAttacks } from './pauses.ts'
 import { simAttacks } from './sim.ts'
 import { storedValueAttacks } from './stored-values.ts'
@@ -51,6 +52,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...mcpAttacks(target),
     ...traceAttacks(target, isShort),
     ...assistantAttacks(target),
+    ...oauthAttacks(target),
   ]
 }
 

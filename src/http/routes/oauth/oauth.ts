@@ -41,15 +41,22 @@ export function oauthRoutes(services: Services, door: Door) {
     }
   }
 
-  /** Counts requests with a wrong code or token against their address. */
+  /**
+   * Does something with a form, and counts refused ones against their address. Beyond the limit, a form with a genuine
+   * code or token still counts as right: others at the same address cannot lock its client out.
+   */
   async function limited<Result>(
     { request, server }: { request: Request; server: ServerPort | null },
-    work: () => Promise<Result>,
+    work: (form: ReadonlyMap<string, string>) => Promise<Result>,
   ): Promise<Result> {
     const address = addressOf(request, server)
-    assertAllowed(limits.peekRefused(address), clock.now(), 'refused requests')
     try {
-      return await work()
+      const form = await formOf(request)
+      const presented = ['code', 'refresh_token', 'token'].flatMap((name) => form.get(name) ?? [])
+      if (!presented.some((text) => oauth.isGenuine(text))) {
+        assertAllowed(limits.peekRefused(address), clock.now(), 'refused requests')
+      }
+      return await work(form)
     } catch (thrown) {
       if (thrown instanceof OAuthError) limits.takeRefused(address)
       throw thrown
@@ -139,10 +146,8 @@ export function oauthRoutes(services: Services, door: Door) {
         door.allowAnonymous(request, set)
         set.headers['cache-control'] = 'no-store'
         return inOAuthShape(set, () =>
-          limited({ request, server }, async () => {
-            const { accessToken, refreshToken, expiresInS } = await oauth.exchange(
-              tokenRequestOf(await formOf(request)),
-            )
+          limited({ request, server }, async (form) => {
+            const { accessToken, refreshToken, expiresInS } = await oauth.exchange(tokenRequestOf(form))
             return {
               access_token: accessToken,
               token_type: 'Bearer' as const,
@@ -173,8 +178,7 @@ export function oauthRoutes(services: Services, door: Door) {
         door.allowAnonymous(request, set)
         set.headers['cache-control'] = 'no-store'
         return inOAuthShape(set, () =>
-          limited({ request, server }, async () => {
-            const form = await formOf(request)
+          limited({ request, server }, async (form) => {
             await oauth.revoke(required(form, 'client_id'), required(form, 'token'))
             return {}
           }),

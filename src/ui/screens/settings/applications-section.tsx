@@ -40,16 +40,17 @@ export function ApplicationsSection() {
       ) : (
         <Table
           label="Connected applications"
-          wideOnly={[2, 3]}
+          wideOnly={[1, 2, 3]}
           head={['Name', 'Workspace', 'Connected', 'Last used', '']}
         >
           {data.data.map((row) => (
             <Row key={row.id}>
-              <Cell className="max-w-60">
+              <Cell className="max-w-48 md:max-w-60">
                 <span className="block truncate font-medium">{row.name}</span>
                 <span className="block truncate text-xs text-muted">{row.sentTo}</span>
+                <span className="block truncate text-xs text-muted md:hidden">{row.workspaceName}</span>
               </Cell>
-              <Cell className="max-w-40 text-muted">
+              <Cell className="max-w-40 text-muted max-md:hidden">
                 <span className="block truncate">{row.workspaceName}</span>
                 {row.role === null && <span className="block text-xs">without access now</span>}
               </Cell>

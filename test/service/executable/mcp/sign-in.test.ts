@@ -79,7 +79,7 @@ describe('an MCP client that knows only the address', () => {
     const { access_token: before = '', refresh_token: refresh = '' } = provider.kept ?? {}
     const clientId = provider.client?.client_id ?? ''
     // The client refreshes by itself when a token is refused.
-    provider.kept = { ...provider.kept!, access_token: `mra_${'x'.repeat(43)}` }
+    provider.kept = { ...provider.kept!, access_token: `mra_${'x'.repeat(54)}` }
     expect((await callTool(client, 'list_workflows')).isError).toBeUndefined()
     expect(provider.kept.access_token).not.toBe(before)
     expect(provider.kept.refresh_token).not.toBe(refresh)
