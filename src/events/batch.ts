@@ -122,6 +122,7 @@ export function spanText(
     text += `,"pauses":[${span.pauses.map((each) => pauseText(each, texts, pieces.iso)).join(',')}]`
   if (span.reused) text += ',"reused":true'
   if (span.pinned) text += ',"pinned":true'
+  if (span.traceId !== undefined) text += `,"traceId":"${span.traceId}"`
   if (children.length === 0) return `${text},"children":[]}`
   text += ',"children":['
   let separator = ''

@@ -56,6 +56,8 @@ export type Span = {
   reused?: true
   /** Set when the block did not run and its outputs are those that are pinned to it. */
   pinned?: true
+  /** The trace as which the run is exported. Only at the root. */
+  traceId?: string
   children: Span[]
 }
 

@@ -52,6 +52,9 @@ export const TraceSpan = t.Object(
     ),
     pinned: t.Optional(t.Literal(true, { description: 'It did not run: its outputs are pinned in the draft.' })),
     reused: t.Optional(t.Literal(true, { description: 'It did not run: its outputs come from an earlier run.' })),
+    traceId: t.Optional(
+      t.String({ description: 'The OpenTelemetry trace as which the run was exported. Only at the root.' }),
+    ),
     ...modelFacts,
     children: t.Array(t.Unsafe<unknown>({ $ref: '#/components/schemas/TraceSpan' })),
   },

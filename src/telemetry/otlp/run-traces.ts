@@ -72,10 +72,12 @@ export class RunTraces {
     }
   }
 
+  /** Marks the root span with the trace, for the log entry, and exports the run when there is time. */
   ended(record: RunRecord): void {
     const { exporter, inSlices, onBug } = this.#options
     if (record.traceParent) this.follow(record.executionId, record.traceParent)
     if (!this.isSampled(record.executionId, record.traceParent)) return
+    record.root.traceId = traceIdOf(record.executionId, record.traceParent)
     if (exporter.room === 0 || this.#waiting.length >= waitingMax) {
       exporter.drop(spanCount(record.root))
       return

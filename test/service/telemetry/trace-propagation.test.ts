@@ -11,13 +11,14 @@ let collector: Collector
 let receiver: Receiver
 let service: Serving
 let apiKey: string
+let workspaceId: string
 let inner: string
 
 beforeAll(async () => {
   folder = temporaryFolder()
   collector = new Collector()
   receiver = new Receiver()
-  apiKey = (await init(folder.path)).apiKey
+  ;({ apiKey, workspaceId } = await init(folder.path))
   service = await serve(folder.path, {
     MILLRACE_OUTBOUND_ALLOW: 'loopback',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -213,6 +214,19 @@ test.each(['sync', 'async'])('log lines about a %s run name the trace that it jo
   const { executionId } = (await response.json()) as { executionId: string }
   const root = (await spansOf(traceId, 2)).find(({ name }) => name === `Logged ${mode}`)
   expect(await lineOf(executionId)).toMatchObject({ trace_id: traceId, span_id: root?.spanId, trace_flags: '01' })
+})
+
+test.each(['01', '00'])('the log entry of a run names its trace if the trace is exported: flags %s', async (flags) => {
+  const { traceId, headers } = caller(flags)
+  const id = await deployed(document({ name: `Entry ${flags}`, blocks: [start] }))
+  const response = await send(executeOf(id), headers)
+  const { executionId } = (await response.json()) as { executionId: string }
+  const page = `${service.url}/api/v1/logs?workspaceId=${workspaceId}&executionId=${executionId}`
+  const { body } = await call(`${page}&details=full&includeTraceSpans=true`, apiKey)
+  const { data } = body as { data: { traceSpans: { traceId?: string; children: object[] }[] }[] }
+  const [root] = data[0]!.traceSpans
+  expect(root?.traceId).toBe(flags === '01' ? traceId : undefined)
+  expect(root?.children[0]).not.toHaveProperty('traceId')
 })
 
 test('a log line about a run without a caller names its own trace', async () => {

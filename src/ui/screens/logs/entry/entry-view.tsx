@@ -85,6 +85,7 @@ export function EntryView({ entry, mayRun }: { entry: LogDetail; mayRun: boolean
 
 function Facts({ entry }: { entry: LogDetail }) {
   const { trigger, startedAt, totalDurationMs, pausedMs, cost, executionId, status, partial, labels, source } = entry
+  const traceId = entry.executionData.traceSpans[0]?.traceId
   return (
     <dl className="flex shrink-0 flex-wrap gap-x-6 gap-y-2 px-4 pt-3 pb-2 text-sm">
       <Fact label="Result">
@@ -120,14 +121,25 @@ function Facts({ entry }: { entry: LogDetail }) {
         </Fact>
       )}
       <Fact label="Execution ID">
-        <span className="flex items-center gap-1">
-          <code className="max-w-40 truncate font-mono text-xs" title={executionId}>
-            {executionId}
-          </code>
-          <CopyButton text={executionId} label="Copy execution ID" />
-        </span>
+        <CopiedId id={executionId} label="Copy execution ID" />
       </Fact>
+      {traceId !== undefined && (
+        <Fact label="Trace ID">
+          <CopiedId id={traceId} label="Copy trace ID" />
+        </Fact>
+      )}
     </dl>
+  )
+}
+
+function CopiedId({ id, label }: { id: string; label: string }) {
+  return (
+    <span className="flex items-center gap-1">
+      <code className="max-w-40 truncate font-mono text-xs" title={id}>
+        {id}
+      </code>
+      <CopyButton text={id} label={label} />
+    </span>
   )
 }
 
