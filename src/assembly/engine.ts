@@ -14,6 +14,7 @@ import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
 import { Runner } from '../engine/run/runner.ts'
 import type { RunnerOptions } from '../engine/run/runner-options.ts'
+import { WorkflowTests } from '../engine/tests/workflow-tests.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
@@ -112,6 +113,13 @@ export function assembleEngine({
     inSlices: base.slices.run,
     now: () => clock.now(),
   })
+  const tests = new WorkflowTests({
+    get: (workflowId) => store.getTests(workflowId),
+    set: (workflowId, saved) => store.setTests(workflowId, saved),
+    secretsOf: async (workspaceId) => (await environments.of(workspaceId)).redactor,
+    inSlices: base.slices.run,
+    now: () => clock.now(),
+  })
   const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })
   const limited = assembleStartLimits({ ...base, deployments, runner, jobs: () => jobs })
   const jobs: Jobs = new Jobs({
@@ -169,6 +177,7 @@ export function assembleEngine({
     editors,
     manualRuns,
     pins,
+    tests,
     reruns,
     jobs,
     limited,

@@ -131,6 +131,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     editors: engine.editors,
     manual: manualServicesOf(options),
     pins: engine.pins,
+    tests: engine.tests,
     listeners: triggers.listeners,
     reruns: engine.reruns,
     peers: peersOf(options),

@@ -38,6 +38,7 @@ import { transferRoutesV1 } from './routes/v1/transfer.ts'
 import { workflowRoutesV1 } from './routes/v1/workflows.ts'
 import { routesV2 } from './routes/v2/routes.ts'
 import { workflowImportRoutes } from './routes/workflow-import.ts'
+import { workflowTestRoutes } from './routes/workflow-tests.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
@@ -142,6 +143,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(workflowRoutes(services, door))
     .use(workflowImportRoutes(services, door))
     .use(pinRoutes(services, door))
+    .use(workflowTestRoutes(services, door))
     .use(deploymentRoutes(services, door))
     .use(executionRoutes(services, door))
     .use(deliveryRoutes(services, door))

@@ -30,6 +30,7 @@ import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { Reruns } from '../engine/manual/reruns.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
+import type { WorkflowTests } from '../engine/tests/workflow-tests.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { EditorRooms } from '../events/editor-rooms.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
@@ -104,6 +105,7 @@ export type Services = DocumentServices & {
   peers: Peers
   /** Outputs that manual runs of drafts use instead of running blocks. */
   pins: Pick<Pins, 'of' | 'shown' | 'set' | 'delete'>
+  tests: Pick<WorkflowTests, 'of' | 'save'>
   /** People who wait for a test request at a webhook trigger of a draft. */
   listeners: TestListeners<TakenRequest>
   reruns: Pick<Reruns, 'start' | 'find' | 'findRunning' | 'cancel'>

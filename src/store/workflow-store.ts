@@ -97,6 +97,15 @@ export interface WorkflowStore {
   /** False when the block has no pin. */
   deletePin(workflowId: string, blockId: string): Promise<boolean>
 
+  // tests of the draft; a deleted workflow keeps them until it is restored
+  /** Undefined while none were ever saved, or when there is no such workflow. */
+  getTests(workflowId: string): Promise<TestsRow | undefined>
+  /**
+   * Replaces all tests and returns their revision, which rises from 1. NOT_FOUND when there is no such workflow,
+   * CONFLICT when they were saved after `ifRevision` (0: when there were none).
+   */
+  setTests(workflowId: string, tests: NewTests): Promise<number>
+
   // registrations of active versions
   /** The ID of the workflow that has this address. */
   findAddress(address: Address): Promise<string | undefined>
@@ -116,8 +125,8 @@ export type NewWorkflow = {
   webhooks?: readonly NewSubscription[]
   by?: string
   at: number
-  /** The workflow whose pins it gets, too. */
-  pinsOf?: string
+  /** The workflow whose pins and tests it gets, too. */
+  copyOf?: string
 }
 
 export type WorkflowQuery = {
@@ -150,6 +159,10 @@ export type StoredDocument = {
 export type PinRow = { blockId: string; content: Uint8Array; updatedAt: number }
 /** `bytes`: of the output as JSON. */
 export type NewPin = { blockId: string; content: Uint8Array; bytes: number; at: number }
+
+/** `content`: the list of tests as JSON. */
+export type TestsRow = { content: string; revision: number; updatedAt: number; updatedBy: string | null }
+export type NewTests = { content: string; at: number } & SaveFacts
 
 /** `by`: the account that saves. `ifRevision`: CONFLICT when the document was saved after this revision. */
 export type SaveFacts = { by?: string; ifRevision?: number | undefined }

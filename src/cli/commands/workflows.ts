@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
+import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { DeploymentList, DeployResponse, StatusResponse } from '../../http/responses/workflow-schemas.ts'
 import { type Argument, type Call, type Command, type CommandGroup, UsageError } from '../command.ts'
 import { checkWorkflowFiles, findingText } from '../support/check.ts'
@@ -18,13 +19,15 @@ import {
   workspaceFlag,
   workspaceOf,
 } from '../support/service.ts'
-import { readWorkflowFiles } from '../support/workflow-files.ts'
+import { readTests } from '../support/tests/workflow-tests.ts'
+import { readWorkflowFiles, testFileOf } from '../support/workflow-files.ts'
 import { importCommand } from './workflow-import.ts'
 
 const push: Command = {
   summary: 'creates or updates workflows from files: all of them or none',
   details: [
     'A document replaces the workflow with its ID, else the one with its name. Otherwise it becomes a new workflow.',
+    'The tests in NAME.test.json beside NAME.json replace those of the workflow.',
     'All documents are checked before anything changes. If the service refuses one, the others are restored.',
   ].join('\n'),
   arguments: [{ name: 'FILE|FOLDER', description: 'workflow documents, or folders of .json files', many: true }],
@@ -75,6 +78,7 @@ function rowText({ name, isDeployed, version }: ListedWorkflow): string {
 
 const exportCommand: Command = {
   summary: 'prints the document of one workflow, or writes all documents to a folder',
+  details: 'In a folder, NAME.test.json beside NAME.json has the tests of the workflow.',
   arguments: [{ ...workflowArgument, optional: true }],
   flags: {
     out: { value: 'DIR', description: 'write all workflows of the workspace to this folder' },
@@ -101,7 +105,9 @@ const exportCommand: Command = {
     }
     if (out === undefined) throw new UsageError('Name a workflow to print, or a folder for all workflows: --out DIR.')
     const rows = await listWorkflows(client, await workspaceOf(client, call.flags['workspace']))
-    const documents = await Promise.all(rows.map(({ id }) => read(id)))
+    const documents = await Promise.all(
+      rows.map(async ({ id }) => ({ document: await read(id), tests: await readTests(client, id) })),
+    )
     const files = writeDocuments(out, documents)
     if (call.json) call.terminal.print(JSON.stringify(files))
     else call.terminal.say(`${files.length} written to ${out}.`)
@@ -109,11 +115,13 @@ const exportCommand: Command = {
   },
 }
 
-/** Writes one file per workflow, named after it. Leaves an identical file unchanged. */
-function writeDocuments(folder: string, documents: readonly Record<string, unknown>[]): string[] {
+type Exported = { document: Record<string, unknown>; tests: readonly WorkflowTest[] }
+
+/** Writes one file per workflow, named after it, and one with its tests beside it, if it has any. */
+function writeDocuments(folder: string, documents: readonly Exported[]): string[] {
   mkdirSync(folder, { recursive: true })
   const taken = new Set<string>()
-  return documents.map((document) => {
+  return documents.flatMap(({ document, tests }) => {
     const slug = String(document['name'])
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
@@ -122,7 +130,11 @@ function writeDocuments(folder: string, documents: readonly Record<string, unkno
     taken.add(name)
     const path = join(folder, `${name}.json`)
     writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
-    return path
+    const testPath = testFileOf(path)
+    // An old file would bring the tests back with the next push.
+    if (tests.length === 0 && !existsSync(testPath)) return [path]
+    writeFileSync(testPath, `${JSON.stringify({ workflow: `${name}.json`, tests }, null, 2)}\n`)
+    return [path, testPath]
   })
 }
 

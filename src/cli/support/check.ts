@@ -2,11 +2,13 @@ import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
 import { splitMocks } from '../../domain/workflow/mocks.ts'
+import { findValidationErrors } from '../../domain/workflow/shape.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import { TestFile } from '../../domain/workflow/workflow-test.ts'
 import { compilePlan } from '../../engine/compile/plan.ts'
 import { CommandError } from '../command.ts'
 import type { PushDocument } from './push.ts'
-import type { WorkflowFile } from './workflow-files.ts'
+import { readTestsBeside, testFileOf, type WorkflowFile } from './workflow-files.ts'
 
 /**
  * Checks documents like the service: always their shape, and their meaning when they will be deployed. Throws all
@@ -26,12 +28,22 @@ export function checkWorkflowFiles(
       problems.push(...reading.details.map(({ message }) => `${path}: ${message}`))
       continue
     }
-    documents.push({ path, document: reading.document, mocks })
+    documents.push({ path, document: reading.document, mocks, ...testsOf(path, problems) })
     if (deploy)
       problems.push(...errorsIn(reading.document, config).map((finding) => `${path}: ${findingText(finding)}`))
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'), 'Nothing was changed.')
   return documents
+}
+
+/** The tests in the file beside a document. */
+function testsOf(path: string, problems: string[]): Pick<PushDocument, 'tests'> {
+  const value = readTestsBeside(path)
+  if (value === undefined) return {}
+  const file = testFileOf(path)
+  const details = findValidationErrors(TestFile, value)
+  problems.push(...details.map(({ message }) => `${file}: ${message}`))
+  return details.length > 0 ? {} : { tests: (value as TestFile).tests }
 }
 
 function errorsIn(document: WorkflowDocument, config: Config): Finding[] {

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { messageOf } from '../../domain/errors.ts'
 import type { Mock } from '../../domain/workflow/mocks.ts'
 import { type Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type {
   DeployResponse,
   SavedWorkflow,
@@ -12,6 +13,7 @@ import { CommandError } from '../command.ts'
 import { type Client, pathOf } from './client.ts'
 import { entryPointLines } from './entry-points.ts'
 import { writePins } from './pins.ts'
+import { writeTests } from './tests/workflow-tests.ts'
 
 export type PushRequest = {
   client: Client
@@ -19,7 +21,12 @@ export type PushRequest = {
   documents: readonly PushDocument[]
   deploy: boolean
 }
-export type PushDocument = { path: string; document: WorkflowDocument; mocks: readonly Mock[] }
+export type PushDocument = {
+  path: string
+  document: WorkflowDocument
+  mocks: readonly Mock[]
+  tests?: readonly WorkflowTest[]
+}
 
 export type Pushed = {
   id: string
@@ -54,11 +61,12 @@ export async function push(request: PushRequest): Promise<Pushed[]> {
   const pushed: Pushed[] = []
   let at = ''
   try {
-    for (const { path, document, mocks, target } of steps) {
+    for (const { path, document, mocks, tests, target } of steps) {
       at = path
       const saved = await save(client, workspaceId, document, target, undo)
       pushed.push(saved)
       await writePins(client, saved.id, mocks, undo)
+      await writeTests(client, saved.id, tests, undo)
     }
     if (!deploy) return pushed
     for (const [index, one] of pushed.entries()) {

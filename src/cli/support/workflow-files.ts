@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { readJson } from '../../domain/text/json.ts'
@@ -7,7 +7,23 @@ import { CommandError } from '../command.ts'
 /** A workflow document from a file. `value` is any JSON. */
 export type WorkflowFile = { path: string; value: unknown }
 
-/** Reads documents from files, and from all `.json` files below folders. Throws with all problems at once. */
+/** The file with the tests of a workflow, beside the file of its document. */
+export function testFileOf(path: string): string {
+  return `${path.replace(/\.json$/, '')}${testSuffix}`
+}
+
+const testSuffix = '.test.json'
+
+/** The content of the test file beside a document; undefined when there is none. */
+export function readTestsBeside(path: string): unknown {
+  const file = testFileOf(path)
+  return existsSync(file) ? readWorkflowFile(file) : undefined
+}
+
+/**
+ * Reads documents from files, and from all `.json` files below folders, except those with tests. Throws with all
+ * problems at once.
+ */
 export function readWorkflowFiles(paths: readonly string[]): WorkflowFile[] {
   const problems: string[] = []
   const files: WorkflowFile[] = []
@@ -44,7 +60,7 @@ function expand(path: string, problems: string[]): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path]
     const found = readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.json'))
+      .filter((name) => name.endsWith('.json') && !name.endsWith(testSuffix))
       .map((name) => join(path, name))
       .filter((file) => statSync(file).isFile())
       .toSorted()

@@ -138,6 +138,17 @@ const rerun = {
   ...{ createdAt: startedAt, endedAt: null, statusUrl: `/api/workspaces/${workspaceId}/logs/rerun/${rerunId}` },
 }
 
+const test = {
+  name: 'Sunny',
+  input: { city: 'Faro' },
+  mocks: [
+    {
+      request: { method: 'GET', url: 'https://api.example.com/weather?city=Faro' },
+      response: { status: 200, data: { temperature: 21 } },
+    },
+  ],
+  expect: { success: true, output: { temperature: 21 } },
+}
 const pinned = { data: { temperature: 21 }, status: 200 }
 
 const credential = {
@@ -383,6 +394,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   replaceWorkflow: { request: document, responses: { 200: saved } },
   listPins: { responses: { 200: { data: [{ blockId: 'weather', output: pinned, updatedAt: savedAt }] } } },
   pinOutput: { request: { output: pinned }, responses: { 200: { blockId: 'weather', updatedAt: savedAt } } },
+  listTests: { responses: { 200: { workflow: 'Weather', tests: [test], revision: 3, updatedAt: savedAt } } },
+  replaceTests: { request: { tests: [test] }, responses: { 200: { revision: 3, updatedAt: savedAt } } },
   describeWorkflowEndpoint: {
     responses: {
       200: {

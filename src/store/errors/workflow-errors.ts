@@ -33,6 +33,15 @@ export function savedSince(expected: number, { revision, at, email }: LastSave):
   return new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
 }
 
+/** The same for the tests of a workflow. */
+export function testsSavedSince(expected: number, { revision, at, email }: LastSave): AppError {
+  const by = email === null ? '' : ` by ${email}`
+  const message =
+    `The tests of the workflow were saved${by} at ${new Date(at).toISOString()}, after revision ${expected}, which ` +
+    `this change is based on. Load revision ${revision} and repeat the change.`
+  return new AppError('CONFLICT', message, { details: [{ path: 'revision', message }] })
+}
+
 /** The caller may not know the owner of the address. */
 export function addressTaken({ kind, name }: Address): AppError {
   return new AppError('CONFLICT', takenMessages[kind](name))

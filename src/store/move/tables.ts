@@ -191,6 +191,10 @@ const tables = {
       content: 'bytes',
     },
   },
+  workflow_tests: {
+    key: ['workflow'],
+    columns: { workflow: 'integer', revision: 'integer', updated_at: 'integer', updated_by: 'text', content: 'text' },
+  },
   subscriptions: {
     key: ['number'],
     columns: {

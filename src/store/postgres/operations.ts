@@ -31,6 +31,7 @@ import * as sessions from './tables/sessions.ts'
 import * as subscriptions from './tables/subscriptions.ts'
 import * as users from './tables/users.ts'
 import { listFolders, pageWorkflows } from './tables/workflow-pages.ts'
+import * as workflowTests from './tables/workflow-tests.ts'
 import * as workflows from './tables/workflows.ts'
 import * as workspaces from './tables/workspaces.ts'
 import { measure } from './upkeep/measure.ts'
@@ -177,6 +178,9 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listPins: { kind: 'read', run: pins.listPins },
   setPin: { kind: 'change', run: pins.setPin },
   deletePin: { kind: 'change', run: pins.deletePin },
+
+  getTests: { kind: 'read', run: workflowTests.getTests },
+  setTests: { kind: 'change', run: workflowTests.setTests },
 
   findAddress: { kind: 'read', run: registrations.findAddress },
   listDueSchedules: { kind: 'read', run: registrations.listDueSchedules },

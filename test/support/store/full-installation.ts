@@ -93,6 +93,7 @@ async function fillWorkflows(store: Store, { userId, workspaceId, workflowId }: 
   await store.updateWorkflow(workflowId, { ...named('Main'), folder: 'a/b', description: strange }, at + 2)
   await store.keepDraft(workflowId, named('Draft'))
   await store.setPin(workflowId, { blockId: 'b', content: bytes(4), bytes: 12, at })
+  await store.setTests(workflowId, { content: JSON.stringify([{ name: strange }]), at, by: userId })
   const gone = await store.createWorkflow({ id: null, workspaceId, document: named('Gone'), by: userId, at })
   await store.deploy(gone.id, named('Gone'), at, userId)
   await store.deleteWorkflow(gone.id, at + 3)

@@ -80,6 +80,7 @@ async function dumpWorkflow(store: Store, workflowId: string): Promise<unknown> 
     draft: await store.getDocument(workflowId, -1),
     schedule: await store.getSchedule(workflowId),
     pins: await store.listPins(workflowId),
+    tests: await store.getTests(workflowId),
     subscriptions: await store.listSubscriptions(workflowId),
     deliveries,
     attempts: await Promise.all(deliveries.map((delivery) => store.listAttempts(delivery))),

@@ -76,7 +76,7 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         const facts = { ...wanted, name: wanted.name ?? nameOfCopy(document.name, taken) }
         const fresh = withFacts(freshCopy(await services.secrets.shown(document, workspaceId, true)), facts)
         const { document: copy } = await services.completeDocument(fresh, undefined, workspaceId)
-        const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now(), pinsOf: id }
+        const made = { id: null, workspaceId, document: copy, by: caller.userId, at: clock.now(), copyOf: id }
         const row = await store.createWorkflow(made)
         set.status = 201
         return namedOf(row.document, row.id, row.revision)
@@ -85,7 +85,8 @@ export function editorWorkflowRoutes(services: Services, door: Door) {
         name: 'duplicateWorkflow',
         summary: 'Copy a workflow',
         description:
-          'Copies the draft, with addresses of its own and without webhooks, and the pinned outputs. The copy is not deployed.',
+          'Copies the draft, with addresses of its own and without webhooks, and the pinned outputs and tests. The copy ' +
+          'is not deployed.',
         body: Copy,
         responses: { 201: Named },
         errors: [...inBody, 'NOT_FOUND', 'CONFLICT'],

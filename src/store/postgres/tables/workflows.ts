@@ -17,6 +17,7 @@ import { isDuplicate } from '../failures.ts'
 import { copyPins, deletePins } from './pins.ts'
 import { unregister } from './registrations.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
+import { copyTests } from './workflow-tests.ts'
 
 const selectWorkflows = `
   SELECT f.id, w.id AS "workspaceId", f.document, f.created_at AS "createdAt", f.updated_at AS "updatedAt",
@@ -27,7 +28,7 @@ const selectWorkflows = `
 
 export async function createWorkflow(
   sql: Sql,
-  { id, workspaceId, document, webhooks, by, at, pinsOf }: NewWorkflow,
+  { id, workspaceId, document, webhooks, by, at, copyOf }: NewWorkflow,
 ): Promise<WorkflowRow> {
   const wanted = id === null ? null : storable(id)
   const place = await sql.get<{ workspace: number; isFree: boolean }>(
@@ -52,7 +53,10 @@ export async function createWorkflow(
     ),
   )
   if (webhooks) await replaceSubscriptions(sql, given, webhooks, at)
-  if (pinsOf !== undefined) await copyPins(sql, pinsOf, given)
+  if (copyOf !== undefined) {
+    await copyPins(sql, copyOf, given)
+    await copyTests(sql, copyOf, given)
+  }
   return expectWorkflow(sql, given)
 }
 

@@ -18,6 +18,7 @@ import { copyPins, deletePins } from './pins.ts'
 import { unregister } from './registrations.ts'
 import { type SqlWorkflow, workflowOf } from './rows.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
+import { copyTests } from './workflow-tests.ts'
 
 const selectWorkflows = `
   SELECT f.id, w.id AS workspaceId, f.document, f.created_at AS createdAt, f.updated_at AS updatedAt,
@@ -28,7 +29,7 @@ const selectWorkflows = `
 
 export function createWorkflow(
   sql: Sql,
-  { id, workspaceId, document, webhooks, by, at, pinsOf }: NewWorkflow,
+  { id, workspaceId, document, webhooks, by, at, copyOf }: NewWorkflow,
 ): WorkflowRow {
   const workspace = sql.get<{ number: number }>('SELECT number FROM workspaces WHERE id = ?', workspaceId)
   if (!workspace) throw workspaceNotFound(workspaceId)
@@ -49,7 +50,10 @@ export function createWorkflow(
     ),
   )
   if (webhooks) replaceSubscriptions(sql, given, webhooks, at)
-  if (pinsOf !== undefined) copyPins(sql, pinsOf, given)
+  if (copyOf !== undefined) {
+    copyPins(sql, copyOf, given)
+    copyTests(sql, copyOf, given)
+  }
   return expectWorkflow(sql, given)
 }
 

@@ -25,6 +25,7 @@ import * as sessions from '../tables/sessions.ts'
 import * as subscriptions from '../tables/subscriptions.ts'
 import * as users from '../tables/users.ts'
 import { listFolders, pageWorkflows } from '../tables/workflow-pages.ts'
+import * as workflowTests from '../tables/workflow-tests.ts'
 import * as workflows from '../tables/workflows.ts'
 import * as workspaces from '../tables/workspaces.ts'
 import { readDiskStats } from '../upkeep/disk-stats.ts'
@@ -176,6 +177,9 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listPins: { writes: false, run: pins.listPins },
   setPin: { writes: true, run: pins.setPin },
   deletePin: { writes: true, run: pins.deletePin },
+
+  getTests: { writes: false, run: workflowTests.getTests },
+  setTests: { writes: true, run: workflowTests.setTests },
 
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },

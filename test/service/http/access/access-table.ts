@@ -105,6 +105,9 @@ export const accessTable: readonly AccessRow[] = [
   // 404: nothing is pinned to this block.
   row('DELETE /api/workflows/:id/pins/:blockId', `${workflow}/pins/nothing`, 'write', 404),
 
+  row('GET /api/workflows/:id/tests', `${workflow}/tests`, 'read', 200),
+  row('PUT /api/workflows/:id/tests', `${workflow}/tests`, 'write', 200, '{"tests":[]}'),
+
   row('POST /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 200),
   row('DELETE /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 204),
   row('GET /api/workflows/:id/status', `${workflow}/status`, 'read', 200),

@@ -30,6 +30,7 @@ import { sealedValueContract } from './sealed-value-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { subscriptionContract } from './subscription-contract.ts'
 import { workflowPageContract } from './workflow-page-contract.ts'
+import { workflowTestContract } from './workflow-test-contract.ts'
 
 export type OpenStore = (directory: string) => Promise<Store>
 
@@ -371,6 +372,7 @@ export function storeContract(name: string, open: OpenStore): void {
     dashboardContract(() => ({ store, home }))
     jobContract(() => ({ store, home }))
     pinContract(() => ({ store, home }))
+    workflowTestContract(() => ({ store, home }))
     sealedDocumentContract(() => ({ store, home }))
     sealedValueContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))

@@ -53,7 +53,7 @@ export function pinContract(here: () => { store: Store; home: Installed }): void
       const { store, home } = here()
       const id = await create(['a'])
       await store.setPin(id, pin('a', 1))
-      const made = { id: null, workspaceId: home.workspaceId, document: workflow(['a'], 'Copy'), at: 2, pinsOf: id }
+      const made = { id: null, workspaceId: home.workspaceId, document: workflow(['a'], 'Copy'), at: 2, copyOf: id }
       const copy = (await store.createWorkflow(made)).id
       await store.deleteWorkflow(id, 3)
       expect([await listed(id), await listed(copy)]).toEqual([[], [['a', 1]]])

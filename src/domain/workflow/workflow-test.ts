@@ -1,0 +1,47 @@
+import { type Static, Type as t } from '@sinclair/typebox'
+import { oneOf } from '../one-of.ts'
+import { recordOf } from '../record-of.ts'
+import { startKinds } from './workflow.ts'
+
+const closed = { additionalProperties: false }
+const Mock = t.Object(
+  {
+    block: t.Optional(t.String()),
+    request: t.Optional(t.Object({ method: t.Optional(t.String()), url: t.Optional(t.String()) }, closed)),
+    response: t.Optional(
+      t.Object(
+        { status: t.Integer(), headers: t.Optional(recordOf(t.String())), data: t.Optional(t.Unknown()) },
+        closed,
+      ),
+    ),
+    output: t.Optional(recordOf(t.Unknown())),
+  },
+  closed,
+)
+const Call = t.Object({ method: t.String(), url: t.String(), body: t.Optional(t.Unknown()) }, closed)
+export const WorkflowTest = t.Object(
+  {
+    name: t.String({ minLength: 1, maxLength: 200 }),
+    input: t.Optional(t.Unknown()),
+    trigger: t.Optional(oneOf(startKinds)),
+    now: t.Optional(t.String()),
+    seed: t.Optional(t.Integer()),
+    mocks: t.Optional(t.Array(Mock)),
+    expect: t.Object(
+      {
+        success: t.Optional(t.Boolean()),
+        output: t.Optional(t.Unknown()),
+        path: t.Optional(t.Array(t.String())),
+        calls: t.Optional(t.Array(Call)),
+        costBelow: t.Optional(t.Number()),
+      },
+      closed,
+    ),
+  },
+  closed,
+)
+export type WorkflowTest = Static<typeof WorkflowTest>
+export const testsMax = 500
+export const testsBytesMax = 4_194_304
+export const TestFile = t.Object({ workflow: t.Optional(t.String()), tests: t.Array(WorkflowTest) })
+export type TestFile = Static<typeof TestFile>
