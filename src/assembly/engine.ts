@@ -14,7 +14,6 @@ import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
 import { Runner } from '../engine/run/runner.ts'
 import type { RunnerOptions } from '../engine/run/runner-options.ts'
-import { WorkflowTests } from '../engine/tests/workflow-tests.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
@@ -31,6 +30,7 @@ import { operationCallsOf } from './operation-calls.ts'
 import { assemblePauses } from './pauses.ts'
 import { assembleStartLimits } from './start-limits.ts'
 import { stopAll } from './stop-all.ts'
+import { assembleWorkflowTests } from './workflow-tests.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */
 export type Engine = ReturnType<typeof assembleEngine>
@@ -113,13 +113,7 @@ export function assembleEngine({
     inSlices: base.slices.run,
     now: () => clock.now(),
   })
-  const tests = new WorkflowTests({
-    get: (workflowId) => store.getTests(workflowId),
-    set: (workflowId, saved) => store.setTests(workflowId, saved),
-    secretsOf: async (workspaceId) => (await environments.of(workspaceId)).redactor,
-    inSlices: base.slices.run,
-    now: () => clock.now(),
-  })
+  const tests = assembleWorkflowTests({ ...base, accounts, deployments, secrets, capabilities: runCapabilities })
   const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })
   const limited = assembleStartLimits({ ...base, deployments, runner, jobs: () => jobs })
   const jobs: Jobs = new Jobs({

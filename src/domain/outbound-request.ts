@@ -46,6 +46,8 @@ export type OutboundRequest = {
   redactor?: Redactor | undefined
   /** The workspace that sends the request. Workspaces share the slots for requests in flight. */
   workspaceId?: string
+  /** The block that sends it. */
+  blockName?: string
   /** How often such requests may be sent. The wait for the request's turn does not count towards `timeoutMs`. */
   pace?: Pace
   /** The request goes out at once. For those that requests with a slot wait for. */

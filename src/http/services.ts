@@ -105,7 +105,7 @@ export type Services = DocumentServices & {
   peers: Peers
   /** Outputs that manual runs of drafts use instead of running blocks. */
   pins: Pick<Pins, 'of' | 'shown' | 'set' | 'delete'>
-  tests: Pick<WorkflowTests, 'of' | 'save'>
+  tests: Pick<WorkflowTests, 'of' | 'save' | 'run' | 'addFromRun'>
   /** People who wait for a test request at a webhook trigger of a draft. */
   listeners: TestListeners<TakenRequest>
   reruns: Pick<Reruns, 'start' | 'find' | 'findRunning' | 'cancel'>

@@ -18,7 +18,7 @@ const Mock = t.Object(
   },
   closed,
 )
-const Call = t.Object({ method: t.String(), url: t.String(), body: t.Optional(t.Unknown()) }, closed)
+export const TestCall = t.Object({ method: t.String(), url: t.String(), body: t.Optional(t.Unknown()) }, closed)
 export const WorkflowTest = t.Object(
   {
     name: t.String({ minLength: 1, maxLength: 200 }),
@@ -26,13 +26,13 @@ export const WorkflowTest = t.Object(
     trigger: t.Optional(oneOf(startKinds)),
     now: t.Optional(t.String()),
     seed: t.Optional(t.Integer()),
-    mocks: t.Optional(t.Array(Mock)),
+    mocks: t.Optional(t.Array(Mock, { maxItems: 1_000 })),
     expect: t.Object(
       {
         success: t.Optional(t.Boolean()),
         output: t.Optional(t.Unknown()),
         path: t.Optional(t.Array(t.String())),
-        calls: t.Optional(t.Array(Call)),
+        calls: t.Optional(t.Array(TestCall)),
         costBelow: t.Optional(t.Number()),
       },
       closed,
@@ -41,6 +41,7 @@ export const WorkflowTest = t.Object(
   closed,
 )
 export type WorkflowTest = Static<typeof WorkflowTest>
+export type TestCall = Static<typeof TestCall>
 export const testsMax = 500
 export const testsBytesMax = 4_194_304
 export const TestFile = t.Object({ workflow: t.Optional(t.String()), tests: t.Array(WorkflowTest) })

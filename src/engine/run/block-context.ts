@@ -92,14 +92,17 @@ export class BlockContextImpl implements PartContext {
   }
 
   get fetch(): OutboundFetch {
-    const { run } = this.#execution
+    const { run, node } = this.#execution
     const { redactor } = run.environment
     const { workspaceId } = run.facts
     return async (request) => {
       const reading = new RunHeldMemory(run)
       try {
         const headers = withTrace(request.headers, run, this.#span)
-        return await run.capabilities.fetch({ ...request, headers, redactor, workspaceId, memory: reading })
+        return await run.capabilities.fetch({
+          ...{ ...request, headers, redactor, workspaceId, memory: reading },
+          blockName: node.name,
+        })
       } finally {
         reading.end()
       }

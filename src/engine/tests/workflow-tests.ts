@@ -1,29 +1,50 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Redactor } from '../../domain/redaction/redactor.ts'
+import { FairShare } from '../../domain/fair-share.ts'
 import type { InSlices } from '../../domain/slices.ts'
+import { common } from '../../domain/workflow/test-comparison.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { type CompileTests, runSuite, type TestResult } from './suite.ts'
+import { type RecordedRun, testFromRun } from './test-from-run.ts'
+import type { TestRunner } from './test-runner.ts'
 
 export type WorkflowTestsOptions = {
   get(workflowId: string): Promise<{ content: string; revision: number; updatedAt: number } | undefined>
   set(workflowId: string, tests: { content: string; at: number } & Save): Promise<number>
-  /** The secrets of a workspace. */
-  secretsOf(workspaceId: string): Promise<Redactor | undefined>
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+  compile: CompileTests
+  /** A run of the workflow, as the log keeps it. */
+  recordedRun(workflowId: string, executionId: string): Promise<RecordedRun | undefined>
+  runner: TestRunner
   inSlices: InSlices
-  now(): number
+  clock: Clock
+  shareFactor: number
 }
 
 export type SavedTests = { tests: WorkflowTest[]; revision: number; updatedAt?: number }
+export type TestReport = { passed: number; failed: number; durationMs: number; results: TestResult[]; revision: number }
 
 type Save = { by: string; ifRevision?: number | undefined }
 type Draft = { id: string; workspaceId: string; document: WorkflowDocument }
+type RunWish = {
+  /** The tests to run; undefined for all. */
+  names: readonly string[] | undefined
+  /** Set if the expectations are to be replaced by what happened, or the names of stale tests by those proposed. */
+  update: { by: string } | undefined
+  signal: AbortSignal
+}
 
 /** The tests of workflows on the service. */
 export class WorkflowTests {
   readonly #options: WorkflowTestsOptions
+  /** Tests that run, by workspace. */
+  readonly #places: FairShare
 
   constructor(options: WorkflowTestsOptions) {
     this.#options = options
+    this.#places = new FairShare({ total: suitesMax, factor: options.shareFactor })
   }
 
   async of(workflowId: string): Promise<SavedTests> {
@@ -39,18 +60,114 @@ export class WorkflowTests {
    */
   async save({ id, workspaceId }: Draft, tests: readonly WorkflowTest[], save: Save) {
     assertNames(tests)
-    const { secretsOf, set, now } = this.#options
-    const secrets = await secretsOf(workspaceId)
+    const { environmentOf, set, clock, inSlices } = this.#options
+    const { redactor } = await environmentOf(workspaceId)
     const text = JSON.stringify(tests)
-    const content = secrets ? await this.#options.inSlices(secrets.redactInSlices(text)) : text
+    const content = redactor ? await inSlices(redactor.redactInSlices(text)) : text
     const bytes = Buffer.byteLength(content)
     if (bytes > testsBytesMax) {
       const message = `The tests of a workflow may have at most ${testsBytesMax} bytes as JSON. These have ${bytes}.`
       throw new AppError('PAYLOAD_TOO_LARGE', message)
     }
-    const updatedAt = now()
+    const updatedAt = clock.now()
     return { revision: await set(id, { content, at: updatedAt, ...save }), updatedAt }
   }
+
+  /** Throws NOT_FOUND for an unknown name, INVALID_INPUT for a draft that cannot run, OVERLOADED when too many run. */
+  async run(draft: Draft, { names, update, signal }: RunWish): Promise<TestReport> {
+    const { clock } = this.#options
+    const saved = await this.of(draft.id)
+    const chosen = names ? named(saved.tests, names) : saved.tests
+    const since = clock.monotonic()
+    const ran = await this.#inPlace(draft.workspaceId, () => this.#suite(draft, chosen, signal))
+    let { revision } = saved
+    if (update) {
+      const next = new Map(ran.map(({ test, next }) => [test, next ?? test]))
+      const tests = saved.tests.map((test) => next.get(test) ?? test)
+      const save = { by: update.by, ifRevision: revision }
+      if (tests.some((test, index) => test !== saved.tests[index])) {
+        revision = (await this.save(draft, tests, save)).revision
+      }
+    }
+    const results = ran.map(({ result }) => result)
+    const passed = results.filter(({ status }) => status === 'passed').length
+    const durationMs = clock.monotonic() - since
+    return { passed, failed: results.length - passed, durationMs, results, revision }
+  }
+
+  /**
+   * Adds a test of a run. It runs once: values that the draft gives differently each time are expected to have the same
+   * type only. Throws NOT_FOUND for an unknown run, CONFLICT for one of which the log keeps too little.
+   */
+  async addFromRun(
+    draft: Draft,
+    { executionId, name }: { executionId: string; name?: string | undefined },
+    by: string,
+  ) {
+    const run = await this.#options.recordedRun(draft.id, executionId)
+    if (!run) throw new AppError('NOT_FOUND', `The workflow has no run ${executionId} in the log.`)
+    const { tests, revision: ifRevision } = await this.of(draft.id)
+    const made = testFromRun(
+      run,
+      freeName(name ?? `Run of ${new Date(run.startedAt).toISOString().slice(0, 16)}`, tests),
+    )
+    const test = await this.#settled(draft, made)
+    const { revision } = await this.save(draft, [...tests, test], { by, ifRevision })
+    return { name: test.name, revision, test }
+  }
+
+  async #settled(draft: Draft, test: WorkflowTest): Promise<WorkflowTest> {
+    const signal = new AbortController().signal
+    const [ran] = await this.#inPlace(draft.workspaceId, () => this.#suite(draft, [test], signal)).catch((error) => {
+      if (error instanceof AppError && error.code === 'INVALID_INPUT') return []
+      throw error
+    })
+    if (!ran?.observed) return test
+    const { output, calls } = ran.observed
+    const { expect } = test
+    const isSame = 'output' in expect
+    return {
+      ...test,
+      expect: { ...expect, ...(isSame && { output: common(expect.output, output) }), calls: [...calls] },
+    }
+  }
+
+  async #inPlace<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
+    if (!this.#places.hasRoom(workspaceId)) {
+      throw new AppError('OVERLOADED', 'Too many tests are running. Try again in a moment.', { retryAfterS: 5 })
+    }
+    this.#places.take(workspaceId)
+    try {
+      return await work()
+    } finally {
+      this.#places.release(workspaceId)
+    }
+  }
+
+  #suite(draft: Draft, tests: readonly WorkflowTest[], signal: AbortSignal) {
+    const { runner, compile, clock, environmentOf } = this.#options
+    return runSuite({ draft, tests, signal, runner, compile, clock, environmentOf })
+  }
+}
+
+/** Requests that run tests at the same time. */
+const suitesMax = 4
+
+function named(tests: readonly WorkflowTest[], names: readonly string[]): WorkflowTest[] {
+  const byName = new Map(tests.map((test) => [test.name, test]))
+  return [...new Set(names)].map((name) => {
+    const test = byName.get(name)
+    if (test) return test
+    throw new AppError('NOT_FOUND', `The workflow has no test "${name}". Somebody may have renamed or deleted it.`)
+  })
+}
+
+/** The name, with a number if another test has it. */
+function freeName(wanted: string, tests: readonly WorkflowTest[]): string {
+  const taken = new Set(tests.map(({ name }) => name))
+  let name = wanted
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted} (${number})`
+  return name
 }
 
 function assertNames(tests: readonly WorkflowTest[]): void {

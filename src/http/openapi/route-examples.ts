@@ -396,6 +396,34 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   pinOutput: { request: { output: pinned }, responses: { 200: { blockId: 'weather', updatedAt: savedAt } } },
   listTests: { responses: { 200: { workflow: 'Weather', tests: [test], revision: 3, updatedAt: savedAt } } },
   replaceTests: { request: { tests: [test] }, responses: { 200: { revision: 3, updatedAt: savedAt } } },
+  runTests: {
+    request: { names: ['Sunny'] },
+    responses: {
+      200: {
+        passed: 0,
+        failed: 1,
+        durationMs: 4.2,
+        results: [
+          {
+            name: 'Sunny',
+            status: 'failed',
+            durationMs: 3.9,
+            differences: [
+              {
+                path: 'output.temperature',
+                message: 'output.temperature is 19 and not 21.',
+                expect: 21,
+                actual: 19,
+              },
+            ],
+            renames: null,
+          },
+        ],
+        revision: 3,
+      },
+    },
+  },
+  addTestFromRun: { request: { executionId, name: 'Sunny' }, responses: { 201: { name: 'Sunny', revision: 4, test } } },
   describeWorkflowEndpoint: {
     responses: {
       200: {

@@ -1,13 +1,22 @@
 import { Elysia } from 'elysia'
 import { testsBytesMax, testsMax } from '../../domain/workflow/workflow-test.ts'
+import type { TestResult } from '../../engine/tests/suite.ts'
 import { findWorkflow } from '../access/auth.ts'
 import type { Door } from '../access/door.ts'
 import { route } from '../openapi/route.ts'
-import { readShape } from '../requests/body.ts'
+import { readOptionalShape, readShape } from '../requests/body.ts'
 import { withBytesMax } from '../requests/body-limits.ts'
 import { etagOf, revisionIn } from '../requests/revision.ts'
 import { isoTime } from '../responses/schema-parts.ts'
-import { NewTests, SavedTests, TestsResponse } from '../responses/tests/test-schemas.ts'
+import {
+  MadeTest,
+  NewTests,
+  SavedTests,
+  TestFromRun,
+  TestReport,
+  TestRunRequest,
+  TestsResponse,
+} from '../responses/tests/test-schemas.ts'
 import type { Services } from '../services.ts'
 
 const inBody = ['INVALID_JSON', 'INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'NOT_FOUND'] as const
@@ -62,4 +71,59 @@ export function workflowTestRoutes(services: Services, door: Door) {
         errors: [...inBody, 'INVALID_PARAMETERS', 'CONFLICT'],
       }),
     )
+    .post(
+      '/run',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.requireKeyOrSession(request, set)
+        door.note(request, { workflowId: id })
+        const workflow = await findWorkflow(services, key, id, 'execute')
+        const { names, update = false } = await readOptionalShape(request, TestRunRequest, settings.body)
+        const wish = { names, update: update ? { by: key.userId } : undefined, signal: request.signal }
+        const report = await tests.run(workflow, wish)
+        return { ...report, results: report.results.map(resultOf) }
+      },
+      route({
+        name: 'runTests',
+        summary: 'Run tests against the draft',
+        description:
+          'Runs the draft with the input, the clock and the answers of each test. No request leaves the service, and the ' +
+          'log and the usage do not change. A request that no mock answers fails its test.',
+        tag: 'Workflows',
+        body: TestRunRequest,
+        responses: { 200: TestReport },
+        errors: [...inBody, 'CONFLICT', 'OVERLOADED'],
+      }),
+    )
+    .post(
+      '/from-run',
+      async ({ request, set, params: { id } }) => {
+        const key = await door.requireKeyOrSession(request, set)
+        door.note(request, { workflowId: id })
+        const workflow = await findWorkflow(services, key, id, 'write')
+        const sent = await readShape(request, TestFromRun, settings.body)
+        const made = await tests.addFromRun(workflow, sent, key.userId)
+        set.status = 201
+        return made
+      },
+      route({
+        name: 'addTestFromRun',
+        summary: 'Make a test from a run',
+        description:
+          'Adds a test with the input of a run in the log, the answers to its requests, and what it did as the expectation.',
+        tag: 'Workflows',
+        body: TestFromRun,
+        responses: { 201: MadeTest },
+        errors: [...inBody, 'CONFLICT'],
+      }),
+    )
+}
+
+/** `expected` would be a keyword of our schemas. */
+function resultOf({ differences, ...result }: TestResult) {
+  return {
+    ...result,
+    differences: differences.map(({ expected, ...rest }) => {
+      return { ...rest, ...(expected === undefined ? {} : { expect: expected }) }
+    }),
+  }
 }

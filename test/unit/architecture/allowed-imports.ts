@@ -85,6 +85,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     jobs: ['run', 'limits'],
     limits: ['type:compile', 'type:run'],
     manual: ['run', 'type:compile'],
+    tests: ['run', 'manual', 'type:compile'],
   },
   'src/http': {
     requests: [],

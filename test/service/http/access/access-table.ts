@@ -107,6 +107,9 @@ export const accessTable: readonly AccessRow[] = [
 
   row('GET /api/workflows/:id/tests', `${workflow}/tests`, 'read', 200),
   row('PUT /api/workflows/:id/tests', `${workflow}/tests`, 'write', 200, '{"tests":[]}'),
+  row('POST /api/workflows/:id/tests/run', `${workflow}/tests/run`, 'execute', 200, '{}'),
+  // 404: the log has no such run.
+  row('POST /api/workflows/:id/tests/from-run', `${workflow}/tests/from-run`, 'write', 404, '{"executionId":"none"}'),
 
   row('POST /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 200),
   row('DELETE /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 204),

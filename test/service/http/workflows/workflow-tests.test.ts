@@ -99,3 +99,184 @@ describe('the tests of a workflow', () => {
     expect((await get(id)).json.tests).toEqual([greets('Ada')])
   })
 })
+
+describe('a test', () => {
+  const run = async (id: string, body: unknown = {}) => {
+    const { status, json } = await world.executions.call(`/api/workflows/${id}/tests/run`, { body })
+    expect([status, json.error]).toEqual([200, undefined])
+    return json
+  }
+  const logged = async () => {
+    const { workspaceId } = world.executions
+    return (await world.executions.call(`/api/v1/logs?workspaceId=${workspaceId}`)).json.data.length
+  }
+
+  test('passes or fails with what differs, and leaves no entry in the log', async () => {
+    const id = await deploy(greeting())
+    await put(id, { tests: [greets('Ada'), greets('Grace', 'Good day, Grace')] })
+    const before = await logged()
+    const report = await run(id)
+    expect(report).toMatchObject({ passed: 1, failed: 1, revision: 1 })
+    expect(report.results).toEqual([
+      { name: 'Greets Ada', status: 'passed', durationMs: expect.any(Number), differences: [], renames: null },
+      {
+        ...{ name: 'Greets Grace', status: 'failed', durationMs: expect.any(Number), renames: null },
+        differences: [
+          {
+            path: 'output.said',
+            message: 'output.said is not as expected.',
+            expect: 'Good day, Grace',
+            actual: 'Hello, Grace',
+          },
+        ],
+      },
+    ])
+    expect(await logged()).toBe(before)
+    expect((await run(id, { names: ['Greets Ada'] })).results).toHaveLength(1)
+    const unknown = await world.executions.call(`/api/workflows/${id}/tests/run`, { body: { names: ['None'] } })
+    expect([unknown.status, unknown.json.error]).toEqual([404, expect.stringContaining('no test "None"')])
+  })
+
+  test('sends no request: mocks answer, and a request without one fails the test', async () => {
+    const requests: string[] = []
+    using server = Bun.serve({
+      port: 0,
+      fetch(request) {
+        requests.push(request.url)
+        return Response.json({ rate: 2 })
+      },
+    })
+    const url = `http://127.0.0.1:${server.port}/rates?of=EUR`
+    const id = await deploy(
+      document({
+        blocks: [
+          block('start', 'api_trigger', { inputFormat: [{ name: 'amount', type: 'number' }] }),
+          block('rates', 'api', { url, headers: [{ key: 'Authorization', value: 'Bearer {{TOKEN}}' }] }),
+          block('sum', 'function', { code: 'return <rates.data.rate> * <start.amount>' }),
+        ],
+        edges: ['start > rates', 'rates > sum'],
+      }),
+    )
+    const made = {
+      name: 'Converts',
+      input: { amount: 21 },
+      mocks: [{ request: { method: 'GET', url }, response: { status: 200, data: { rate: 3 } } }],
+      expect: { output: { result: 63 }, path: ['start', 'rates', 'sum'], calls: [{ method: 'GET', url }] },
+    }
+    await put(id, { tests: [made, { ...made, name: 'Without mocks', mocks: [] }] })
+    const { results } = await run(id)
+    expect(results[0]).toMatchObject({ status: 'passed', differences: [] })
+    expect(results[1]).toMatchObject({ status: 'failed' })
+    expect(results[1].differences[0]).toEqual({
+      path: 'calls',
+      message: `No mock answers this request: GET ${url}`,
+    })
+    expect(requests).toEqual([])
+  })
+
+  test('has a fixed time and fixed random numbers, and waits take no time', async () => {
+    const id = await deploy(
+      document({
+        blocks: [
+          block('start', 'api_trigger'),
+          block('pause', 'wait', { for: '3 days' }),
+          block('draw', 'function', { code: 'return [Date.now(), new Date().toISOString(), Math.random()]' }),
+        ],
+        edges: ['start > pause', 'pause > draw'],
+      }),
+    )
+    const now = '2027-03-04T05:06:07.000Z'
+    await put(id, { tests: [{ name: 'Fixed', now, seed: 7, expect: { output: { result: [] } } }] })
+    const first = await run(id)
+    const second = await run(id)
+    const actualOf = (report: typeof first) => report.results[0].differences
+    expect(actualOf(first)).toEqual(actualOf(second))
+    expect(actualOf(first)[0].actual).toEqual([Date.parse(now), now, expect.any(Number)])
+    expect(first.results[0].durationMs).toBeLessThan(5_000)
+  })
+
+  test('is updated with what happened; matchers that fit stay', async () => {
+    const id = await deploy(greeting())
+    const expected = { output: { said: 'Old' }, path: ['start'] }
+    await put(id, { tests: [{ ...greets('Ada'), expect: expected }, greets('Grace')] })
+    expect(await run(id, { names: ['Greets Ada'], update: true })).toMatchObject({ failed: 1, revision: 2 })
+    expect((await get(id)).json.tests).toEqual([
+      { ...greets('Ada'), expect: { output: { said: 'Hello, Ada' }, path: ['start', 'say'] } },
+      greets('Grace'),
+    ])
+    expect(await run(id)).toMatchObject({ passed: 2, failed: 0 })
+    const matchers = [{ $match: '^Hello, [A-Z]' }, { $any: 'string' }]
+    await put(id, {
+      tests: matchers.map((said, index) => ({ ...greets('Ada'), name: `${index}`, expect: { output: { said } } })),
+    })
+    expect(await run(id, { update: true })).toMatchObject({ passed: 2 })
+    const other = [{ $match: '^Bye' }, { $match: '(' }, { $any: 'number' }]
+    await put(id, {
+      tests: other.map((said, index) => ({ ...greets('Ada'), name: `${index}`, expect: { output: { said } } })),
+    })
+    expect(await run(id)).toMatchObject({ passed: 0, failed: 3 })
+  })
+
+  test('that names a renamed block is stale, and an update takes over the new name only', async () => {
+    const id = await deploy(greeting())
+    await put(id, { tests: [{ ...greets('Ada'), expect: { output: { said: 'Bye' }, path: ['start', 'say hello'] } }] })
+    const { results } = await run(id)
+    expect(results).toMatchObject([{ status: 'stale', renames: { 'say hello': 'say' } }])
+    await run(id, { update: true })
+    expect((await get(id)).json.tests[0].expect).toEqual({ output: { said: 'Bye' }, path: ['start', 'say'] })
+  })
+
+  test('is made from a run of the log, passes, and expects only the type of values that vary', async () => {
+    using server = Bun.serve({ port: 0, fetch: () => Response.json({ rate: 2 }) })
+    const workflow = document({
+      blocks: [
+        block('start', 'api_trigger', { inputFormat: [{ name: 'amount', type: 'number' }] }),
+        block('rates', 'api', { url: `http://127.0.0.1:${server.port}/rates` }),
+        block('sum', 'function', {
+          code: 'return { sum: <rates.data.rate> * <start.amount>, id: Math.random().toString(36) }',
+        }),
+      ],
+      edges: ['start > rates', 'rates > sum'],
+    })
+    const { workflowId, executionId } = await world.run(workflow, { input: { amount: 4 } })
+    await world.entryOf(executionId)
+    const from = (body: unknown) => world.executions.call(`/api/workflows/${workflowId}/tests/from-run`, { body })
+    const made = await from({ executionId })
+    expect([made.status, made.json.error]).toEqual([201, undefined])
+    expect(made.json.test).toMatchObject({
+      input: { amount: 4 },
+      trigger: 'api',
+      mocks: [{ block: 'rates', response: { status: 200, data: { rate: 2 } } }],
+      expect: {
+        success: true,
+        output: { result: { sum: 8, id: { $any: 'string' } } },
+        path: ['start', 'rates', 'sum'],
+        calls: [{ method: 'GET', url: `http://127.0.0.1:${server.port}/rates` }],
+      },
+    })
+    server.stop(true)
+    expect(await run(workflowId)).toMatchObject({ passed: 1, failed: 0 })
+    expect((await from({ executionId })).json.name).toBe(`${made.json.name} (2)`)
+    expect((await from({ executionId: 'none' })).status).toBe(404)
+  })
+
+  test('takes little time: two hundred with user code run within seconds', async () => {
+    const id = await deploy(
+      document({
+        blocks: [
+          block('start', 'api_trigger', { inputFormat: [{ name: 'who', type: 'string' }] }),
+          block('say', 'function', { code: 'return `Hello, ${<start.who>}`' }),
+        ],
+        edges: ['start > say'],
+      }),
+    )
+    const tests = Array.from({ length: 200 }, (_, index) => ({
+      ...{ name: `Test ${index}`, input: { who: `${index}` } },
+      expect: { output: { result: `Hello, ${index}` } },
+    }))
+    await put(id, { tests })
+    const report = await run(id)
+    expect(report).toMatchObject({ passed: 200, failed: 0 })
+    expect(report.durationMs).toBeLessThan(10_000)
+  })
+})

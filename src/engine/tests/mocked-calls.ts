@@ -1,0 +1,102 @@
+import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
+import type { CallModel } from '../../domain/run/model-call.ts'
+import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+
+type Mock = NonNullable<WorkflowTest['mocks']>[number]
+
+/**
+ * Answers the requests of one test from its mocks. Nothing leaves the process. Mocks of the same request answer in
+ * their order, and the last one again and again. A request without a mock is refused and remembered.
+ */
+export class MockedCalls {
+  readonly #mocks: { mock: Mock; uses: number }[]
+  /** In the order in which they were made. */
+  readonly made: TestCall[] = []
+  readonly missing = new Set<string>()
+
+  constructor(mocks: readonly Mock[]) {
+    this.#mocks = mocks.filter(({ response }) => response !== undefined).map((mock) => ({ mock, uses: 0 }))
+  }
+
+  readonly fetch: OutboundFetch = async (request) => {
+    const { method, url } = request
+    const body = await bodyOf(request)
+    this.#note({ method, url, ...(body === undefined ? {} : { body }) })
+    const response = this.#answer(method, url, request.blockName)
+    if (!response) return { ok: false, code: 'INVALID_REQUEST', message: missingText(method, url) }
+    const { status, headers = {}, data } = response
+    const isText = typeof data === 'string'
+    const type = isText ? 'text/plain;charset=utf-8' : 'application/json'
+    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+    const text = data === undefined ? '' : isText ? data : JSON.stringify(data)
+    return {
+      ok: true,
+      response: { status, url, headers: { 'content-type': type, ...named }, body: new TextEncoder().encode(text) },
+    }
+  }
+
+  /** A call of a model is a request with the method `MODEL` and the address `provider/model`. */
+  readonly model: CallModel = async ({ provider, model }) => {
+    const url = `${provider}/${model}`
+    this.#note({ method: 'MODEL', url })
+    const response = this.#answer('MODEL', url, undefined)
+    if (response) {
+      const text = typeof response.data === 'string' ? response.data : JSON.stringify(response.data ?? '')
+      const answer = { text, toolCalls: [], finish: 'stop' }
+      return { ok: true, response: answer, tokens: undefined, firstTokenMs: null }
+    }
+    const failure = { code: 'INVALID_REQUEST', message: missingText('MODEL', url), mayPass: false }
+    return { ok: false, failure, tokens: undefined, firstTokenMs: null }
+  }
+
+  #note(call: TestCall): void {
+    if (this.made.length < callsMax) this.made.push(call)
+  }
+
+  #answer(method: string, url: string, blockName: string | undefined): Mock['response'] {
+    const fitting = this.#mocks.filter(({ mock: { block, request } }) => {
+      if (block !== undefined && blockName !== undefined && block !== blockName) return false
+      if (block === undefined && request === undefined) return false
+      if (request?.method !== undefined && request.method.toUpperCase() !== method.toUpperCase()) return false
+      return request?.url === undefined || plain(request.url) === plain(url)
+    })
+    const chosen = fitting.find(({ uses }) => uses === 0) ?? fitting.at(-1)
+    if (!chosen) {
+      this.missing.add(`${method} ${url}`.slice(0, 500))
+      return undefined
+    }
+    chosen.uses += 1
+    return chosen.mock.response
+  }
+}
+
+const callsMax = 1_000
+
+/** A credential of a test: it covers every address and adds nothing. */
+export function mockedCredential(name: string): RequestAuthorization {
+  return { name, fields: {}, covers: () => true, authorize: () => undefined }
+}
+
+function missingText(method: string, url: string): string {
+  return `No mock of the test answers ${method} ${url}.`
+}
+
+/** Addresses are the same, whether or not a part is percent-encoded. */
+function plain(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
+
+/** The body as JSON data or text; undefined for files and forms with files. */
+async function bodyOf({ body }: OutboundRequest): Promise<unknown> {
+  if (body === undefined || body instanceof FormData || body instanceof Blob) return undefined
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

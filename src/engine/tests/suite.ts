@@ -1,0 +1,135 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Difference } from '../../domain/workflow/test-comparison.ts'
+import type { Finding, StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
+import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import type { Plan } from '../compile/plan.ts'
+import { renamed, staleNames } from './stale-names.ts'
+import { type Observed, type TestRunner, updated } from './test-runner.ts'
+
+/** Compiles the part of a draft that a trigger reaches. */
+export type CompileTests = (
+  document: WorkflowDocument,
+  workspaceId: string,
+  trigger: StartKind | undefined,
+) => Promise<{ plan: Plan | undefined; findings: readonly Finding[] }>
+
+export type SuiteRequest = {
+  draft: { workspaceId: string; document: WorkflowDocument }
+  tests: readonly WorkflowTest[]
+  signal: AbortSignal
+  runner: TestRunner
+  compile: CompileTests
+  clock: Clock
+  environmentOf(workspaceId: string): Environment | Promise<Environment>
+}
+
+export type TestResult = {
+  name: string
+  status: 'passed' | 'failed' | 'stale'
+  durationMs: number
+  differences: Difference[]
+  /** The names that the blocks of a stale test probably have now. */
+  renames: Record<string, string> | null
+}
+
+/** `next`: the test after an update; undefined when there is nothing to update. */
+export type RanTest = {
+  test: WorkflowTest
+  result: TestResult
+  observed: Observed | undefined
+  next: WorkflowTest | undefined
+}
+
+/** Runs tests of a draft, some at a time, each for a limited time. Results are in the order of the tests. */
+export async function runSuite({ draft, tests, signal, runner, ...options }: SuiteRequest): Promise<RanTest[]> {
+  const { compile, clock, environmentOf } = options
+  const { document, workspaceId } = draft
+  const environment = testEnvironment(await environmentOf(workspaceId))
+  const plans = new Map<StartKind | undefined, Promise<Plan>>()
+  const planOf = (trigger: StartKind | undefined) => {
+    const known = plans.get(trigger)
+    if (known) return known
+    const compiled = compile(document, workspaceId, trigger).then(({ plan, findings }) => plan ?? refuse(findings))
+    plans.set(trigger, compiled)
+    return compiled
+  }
+  const whole = new AbortController()
+  const stop = () => whole.abort()
+  signal.addEventListener('abort', stop)
+  const timer = clock.setTimer(suiteMs, stop)
+
+  const one = async (test: WorkflowTest): Promise<RanTest> => {
+    const stale = staleNames(test, document)
+    if (stale.size > 0) return staleTest(test, stale)
+    if (whole.signal.aborted) return unfinished(test, 0)
+    const since = clock.monotonic()
+    const own = new AbortController()
+    const end = () => own.abort()
+    whole.signal.addEventListener('abort', end)
+    const limit = clock.setTimer(testMs, end)
+    try {
+      const tested = { plan: await planOf(test.trigger), workspaceId, environment }
+      const { differences, observed } = await runner.run(tested, test, own.signal)
+      const durationMs = clock.monotonic() - since
+      if (own.signal.aborted) return unfinished(test, durationMs)
+      const status = differences.length === 0 ? ('passed' as const) : ('failed' as const)
+      const next = observed && status === 'failed' ? updated(test, observed) : undefined
+      return { test, observed, next, result: { name: test.name, status, durationMs, differences, renames: null } }
+    } finally {
+      limit.cancel()
+      whole.signal.removeEventListener('abort', end)
+    }
+  }
+
+  const results: RanTest[] = []
+  let next = 0
+  const work = async () => {
+    for (let index = next++; index < tests.length; index = next++)
+      results[index] = await one(tests[index] as WorkflowTest)
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(atOnce, tests.length) }, work))
+    return results
+  } finally {
+    timer.cancel()
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Tests of one request that run at the same time. */
+const atOnce = 4
+const testMs = 10_000
+const suiteMs = 60_000
+
+function staleTest(test: WorkflowTest, names: ReadonlyMap<string, string | null>): RanTest {
+  const differences = Array.from(names, ([name, now]) => {
+    const proposal = now === null ? ' Correct the test, or add the block.' : ` It is probably called "${now}" now.`
+    return { path: 'blocks', message: `The draft has no block "${name}".${proposal}` }
+  })
+  const known = [...names].filter((entry): entry is [string, string] => entry[1] !== null)
+  const renames = known.length > 0 ? Object.fromEntries(known) : null
+  const result = { name: test.name, status: 'stale' as const, durationMs: 0, differences, renames }
+  return { test, observed: undefined, next: renames ? renamed(test, names) : undefined, result }
+}
+
+function unfinished(test: WorkflowTest, durationMs: number): RanTest {
+  const message = `The test did not end in time: one test may take ${testMs / 1_000} s, and all tests ${suiteMs / 1_000} s.`
+  const differences = [{ path: 'time', message }]
+  const result = { name: test.name, status: 'failed' as const, durationMs, differences, renames: null }
+  return { test, observed: undefined, next: undefined, result }
+}
+
+/** Secrets have their own names as values, as the log shows them. A test needs no secret, and cannot give one away. */
+function testEnvironment({ values, redactor }: Environment): Environment {
+  const secret = new Set(redactor?.secrets.map(({ name }) => name))
+  const shown = Array.from(values, ([name, value]) => [name, secret.has(name) ? `{{${name}}}` : value] as const)
+  return { values: new Map(shown), redactor }
+}
+
+function refuse(findings: readonly Finding[]): never {
+  const errors = findings.filter(({ level }) => level === 'error')
+  const details = errors.map(({ path, message }) => ({ path, message }))
+  throw new AppError('INVALID_INPUT', `The draft cannot run: ${details[0]?.message ?? ''}`, { details })
+}

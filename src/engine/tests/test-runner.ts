@@ -1,0 +1,221 @@
+import type { Environment } from '../../domain/account/environment.ts'
+import { AppError, clip, messageOf } from '../../domain/errors.ts'
+import { newExecutionId } from '../../domain/ids.ts'
+import type { FileStore } from '../../domain/run/file.ts'
+import type { TriggerInput } from '../../domain/run/input.ts'
+import type { RunRecord, Span } from '../../domain/run/log.ts'
+import type { Models } from '../../domain/run/model-call.ts'
+import type { RunProgram } from '../../domain/run/program.ts'
+import { blockSpans } from '../../domain/run/trace.ts'
+import { accepted, compare, type Difference, type PatternCheck } from '../../domain/workflow/test-comparison.ts'
+import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import type { Outputs } from '../block.ts'
+import type { Plan, PlanTrigger } from '../compile/plan.ts'
+import { planPartial } from '../manual/partial-plan.ts'
+import { PinnedOutputs } from '../manual/pinned-outputs.ts'
+import { Runner } from '../run/runner.ts'
+import type { RunnerOptions } from '../run/runner-options.ts'
+import { fixedProgram, seededRandom } from './fixed-program.ts'
+import { MockedCalls, mockedCredential } from './mocked-calls.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+export type TestRunnerOptions = Pick<RunnerOptions['capabilities'], 'limits' | 'priceOf' | 'inSlices' | 'connector'> & {
+  runProgram: RunProgram
+  checkJson: Models['checkJson']
+  deploymentOf: RunnerOptions['deploymentOf']
+  /** The trigger that a test starts at, and its input. Throws INVALID_INPUT. */
+  startOf(plan: Plan, test: WorkflowTest, now: number): { trigger: PlanTrigger; input: TriggerInput }
+}
+
+/** A compiled draft. */
+export type TestedPlan = { plan: Plan; workspaceId: string; environment: Environment }
+
+/** The facts about a run of a test that expectations compare. */
+export type Observed = { record: RunRecord; output: unknown; path: string[]; calls: readonly TestCall[] }
+
+export type TestRun = { differences: Difference[]; observed: Observed | undefined }
+
+/** Runs tests of drafts in this process. No request leaves it, and nothing is recorded. */
+export class TestRunner {
+  readonly #options: TestRunnerOptions
+
+  constructor(options: TestRunnerOptions) {
+    this.#options = options
+  }
+
+  async run(tested: TestedPlan, test: WorkflowTest, signal: AbortSignal): Promise<TestRun> {
+    const mocked = new MockedCalls(test.mocks ?? [])
+    let observed: Observed
+    try {
+      observed = await this.#observe(tested, test, mocked, signal)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const message = error.details?.map((detail) => detail.message).join(' ') || messageOf(error)
+      return { differences: [{ path: 'input', message }], observed: undefined }
+    }
+    const differences: Difference[] = Array.from(mocked.missing, (call) => {
+      return { path: 'calls', message: `No mock answers this request: ${call}` }
+    })
+    const patterns: PatternCheck[] = []
+    differencesOf(test, observed, differences, patterns)
+    differences.push(...(await this.#failedPatterns(patterns, tested.workspaceId, signal)))
+    return { differences: differences.map(bounded), observed }
+  }
+
+  async #observe(
+    { plan, workspaceId, environment }: TestedPlan,
+    test: WorkflowTest,
+    mocked: MockedCalls,
+    signal: AbortSignal,
+  ): Promise<Observed> {
+    const { limits, priceOf, inSlices, connector, runProgram, checkJson, deploymentOf, startOf } = this.#options
+    const now = Date.parse(test.now ?? defaultNow)
+    const seed = test.seed ?? 1
+    const { trigger, input } = startOf(plan, test, now)
+    const clock = new VirtualClock(now)
+    const runner = new Runner({
+      capabilities: {
+        ...{ clock, random: seededRandom(seed), limits, priceOf, files: noFiles },
+        ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
+        fetch: mocked.fetch,
+        models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
+        credential: async (_, name) => mockedCredential(name),
+        inSlices: (slices) => clock.during(inSlices(slices)),
+        runProgram: (request) => {
+          return clock.during(runProgram({ ...request, program: fixedProgram(request.program, now, seed) }))
+        },
+      },
+      record: async () => undefined,
+      deploymentOf: (id, version) => clock.during(deploymentOf(id, version)),
+      environmentOf: () => environment,
+    })
+    const executionId = newExecutionId()
+    const cancel = () => runner.cancel(executionId, 'CANCELLED')
+    signal.addEventListener('abort', cancel)
+    try {
+      const pins = pinnedOutputs(plan, test)
+      const ending = runner.execute({
+        ...{ plan, workflowId: plan.document.id ?? 'draft', workspaceId, version: 0, executionId, timeoutMs },
+        ...{ trigger: trigger.node.definition.starts ?? 'manual', entry: trigger.node, input },
+        ...(pins && { partial: planPartial(plan, {}, undefined, { pins }) }),
+      })
+      if (signal.aborted) cancel()
+      const { record } = await ending
+      const calls = shown(mocked.made, environment) as TestCall[]
+      return { record, output: shown(record.output, environment), path: pathOf(record.root), calls }
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      clock.stop()
+    }
+  }
+
+  /** All patterns of a test in one program. */
+  async #failedPatterns(checks: readonly PatternCheck[], workspaceId: string, signal: AbortSignal) {
+    if (checks.length === 0) return []
+    const pairs = checks.map(({ pattern, text }) => [pattern, text])
+    const request = { program: matchProgram, values: [pairs], timeoutMs: patternMs, signal, workspaceId }
+    const outcome = await this.#options.runProgram(request)
+    const results = outcome.ok && Array.isArray(outcome.result) ? (outcome.result as unknown[]) : []
+    return checks.flatMap(({ path, pattern, text }, index): Difference[] => {
+      if (results[index] === true) return []
+      const reason = typeof results[index] === 'string' ? ` (${results[index]})` : ''
+      return [{ path, message: `${path} must match ${pattern}${reason}.`, expected: { $match: pattern }, actual: text }]
+    })
+  }
+}
+
+/** The test with what happened as its expectation. It keeps the members that it has, and matchers that fit. */
+export function updated(test: WorkflowTest, { record, output, path, calls }: Observed): WorkflowTest {
+  const { expect } = test
+  const next = {
+    ...expect,
+    ...(expect.success !== undefined || record.failure ? { success: record.failure === null } : {}),
+    ...('output' in expect ? { output: accepted(expect.output, output) } : {}),
+    ...(expect.path ? { path } : {}),
+    ...(expect.calls ? { calls: accepted(expect.calls, calls) as TestCall[] } : {}),
+  }
+  return { ...test, expect: next }
+}
+
+function differencesOf(
+  { expect }: WorkflowTest,
+  { record, output, path, calls }: Observed,
+  found: Difference[],
+  patterns: PatternCheck[],
+): void {
+  const { success = true, costBelow } = expect
+  if (success !== (record.failure === null)) {
+    const message = record.failure
+      ? `The run failed${record.failure.blockName ? ` in "${record.failure.blockName}"` : ''}: ${record.failure.message}`
+      : 'The run succeeded, but it must fail.'
+    found.push({ path: 'success', message })
+  }
+  if ('output' in expect) compare(expect.output, output, 'output', found, patterns)
+  if (expect.path) {
+    const [wanted, actual] = [expect.path.join(' → '), path.join(' → ')]
+    if (wanted !== actual) {
+      found.push({ path: 'path', message: 'The run took another path.', expected: wanted, actual })
+    }
+  }
+  if (expect.calls) compare(expect.calls, calls, 'calls', found, patterns)
+  if (costBelow !== undefined && record.cost.total >= costBelow) {
+    found.push({
+      path: 'cost',
+      message: 'The run cost too much.',
+      expected: `below ${costBelow}`,
+      actual: record.cost.total,
+    })
+  }
+}
+
+/** The names of the blocks that ran, each once, in the order in which they began. */
+export function pathOf(root: Span): string[] {
+  const names = blockSpans(root)
+    .filter(({ span, place }) => place.depth === 0 && span.status !== 'skipped')
+    .map(({ span }) => span.name)
+  return [...new Set(names)]
+}
+
+function pinnedOutputs(plan: Plan, { mocks = [] }: WorkflowTest): PinnedOutputs | undefined {
+  const ids = new Map(Object.values(plan.document.blocks).map(({ id, name }) => [name, id]))
+  const outputs = mocks.flatMap(({ block, output }): [string, Outputs][] => {
+    const id = block === undefined || output === undefined ? undefined : ids.get(block)
+    return id === undefined ? [] : [[id, output as Outputs]]
+  })
+  return outputs.length > 0 ? new PinnedOutputs(new Map(outputs)) : undefined
+}
+
+/** JSON data without secrets. */
+function shown(output: unknown, { redactor }: Environment): unknown {
+  const text = JSON.stringify(output ?? null)
+  return JSON.parse(redactor ? redactor.redact(text) : text)
+}
+
+/** Long values of a difference are cut, so that a report stays readable. */
+function bounded({ path, message, ...values }: Difference): Difference {
+  const cut = Object.entries(values).map(([name, value]) => {
+    const text = JSON.stringify(value) ?? ''
+    return [name, text.length > valueCharsMax ? clip(text, valueCharsMax) : value]
+  })
+  return { path: clip(path, 200), message: clip(message, 1_000), ...Object.fromEntries(cut) }
+}
+
+/** By the clock of the test, on which the longest wait takes no time. Real time is limited in `suite.ts`. */
+const timeoutMs = 500 * 86_400_000
+const valueCharsMax = 10_000
+/** So that tests without a time of their own have the same one on every day. */
+const defaultNow = '2026-01-01T12:00:00.000Z'
+const patternMs = 2_000
+
+const matchProgram = {
+  id: 'millrace-test-patterns',
+  source:
+    'return pairs.map(([pattern, text]) => { try { return new RegExp(pattern, "u").test(text) } ' +
+    'catch (error) { return String(error.message) } })',
+  parameters: ['pairs'],
+}
+
+const noFiles: FileStore = {
+  store: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'A test stores no files.')),
+  read: () => Promise.resolve(undefined),
+}
