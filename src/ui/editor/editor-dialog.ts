@@ -1,2 +1,2 @@
 /** The dialogs of the editor. */
-export type EditorDialog = 'deploy' | 'versions' | 'endpoint' | 'about' | 'assistants' | 'run' | 'separate'
+export type EditorDialog = 'deploy' | 'versions' | 'endpoint' | 'about' | 'assistants' | 'run' | 'separate' | 'tests'

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useHistoryState } from 'wouter/use-browser-location'
 import { useToast } from '../parts/toast.tsx'
 import { useAssistant } from './assistant/assistant-context.tsx'
 import { AssistantsDialog } from './assistants-dialog.tsx'
@@ -49,6 +50,7 @@ const SeparateDialog = lazy(async () => ({
 const AssistantPanel = lazy(async () => ({
   default: (await import('./assistant/assistant-panel.tsx')).AssistantPanel,
 }))
+const TestsDialog = lazy(async () => ({ default: (await import('./tests/tests-dialog.tsx')).TestsDialog }))
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy/deploy-dialog.tsx')).DeployDialog }))
 
 type Offer = { place: Place; at: { x: number; y: number }; steps: boolean }
@@ -77,7 +79,7 @@ export function Workbench({
   const [connecting, setConnecting] = useState<string>()
   const [isPaletteOpen, setIsPaletteOpen] = useState(!readOnly && innerWidth >= 1100)
   const [showMap, setShowMap] = useState(false)
-  const [dialog, setDialog] = useState<EditorDialog>()
+  const [dialog, setDialog] = useState(useDialogOfAddress())
   const [finding, setFinding] = useState<FindRequest>()
   const lastQuery = useRef<{ query?: Query }>({})
   const written = useRef<WrittenInputs>({ texts: new Map() })
@@ -200,7 +202,7 @@ export function Workbench({
               onMap={onMap}
             />
           </section>
-          {hasConsole && <Console actions={actions} runs={runs} />}
+          {hasConsole && <Console actions={actions} runs={runs} onTests={() => setDialog('tests')} />}
         </div>
         <DraftTriggerDetails value={triggerDetails}>
           {one && <Inspector key={one} ref={inspector} blockId={one} actions={actions} runs={runs} />}
@@ -241,7 +243,12 @@ export function Workbench({
           <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />
         </Suspense>
       )}
-      {dialog && dialog !== 'about' && dialog !== 'assistants' && dialog !== 'run' && dialog !== 'separate' && (
+      {dialog === 'tests' && (
+        <Suspense>
+          <TestsDialog autosave={autosave} onClose={() => setDialog(undefined)} />
+        </Suspense>
+      )}
+      {(dialog === 'deploy' || dialog === 'versions' || dialog === 'endpoint') && (
         <Suspense>
           <DeployDialog
             view={dialog}
@@ -273,6 +280,16 @@ function focusFirst(inspector: HTMLElement | null, tries = 60): void {
 /** Whether a menu, dialog or list is open. These receive the keyboard input. */
 function hasOverlay(): boolean {
   return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
+}
+
+/** The dialog that the page opens with, as a link of another screen says. A reload does not open it again. */
+function useDialogOfAddress(): EditorDialog | undefined {
+  const state = useHistoryState<{ dialog?: EditorDialog } | null>()
+  const [dialog] = useState(state?.dialog)
+  useEffect(() => {
+    if (dialog) history.replaceState(null, '')
+  }, [dialog])
+  return dialog
 }
 
 /** Checks the draft when it opens. Later, every save returns the check. */

@@ -5,6 +5,7 @@ import {
   CopyPlus,
   Download,
   Ellipsis,
+  FlaskConical,
   FolderInput,
   History,
   PlugZap,
@@ -83,6 +84,7 @@ export function WorkflowMenu({
         trigger={<IconButton label="More" icon={<Ellipsis size={17} />} />}
         entries={[
           { label: 'Versions', icon: <History size={15} />, onSelect: () => onDialog('versions') },
+          { label: 'Tests', icon: <FlaskConical size={15} />, onSelect: () => onDialog('tests') },
           { label: 'Entry points', icon: <PlugZap size={15} />, onSelect: () => onDialog('endpoint') },
           { label: 'Offer to assistants (MCP)', icon: <Bot size={15} />, onSelect: () => onDialog('assistants') },
           {

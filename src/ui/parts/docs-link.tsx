@@ -15,6 +15,7 @@ export const docs = {
   connectors: '/docs/connectors',
   import: '/docs/coming-from-sim#import-workflows',
   roles: '/docs/security#roles',
+  tests: '/docs/editor#test-a-workflow',
   signIn: '/docs/operations#sign-in',
   limits: '/docs/limits',
   tools: '/docs/mcp#workflows-as-tools',

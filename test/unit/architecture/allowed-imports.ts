@@ -129,6 +129,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     palette: ['canvas', 'document'],
     assistant: ['canvas', 'diff', 'document', 'run/read-events.ts', 'run/run-address.ts', 'type:save'],
     run: ['assistant/explain-button.tsx', 'canvas', 'document', 'inspector/code-editor.tsx', 'results', 'type:save'],
+    run: ['canvas', 'document', 'inspector/code-editor.tsx', 'results', 'tests/make-test.tsx', 'type:save'],
+    tests: ['diff', 'type:save'],
     results: ['canvas', 'document'],
     values: ['document', 'results', 'run', 'canvas/block-icon.tsx'],
     pins: ['run', 'inspector/code-editor.tsx', 'type:save'],

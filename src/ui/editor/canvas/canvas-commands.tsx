@@ -45,6 +45,7 @@ export function useCanvasCommands({
       dialog('about', 'Description, run variables and limits', 'settings about'),
       dialog('assistants', 'Offer to assistants (MCP)', 'tool model context protocol claude agent'),
       dialog('versions', 'Versions', 'deployments history'),
+      dialog('tests', 'Tests', 'run tests expectations check'),
       dialog('endpoint', 'Entry points', 'how to call endpoint url curl api'),
     ],
     version,

@@ -18,6 +18,7 @@ import { duration } from '../canvas/block-summary.ts'
 import type { Actions } from '../document/actions.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import type { DraftState } from '../save/draft.ts'
+import { MakeTest } from '../tests/make-test.tsx'
 import { iterationText } from './block-run.ts'
 import { EntryDetail, RunOutcome } from './entry-detail.tsx'
 import { entryLines } from './entry-lines.ts'
@@ -30,8 +31,8 @@ const storageKey = 'millrace.console-height'
 const heights = { min: 120, normal: 264, max: 700 }
 
 /** The progress and results of the manual run, block by block. */
-export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
-  const { run, focus, draft } = useEditing()
+export function Console({ actions, runs, onTests }: { actions: Actions; runs: Runs; onTests: () => void }) {
+  const { run, focus, draft, workflowId, readOnly } = useEditing()
   const state = useSyncExternalStore(run.watch, run.state)
   const { pass } = useSyncExternalStore(focus.watch, focus.state)
   const selected = useDraft(onlySelected)
@@ -64,6 +65,9 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
         <h2 className="text-xs font-semibold">Run</h2>
         <PhaseBadge state={state} />
         <span className="flex-1" />
+        {!readOnly && state.executionId !== undefined && hasEnded(state) && (
+          <MakeTest workflowId={workflowId} executionId={state.executionId} onShow={onTests} />
+        )}
         <IconButton
           label={isOpen ? 'Collapse console' : 'Expand console'}
           icon={isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
@@ -91,6 +95,10 @@ export function Console({ actions, runs }: { actions: Actions; runs: Runs }) {
       )}
     </section>
   )
+}
+
+function hasEnded({ phase }: RunState): boolean {
+  return phase === 'success' || phase === 'error'
 }
 
 /** The selected block, if it is the only one. */

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, Maximize2, Workflow } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { editorAddress } from '../../../editor/run/run-address.ts'
+import { MakeTest } from '../../../editor/tests/make-test.tsx'
 import { IconButton } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { SidePanel } from '../../../parts/side-panel.tsx'
@@ -25,6 +26,7 @@ export function EntryPanel({ id, onClose }: { id: string; onClose: () => void })
       actions={
         <>
           {data && mayRun && <RunWhole entry={data} />}
+          {data && mayRun && <TestOfEntry entry={data} />}
           <CopyButton label="Copy link" size="normal" text={() => `${location.origin}/logs/${id}`} />
           <IconButton
             label="Open full page"
@@ -66,6 +68,14 @@ export function EntryTitle({ entry }: { entry: LogDetail | undefined }) {
 export function RunWhole({ entry }: { entry: LogDetail }) {
   const hasBegun = spansOf(entry)[0]?.children.some(({ type, status }) => isTrigger(type) && status === 'success')
   return hasBegun ? <RunAgain size="small" label="Run again" entry={entry} /> : null
+}
+
+/** Makes a test of the run. A run of a part of the workflow cannot be one. */
+export function TestOfEntry({ entry: { workflowId, executionId, partial, status } }: { entry: LogDetail }) {
+  const [, navigate] = useLocation()
+  if (partial || status === 'cancelled') return null
+  const onShow = () => navigate(`/workflows/${workflowId}`, { state: { dialog: 'tests' } })
+  return <MakeTest workflowId={workflowId} executionId={executionId} onShow={onShow} />
 }
 
 function isTrigger(type: string): boolean {

@@ -9,7 +9,7 @@ import { Failed, Loading } from '../../../parts/states.tsx'
 import { Page } from '../../../shell/page.tsx'
 import { useWorkspaceOf } from '../../../shell/workspace.tsx'
 import { logQuery } from '../log-queries.ts'
-import { RunWhole } from './entry-panel.tsx'
+import { RunWhole, TestOfEntry } from './entry-panel.tsx'
 import { EntryView } from './entry-view.tsx'
 
 /** A log entry on its own page: `/logs/<id>`, in whichever workspace it belongs to. */
@@ -33,6 +33,7 @@ export function EntryScreen({ params: { id } }: { params: { id: string } }) {
               Open in editor
             </Button>
             {mayRun && <RunWhole entry={data} />}
+            {mayRun && <TestOfEntry entry={data} />}
             <CopyButton label="Copy link" size="normal" text={() => location.href} />
           </>
         )
