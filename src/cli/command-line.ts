@@ -55,6 +55,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'runs a workflow: a file on this machine, or a deployed workflow by its ID',
     load: async () => (await import('./commands/run.ts')).run,
   },
+  test: {
+    summary: 'tests workflows: runs the *.test.json files beside documents, with mocked requests',
+    load: async () => (await import('./commands/test.ts')).test,
+  },
   logs: {
     summary: 'prints log entries of a service and follows new ones',
     load: async () => (await import('./commands/logs.ts')).logs,

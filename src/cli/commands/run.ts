@@ -1,13 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
-import type { Connector } from '../../domain/connector/connector.ts'
-import { connectorFaults } from '../../domain/connector/validate.ts'
+import { statSync } from 'node:fs'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { credentialProblems, type WrittenCredential } from '../../domain/credential/validate.ts'
-import { AppError, messageOf } from '../../domain/errors.ts'
 import { redactText } from '../../domain/redaction/redactor.ts'
 import { isObject } from '../../domain/run/input.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
-import { readJson } from '../../domain/text/json.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
 import { type StartKind, startKinds } from '../../domain/workflow/workflow.ts'
 import type { JobResponse } from '../../http/responses/run-schemas.ts'
@@ -16,7 +12,7 @@ import { Client, pathOf } from '../support/client.ts'
 import { printableJson } from '../support/control-characters.ts'
 import { clientOf, findWorkflow } from '../support/service.ts'
 import type { Terminal } from '../support/terminal.ts'
-import { readWorkflowFile } from '../support/workflow-files.ts'
+import { connectorFiles, parsed, readText, readWorkflowFile } from '../support/workflow-files.ts'
 
 export const run: Command = {
   summary: 'runs a workflow and prints its output; exits with 1 if the run failed',
@@ -94,7 +90,7 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     document: reading.document,
     ...start,
     credentials: credentialsOf(call),
-    connectors: connectorsOf(call),
+    connectors: connectorFiles(call),
     config,
     environment,
     progress: watched ? (line) => terminal.say(line) : undefined,
@@ -102,17 +98,6 @@ async function runFile(call: Call, path: string, start: Start): Promise<ExitCode
     warn: (text) => terminal.say(text),
   })
   return show(call, envelopeOf(record), text)
-}
-
-/** The connectors in the files that the call names, by ID. */
-function connectorsOf({ lists }: Call): ReadonlyMap<string, Connector> {
-  const found = (lists['connectors'] ?? []).map((path): [string, Connector] => {
-    const document = parsed(readText(path), path)
-    const [fault] = connectorFaults(document)
-    if (fault) throw new CommandError(`${path}: ${fault.path}: ${fault.message}`)
-    return [(document as Connector).id, document as Connector]
-  })
-  return new Map(found)
 }
 
 /** The file has `{ NAME: { kind, hosts, fields, secrets } }`. Values may contain `{{NAME}}`. */
@@ -269,24 +254,7 @@ async function inputOf({ flags, terminal }: Call): Promise<unknown> {
   return parsed(text, what)
 }
 
-function parsed(text: string, what: string): unknown {
-  try {
-    return readJson(text, { what })
-  } catch (error) {
-    if (error instanceof AppError) throw new UsageError(error.message, 'More: millrace run --help')
-    throw error
-  }
-}
-
 async function readInputFile(path: string, terminal: Terminal): Promise<[what: string, text: string]> {
   if (path === '-') return ['Standard input', await terminal.input()]
   return [path, readText(path)]
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
-  }
 }

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Connector } from '../../domain/connector/connector.ts'
+import { connectorFaults } from '../../domain/connector/validate.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { readJson } from '../../domain/text/json.ts'
-import { CommandError } from '../command.ts'
+import { type Call, CommandError, UsageError } from '../command.ts'
 
 /** A workflow document from a file. `value` is any JSON. */
 export type WorkflowFile = { path: string; value: unknown }
@@ -69,5 +71,34 @@ function expand(path: string, problems: string[]): string[] {
   } catch (error) {
     problems.push(`${path}: ${messageOf(error)}`)
     return []
+  }
+}
+
+/** The connectors in the files that the call names, by ID. */
+export function connectorFiles({ lists }: Pick<Call, 'lists'>): ReadonlyMap<string, Connector> {
+  const found = (lists['connectors'] ?? []).map((path): [string, Connector] => {
+    const document = parsed(readText(path), path)
+    const [fault] = connectorFaults(document)
+    if (fault) throw new CommandError(`${path}: ${fault.path}: ${fault.message}`)
+    return [(document as Connector).id, document as Connector]
+  })
+  return new Map(found)
+}
+
+/** JSON that the caller gave. */
+export function parsed(text: string, what: string): unknown {
+  try {
+    return readJson(text, { what })
+  } catch (error) {
+    if (error instanceof AppError) throw new UsageError(error.message, 'More: millrace --help')
+    throw error
+  }
+}
+
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`)
   }
 }

@@ -6,7 +6,7 @@ export type Difference = { path: string; message: string; expected?: unknown; ac
 /** A text that must match a pattern. Patterns run in the sandbox, because a user wrote them. */
 export type PatternCheck = { path: string; pattern: string; text: string }
 
-const anyTypes = ['string', 'number', 'boolean', 'object', 'array', 'null', 'value'] as const
+export const anyTypes = ['string', 'number', 'boolean', 'object', 'array', 'null', 'value'] as const
 
 /**
  * Compares a value with an expectation. Objects match partially: members that are not expected do not matter. Lists

@@ -18,7 +18,8 @@ const Mock = t.Object(
   },
   closed,
 )
-export const TestCall = t.Object({ method: t.String(), url: t.String(), body: t.Optional(t.Unknown()) }, closed)
+/** Each member may be a matcher. */
+export const TestCall = t.Object({ method: t.Unknown(), url: t.Unknown(), body: t.Optional(t.Unknown()) }, closed)
 export const WorkflowTest = t.Object(
   {
     name: t.String({ minLength: 1, maxLength: 200 }),

@@ -1,5 +1,6 @@
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import type { CallModel } from '../../domain/run/model-call.ts'
+import { shorten } from '../../domain/text/shorten.ts'
 import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 
 type Mock = NonNullable<WorkflowTest['mocks']>[number]
@@ -12,6 +13,7 @@ export class MockedCalls {
   readonly #mocks: { mock: Mock; uses: number }[]
   /** In the order in which they were made. */
   readonly made: TestCall[] = []
+  /** A message about each request without a mock: the request, and the mock to add. */
   readonly missing = new Set<string>()
 
   constructor(mocks: readonly Mock[]) {
@@ -22,7 +24,7 @@ export class MockedCalls {
     const { method, url } = request
     const body = await bodyOf(request)
     this.#note({ method, url, ...(body === undefined ? {} : { body }) })
-    const response = this.#answer(method, url, request.blockName)
+    const response = this.#answer({ method, url, body }, request.blockName)
     if (!response) return { ok: false, code: 'INVALID_REQUEST', message: missingText(method, url) }
     const { status, headers = {}, data } = response
     const isText = typeof data === 'string'
@@ -39,7 +41,7 @@ export class MockedCalls {
   readonly model: CallModel = async ({ provider, model }) => {
     const url = `${provider}/${model}`
     this.#note({ method: 'MODEL', url })
-    const response = this.#answer('MODEL', url, undefined)
+    const response = this.#answer({ method: 'MODEL', url }, undefined)
     if (response) {
       const text = typeof response.data === 'string' ? response.data : JSON.stringify(response.data ?? '')
       const answer = { text, toolCalls: [], finish: 'stop' }
@@ -53,16 +55,17 @@ export class MockedCalls {
     if (this.made.length < callsMax) this.made.push(call)
   }
 
-  #answer(method: string, url: string, blockName: string | undefined): Mock['response'] {
+  #answer({ method, url, body }: MadeCall, blockName: string | undefined): Mock['response'] {
     const fitting = this.#mocks.filter(({ mock: { block, request } }) => {
-      if (block !== undefined && blockName !== undefined && block !== blockName) return false
+      // Requests of models do not say which block sends them, so a mock for them needs the method or the address.
+      if (block !== undefined && (blockName === undefined ? request === undefined : block !== blockName)) return false
       if (block === undefined && request === undefined) return false
       if (request?.method !== undefined && request.method.toUpperCase() !== method.toUpperCase()) return false
       return request?.url === undefined || plain(request.url) === plain(url)
     })
     const chosen = fitting.find(({ uses }) => uses === 0) ?? fitting.at(-1)
     if (!chosen) {
-      this.missing.add(`${method} ${url}`.slice(0, 500))
+      if (this.missing.size < missingMax) this.missing.add(missingReport({ method, url, body }, blockName))
       return undefined
     }
     chosen.uses += 1
@@ -71,6 +74,17 @@ export class MockedCalls {
 }
 
 const callsMax = 1_000
+const missingMax = 20
+
+type MadeCall = { method: string; url: string; body?: unknown }
+
+function missingReport({ method, url, body }: MadeCall, blockName: string | undefined): string {
+  const from = blockName === undefined ? '' : ` of "${blockName}"`
+  const sent = body === undefined ? '' : `\nIts body: ${shorten(JSON.stringify(body), 500)}`
+  const request = { method, url: shorten(url, 500) }
+  const mock = JSON.stringify({ request, response: { status: 200, data: {} } })
+  return `No mock answers the request${from}: ${method} ${shorten(url, 500)}${sent}\nAdd one to "mocks": ${mock}`
+}
 
 /** A credential of a test: it covers every address and adds nothing. */
 export function mockedCredential(name: string): RequestAuthorization {

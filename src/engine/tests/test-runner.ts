@@ -53,13 +53,11 @@ export class TestRunner {
       const message = error.details?.map((detail) => detail.message).join(' ') || messageOf(error)
       return { differences: [{ path: 'input', message }], observed: undefined }
     }
-    const differences: Difference[] = Array.from(mocked.missing, (call) => {
-      return { path: 'calls', message: `No mock answers this request: ${call}` }
-    })
+    const differences: Difference[] = Array.from(mocked.missing, (message) => ({ path: 'calls', message }))
     const patterns: PatternCheck[] = []
     differencesOf(test, observed, differences, patterns)
     differences.push(...(await this.#failedPatterns(patterns, tested.workspaceId, signal)))
-    return { differences: differences.map(bounded), observed }
+    return { differences: shown(differences.map(bounded), tested.environment) as Difference[], observed }
   }
 
   async #observe(

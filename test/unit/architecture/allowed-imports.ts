@@ -121,7 +121,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     backups: ['support'],
     doctor: ['backups', 'installation', 'support'],
     move: ['backups/contents.ts', 'installation', 'support'],
-    commands: ['backups', 'installation', 'move', 'support'],
+    testing: ['support'],
+    commands: ['backups', 'installation', 'move', 'support', 'testing'],
   },
   'src/ui/editor': {
     document: ['canvas', 'type:save'],

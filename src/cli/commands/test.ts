@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs'
+import { AppError, messageOf } from '../../domain/errors.ts'
+import { type Call, type Command, CommandError, type ExitCode } from '../command.ts'
+import { printableJson } from '../support/control-characters.ts'
+import { connectorFiles } from '../support/workflow-files.ts'
+import { junitXml } from '../testing/junit.ts'
+import type { LocalTests } from '../testing/local-tests.ts'
+import { countsOf, type FileReport, fileText, totalText } from '../testing/report.ts'
+import { Folders, findTestFiles, type LoadedTests, loadTests, saveTests } from '../testing/test-files.ts'
+
+export const test: Command = {
+  summary: 'tests workflows with mocked requests; exits with 1 if a test failed',
+  details: [
+    'Runs the tests in all *.test.json files of the paths, by default those below the current folder. It needs no',
+    'service, and no request leaves the process: mocks in the test answer the requests of the workflow. A request that',
+    'no mock answers fails the test. The tests of orders.json are in orders.test.json beside it.',
+    'With --update, a test that failed expects from now on what happened, and a test with an old name of a block gets',
+    'the new one. Look at the changes before you commit them.',
+  ].join('\n'),
+  arguments: [{ name: 'PATH', description: 'a test file, or a folder', optional: true, many: true }],
+  flags: {
+    junit: { value: 'FILE', description: 'write the results as JUnit XML as well' },
+    update: { description: 'rewrite the expectations of tests that failed' },
+    connectors: {
+      value: 'FILE',
+      description: 'a connector as JSON, besides those of the service; may be repeated',
+      many: true,
+    },
+  },
+  settings: ['modelPrices'],
+  json: true,
+  examples: ['test', 'test workflows/ --junit results.xml', 'test orders.test.json --json', 'test --update'],
+  async run(call) {
+    const paths = call.arguments.length > 0 ? call.arguments : ['.']
+    return await runTests(call, findTestFiles(paths))
+  },
+}
+
+async function runTests(call: Call, files: readonly string[]): Promise<ExitCode> {
+  const { terminal, json, switches, flags } = call
+  const { LocalTests } = await import('../testing/local-tests.ts')
+  const folders = new Folders()
+  const tests = new LocalTests({ config: call.config, connectors: connectorFiles(call), folders })
+  const since = performance.now()
+  const reports: FileReport[] = []
+  try {
+    for (const file of files) {
+      const report = await reportOf(tests, file, { folders, update: switches.has('update') })
+      reports.push(report)
+      if (!json) terminal.print(fileText(report))
+    }
+  } finally {
+    await tests.stop()
+  }
+  const durationMs = performance.now() - since
+  const counts = countsOf(reports)
+  if (flags['junit'] !== undefined) write(flags['junit'], junitXml(reports, durationMs))
+  if (json) terminal.print(printableJson({ ...counts, durationMs: Math.round(durationMs), files: reports }))
+  else terminal.print(totalText(counts, durationMs))
+  // An update has made everything as it should be, except what it could not update.
+  return counts.failed + counts.stale - counts.updated + counts.brokenFiles === 0 ? 0 : 1
+}
+
+type Wish = { folders: Folders; update: boolean }
+
+async function reportOf(tests: LocalTests, file: string, { folders, update }: Wish): Promise<FileReport> {
+  let loaded: LoadedTests | undefined
+  try {
+    loaded = loadTests(file, folders)
+    const ran = await tests.run(loaded)
+    const updated = update ? ran.filter(({ next }) => next !== undefined) : []
+    if (updated.length > 0)
+      saveTests(
+        loaded,
+        ran.map(({ test, next }) => next ?? test),
+      )
+    return {
+      ...{ file, workflow: loaded.workflow.document.name, error: null },
+      results: ran.map(({ result }) => result),
+      updated: updated.map(({ test }) => test.name),
+    }
+  } catch (error) {
+    const details = error instanceof AppError ? error.details : undefined
+    const reason = details?.map(({ path, message }) => `${message} (${path})`).join('\n') || messageOf(error)
+    return { file, workflow: loaded?.workflow.document.name ?? null, error: reason, results: [], updated: [] }
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new CommandError(`${path} cannot be written: ${messageOf(error)}`)
+  }
+}
