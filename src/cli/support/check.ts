@@ -2,9 +2,8 @@ import { registry } from '../../blocks/registry.ts'
 import { type Config, limitsOf } from '../../config.ts'
 import { readDocument } from '../../domain/workflow/document.ts'
 import { splitMocks } from '../../domain/workflow/mocks.ts'
-import { findValidationErrors } from '../../domain/workflow/shape.ts'
+import { readTestFile } from '../../domain/workflow/test-file.ts'
 import type { Finding, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import { TestFile } from '../../domain/workflow/workflow-test.ts'
 import { compilePlan } from '../../engine/compile/plan.ts'
 import { CommandError } from '../command.ts'
 import type { PushDocument } from './push.ts'
@@ -41,9 +40,10 @@ function testsOf(path: string, problems: string[]): Pick<PushDocument, 'tests'> 
   const value = readTestsBeside(path)
   if (value === undefined) return {}
   const file = testFileOf(path)
-  const details = findValidationErrors(TestFile, value)
-  problems.push(...details.map(({ message }) => `${file}: ${message}`))
-  return details.length > 0 ? {} : { tests: (value as TestFile).tests }
+  const reading = readTestFile(value)
+  if ('file' in reading) return { tests: reading.file.tests }
+  problems.push(...reading.details.map(({ message }) => `${file}: ${message}`))
+  return {}
 }
 
 function errorsIn(document: WorkflowDocument, config: Config): Finding[] {

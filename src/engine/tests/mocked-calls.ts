@@ -1,3 +1,4 @@
+import { estimateSize } from '../../domain/estimate-size.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
@@ -13,6 +14,7 @@ export class MockedCalls {
   readonly #mocks: { mock: Mock; uses: number }[]
   /** In the order in which they were made. */
   readonly made: TestCall[] = []
+  #bodyBytes = 0
   /** A message about each request without a mock: the request, and the mock to add. */
   readonly missing = new Set<string>()
 
@@ -51,8 +53,10 @@ export class MockedCalls {
     return { ok: false, failure, tokens: undefined, firstTokenMs: null }
   }
 
-  #note(call: TestCall): void {
-    if (this.made.length < callsMax) this.made.push(call)
+  #note({ body, ...call }: MadeCall): void {
+    if (this.made.length >= callsMax) return
+    this.#bodyBytes += body === undefined ? 0 : estimateSize(body, bodiesBytesMax)
+    this.made.push(body === undefined || this.#bodyBytes > bodiesBytesMax ? call : { ...call, body })
   }
 
   #answer({ method, url, body }: MadeCall, blockName: string | undefined): Mock['response'] {
@@ -74,6 +78,8 @@ export class MockedCalls {
 }
 
 const callsMax = 1_000
+/** The memory for the bodies of all requests of a test. Later requests are kept without their bodies. */
+const bodiesBytesMax = 4_194_304
 const missingMax = 20
 
 type MadeCall = { method: string; url: string; body?: unknown }

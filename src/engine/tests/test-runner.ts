@@ -1,6 +1,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import { AppError, clip, messageOf } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
+import type { Limits } from '../../domain/limits.ts'
 import type { FileStore } from '../../domain/run/file.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { RunRecord, Span } from '../../domain/run/log.ts'
@@ -73,7 +74,7 @@ export class TestRunner {
     const clock = new VirtualClock(now)
     const runner = new Runner({
       capabilities: {
-        ...{ clock, random: seededRandom(seed), limits, priceOf, files: noFiles },
+        ...{ clock, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
         fetch: mocked.fetch,
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
@@ -134,6 +135,18 @@ export function updated(test: WorkflowTest, { record, output, path, calls }: Obs
   }
   return { ...test, expect: next }
 }
+
+/** Tests do not count in the memory of all runs, and their outputs are compared on the main thread. */
+function smaller(limits: Limits): Limits {
+  const { blockBytesMax, runBytesMax } = limits
+  return {
+    ...limits,
+    blockBytesMax: Math.min(blockBytesMax, valueBytesMax),
+    runBytesMax: Math.min(runBytesMax, 4 * valueBytesMax),
+  }
+}
+
+const valueBytesMax = 2_097_152
 
 function differencesOf(
   { expect }: WorkflowTest,

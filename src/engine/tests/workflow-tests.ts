@@ -1,9 +1,10 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, problemsError } from '../../domain/errors.ts'
 import { FairShare } from '../../domain/fair-share.ts'
 import type { InSlices } from '../../domain/slices.ts'
 import { common } from '../../domain/workflow/test-comparison.ts'
+import { testProblems } from '../../domain/workflow/test-file.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import { type CompileTests, runSuite, type TestResult } from './suite.ts'
@@ -55,11 +56,11 @@ export class WorkflowTests {
 
   /**
    * Replaces all tests. A secret of the workspace is saved as `{{NAME}}`, so that a test file can be kept with source
-   * code. Throws INVALID_INPUT when two tests have the same name, PAYLOAD_TOO_LARGE beyond the budgets, CONFLICT when
-   * the tests were saved after `ifRevision`.
+   * code. Throws INVALID_INPUT when a test could never pass or two have the same name, PAYLOAD_TOO_LARGE beyond the
+   * budgets, CONFLICT when the tests were saved after `ifRevision`.
    */
   async save({ id, workspaceId }: Draft, tests: readonly WorkflowTest[], save: Save) {
-    assertNames(tests)
+    assertValid(tests)
     const { environmentOf, set, clock, inSlices } = this.#options
     const { redactor } = await environmentOf(workspaceId)
     const text = JSON.stringify(tests)
@@ -170,16 +171,10 @@ function freeName(wanted: string, tests: readonly WorkflowTest[]): string {
   return name
 }
 
-function assertNames(tests: readonly WorkflowTest[]): void {
+function assertValid(tests: readonly WorkflowTest[]): void {
   if (tests.length > testsMax) {
     throw new AppError('PAYLOAD_TOO_LARGE', `A workflow may have at most ${testsMax} tests, not ${tests.length}.`)
   }
-  const names = new Set<string>()
-  for (const [index, { name }] of tests.entries()) {
-    if (names.has(name)) {
-      const message = `Two tests are called "${name}". Each test needs a name of its own.`
-      throw new AppError('INVALID_INPUT', message, { details: [{ path: `tests[${index}].name`, message }] })
-    }
-    names.add(name)
-  }
+  const problems = testProblems(tests)
+  if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
 }
