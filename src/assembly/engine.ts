@@ -113,7 +113,7 @@ export function assembleEngine({
     inSlices: base.slices.run,
     now: () => clock.now(),
   })
-  const tests = assembleWorkflowTests({ ...base, accounts, deployments, secrets, capabilities: runCapabilities })
+  const tests = assembleWorkflowTests({ ...base, accounts, deployments, secrets, pins, capabilities: runCapabilities })
   const reruns = new Reruns({ clock, isInFlight: (executionId) => runner.find(executionId) !== undefined })
   const limited = assembleStartLimits({ ...base, deployments, runner, jobs: () => jobs })
   const jobs: Jobs = new Jobs({

@@ -4,6 +4,7 @@ import { type StartKind, startKinds } from '../domain/workflow/workflow.ts'
 import { testsBytesMax } from '../domain/workflow/workflow-test.ts'
 import type { Deployments } from '../engine/deployments.ts'
 import type { DocumentSecrets } from '../engine/document-secrets.ts'
+import type { Pins } from '../engine/manual/pins.ts'
 import type { RunnerOptions } from '../engine/run/runner-options.ts'
 import type { RecordedRun } from '../engine/tests/test-from-run.ts'
 import { TestRunner } from '../engine/tests/test-runner.ts'
@@ -18,11 +19,12 @@ type Options = Base & {
   deployments: Deployments
   secrets: DocumentSecrets
   capabilities: RunnerOptions['capabilities']
+  pins: Pins
 }
 
 /** Tests of workflows. They use the sandbox and the connectors of the service, but none of its requests and records. */
 export function assembleWorkflowTests(options: Options): WorkflowTests {
-  const { accounts, deployments, secrets, capabilities, store, clock, slices, limits, config } = options
+  const { accounts, deployments, secrets, capabilities, pins, store, clock, slices, limits, config } = options
   const { environments } = accounts
   const { priceOf, inSlices, connector, runProgram, models } = capabilities
   const runner = new TestRunner({
@@ -46,6 +48,7 @@ export function assembleWorkflowTests(options: Options): WorkflowTests {
       environments.hide(workspaceId, compiled.plan?.writtenSecrets ?? [])
       return compiled
     },
+    pinsOf: (draft) => pins.of(draft),
     recordedRun: (workflowId, executionId) => recordedRun(store, workflowId, executionId),
     ...{ runner, clock, inSlices: slices.run, shareFactor: config.shareFactor },
   })

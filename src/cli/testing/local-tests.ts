@@ -10,6 +10,7 @@ import { createRedactor } from '../../domain/redaction/redactor.ts'
 import { finish } from '../../domain/slices.ts'
 import { compilePlan, type Plan } from '../../engine/compile/plan.ts'
 import type { Deployment } from '../../engine/deployments.ts'
+import { PinnedOutputs } from '../../engine/manual/pinned-outputs.ts'
 import { type RanTest, runSuite } from '../../engine/tests/suite.ts'
 import { TestRunner } from '../../engine/tests/test-runner.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
@@ -51,6 +52,7 @@ export class LocalTests {
     return await runSuite({
       draft: { workspaceId, document: workflow.document },
       ...{ tests: file.tests, signal: new AbortController().signal, runner, clock: systemClock },
+      pins: new PinnedOutputs(new Map(workflow.pins.map(({ block, output }) => [block, output]))),
       compile: async () => compiled,
       environmentOf: () => this.#environmentOf(compiled.plan, path),
     })

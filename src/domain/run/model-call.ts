@@ -39,6 +39,8 @@ export type ModelRequest = {
   workspaceId?: string
   /** Further headers of the request. */
   headers?: OutboundRequest['headers']
+  /** The block that asks. */
+  blockName?: string
   /** Receives each piece of text as it is generated. */
   onText(text: string): void
   /** Receives each piece of the model's reasoning, if the provider sends it. */

@@ -20,9 +20,14 @@ export class PinnedOutputs {
     return others.size > 0 ? new PinnedOutputs(others) : undefined
   }
 
-  /** The same with further pins, which take precedence. */
-  with(outputs: ReadonlyMap<string, Outputs>): PinnedOutputs {
-    return new PinnedOutputs(new Map([...this.#outputs, ...outputs]))
+  /** The same with other outputs for some blocks, and without those of `unpinned`. */
+  replaced(outputs: ReadonlyMap<string, Outputs>, unpinned: ReadonlySet<string>): PinnedOutputs {
+    const kept = [...this.#outputs].filter(([id]) => !unpinned.has(id))
+    return new PinnedOutputs(new Map([...kept, ...outputs]))
+  }
+
+  get isEmpty(): boolean {
+    return this.#outputs.size === 0
   }
 
   /** Undefined when the block has no pin, or is disabled: then the run passes through it. */

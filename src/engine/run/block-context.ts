@@ -32,7 +32,7 @@ import { RunFiles } from './run-files.ts'
 import { addLabels } from './run-labels.ts'
 import { cannotPause, sleepUntil, tokenIn } from './run-pauses.ts'
 import { closeSpan, openSpan, renumbered } from './spans.ts'
-import { tracedModels, withTrace } from './trace-header.ts'
+import { modelsOf, withTrace } from './trace-header.ts'
 
 /** One execution of one block: which block, and where in which run. */
 export type BlockExecution = {
@@ -244,7 +244,8 @@ export class BlockContextImpl implements PartContext {
   }
 
   get models(): Models {
-    return tracedModels(this.#execution.run, this.#span)
+    const { run, node } = this.#execution
+    return modelsOf(run, this.#span, node.name)
   }
 
   get priceOf(): PriceOf {

@@ -17,9 +17,10 @@ export function withTrace(headers: Headers, run: Run, span: Span): Headers {
   return [...headers, ...own.filter(([name]) => !given.has(name))]
 }
 
-/** The language models, whose requests have the place of a span in the trace. */
-export function tracedModels(run: Run, span: Span): Models {
-  const { models } = run.capabilities
+/** The language models for a block. Their requests have the place of a span in the trace, and name the block. */
+export function modelsOf(run: Run, span: Span, blockName: string): Models {
+  const { call, checkJson } = run.capabilities.models
   const headers = withTrace([], run, span)
-  return headers.length === 0 ? models : { ...models, call: (request) => models.call({ ...request, headers }) }
+  const traced = headers.length === 0 ? {} : { headers }
+  return { call: (request) => call({ ...request, ...traced, blockName }), checkJson }
 }

@@ -3,6 +3,7 @@ import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../..
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
 import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { modelOutcome } from './mocked-model.ts'
 
 type Mock = NonNullable<WorkflowTest['mocks']>[number]
 
@@ -39,16 +40,12 @@ export class MockedCalls {
     }
   }
 
-  /** A call of a model is a request with the method `MODEL` and the address `provider/model`. */
-  readonly model: CallModel = async ({ provider, model }) => {
-    const url = `${provider}/${model}`
+  /** A request to a model has the method `MODEL` and the address `provider/model`. */
+  readonly model: CallModel = async (request) => {
+    const url = `${request.provider}/${request.model}`
     this.#note({ method: 'MODEL', url })
-    const response = this.#answer({ method: 'MODEL', url }, undefined)
-    if (response) {
-      const text = typeof response.data === 'string' ? response.data : JSON.stringify(response.data ?? '')
-      const answer = { text, toolCalls: [], finish: 'stop' }
-      return { ok: true, response: answer, tokens: undefined, firstTokenMs: null }
-    }
+    const response = this.#answer({ method: 'MODEL', url }, request.blockName)
+    if (response) return modelOutcome(response)
     const failure = { code: 'INVALID_REQUEST', message: missingText('MODEL', url), mayPass: false }
     return { ok: false, failure, tokens: undefined, firstTokenMs: null }
   }
@@ -61,11 +58,10 @@ export class MockedCalls {
 
   #answer({ method, url, body }: MadeCall, blockName: string | undefined): Mock['response'] {
     const fitting = this.#mocks.filter(({ mock: { block, request } }) => {
-      // Requests of models do not say which block sends them, so a mock for them needs the method or the address.
-      if (block !== undefined && (blockName === undefined ? request === undefined : block !== blockName)) return false
+      if (block !== undefined && block !== blockName) return false
       if (block === undefined && request === undefined) return false
       if (request?.method !== undefined && request.method.toUpperCase() !== method.toUpperCase()) return false
-      return request?.url === undefined || plain(request.url) === plain(url)
+      return request?.url === undefined || isAddressOf(plain(request.url), plain(url))
     })
     const chosen = fitting.find(({ uses }) => uses === 0) ?? fitting.at(-1)
     if (!chosen) {
@@ -108,6 +104,21 @@ function plain(url: string): string {
   } catch {
     return url
   }
+}
+
+/** Whether the address of a mock, in which each `*` stands for any text, is that of a request. */
+function isAddressOf(pattern: string, url: string): boolean {
+  if (pattern === url) return true
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined || !url.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = url.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return url.length - last.length >= at && url.endsWith(last)
 }
 
 /** The body as JSON data or text; undefined for files and forms with files. */

@@ -5,6 +5,7 @@ import type { Difference } from '../../domain/workflow/test-comparison.ts'
 import type { Finding, StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { Plan } from '../compile/plan.ts'
+import type { PinnedOutputs } from '../manual/pinned-outputs.ts'
 import { renamed, staleNames } from './stale-names.ts'
 import { type Observed, type TestRunner, updated } from './test-runner.ts'
 
@@ -23,6 +24,8 @@ export type SuiteRequest = {
   compile: CompileTests
   clock: Clock
   environmentOf(workspaceId: string): Environment | Promise<Environment>
+  /** The outputs that are pinned to blocks of the draft. */
+  pins: PinnedOutputs | undefined
 }
 
 export type TestResult = {
@@ -44,7 +47,7 @@ export type RanTest = {
 
 /** Runs tests of a draft, some at a time, each for a limited time. Results are in the order of the tests. */
 export async function runSuite({ draft, tests, signal, runner, ...options }: SuiteRequest): Promise<RanTest[]> {
-  const { compile, clock, environmentOf } = options
+  const { compile, clock, environmentOf, pins } = options
   const { document, workspaceId } = draft
   const environment = testEnvironment(await environmentOf(workspaceId))
   const plans = new Map<StartKind | undefined, Promise<Plan>>()
@@ -70,7 +73,7 @@ export async function runSuite({ draft, tests, signal, runner, ...options }: Sui
     whole.signal.addEventListener('abort', end)
     const limit = clock.setTimer(testMs, end)
     try {
-      const tested = { plan: await planOf(test.trigger), workspaceId, environment }
+      const tested = { plan: await planOf(test.trigger), workspaceId, environment, pins }
       const { differences, observed } = await runner.run(tested, test, own.signal)
       const durationMs = clock.monotonic() - since
       if (own.signal.aborted) return unfinished(test, durationMs)

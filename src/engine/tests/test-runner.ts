@@ -2,8 +2,9 @@ import type { Environment } from '../../domain/account/environment.ts'
 import { AppError, clip, messageOf } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Limits } from '../../domain/limits.ts'
+import { addUsd } from '../../domain/run/cost.ts'
 import type { FileStore } from '../../domain/run/file.ts'
-import type { TriggerInput } from '../../domain/run/input.ts'
+import { isObject, type TriggerInput } from '../../domain/run/input.ts'
 import type { RunRecord, Span } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
@@ -29,10 +30,23 @@ export type TestRunnerOptions = Pick<RunnerOptions['capabilities'], 'limits' | '
 }
 
 /** A compiled draft. */
-export type TestedPlan = { plan: Plan; workspaceId: string; environment: Environment }
+export type TestedPlan = {
+  plan: Plan
+  workspaceId: string
+  environment: Environment
+  /** The outputs that are pinned to blocks of the draft. */
+  pins: PinnedOutputs | undefined
+}
 
 /** The facts about a run of a test that expectations compare. */
-export type Observed = { record: RunRecord; output: unknown; path: string[]; calls: readonly TestCall[] }
+export type Observed = {
+  record: RunRecord
+  output: unknown
+  path: string[]
+  calls: readonly TestCall[]
+  /** In US dollars, with the costs that mocked outputs name. */
+  cost: number
+}
 
 export type TestRun = { differences: Difference[]; observed: Observed | undefined }
 
@@ -62,7 +76,7 @@ export class TestRunner {
   }
 
   async #observe(
-    { plan, workspaceId, environment }: TestedPlan,
+    { plan, workspaceId, environment, pins: pinned }: TestedPlan,
     test: WorkflowTest,
     mocked: MockedCalls,
     signal: AbortSignal,
@@ -92,7 +106,7 @@ export class TestRunner {
     const cancel = () => runner.cancel(executionId, 'CANCELLED')
     signal.addEventListener('abort', cancel)
     try {
-      const pins = pinnedOutputs(plan, test)
+      const pins = pinnedOutputs(plan, test, pinned)
       const ending = runner.execute({
         ...{ plan, workflowId: plan.document.id ?? 'draft', workspaceId, version: 0, executionId, timeoutMs },
         ...{ trigger: trigger.node.definition.starts ?? 'manual', entry: trigger.node, input },
@@ -101,7 +115,9 @@ export class TestRunner {
       if (signal.aborted) cancel()
       const { record } = await ending
       const calls = shown(mocked.made, environment) as TestCall[]
-      return { record, output: shown(record.output, environment), path: pathOf(record.root), calls }
+      const { root, output, cost } = record
+      const seen = { output: shown(output, environment), path: pathOf(root), calls }
+      return { record, ...seen, cost: addUsd(cost.total, mockedCost(root)) }
     } finally {
       signal.removeEventListener('abort', cancel)
       clock.stop()
@@ -117,7 +133,8 @@ export class TestRunner {
     const results = outcome.ok && Array.isArray(outcome.result) ? (outcome.result as unknown[]) : []
     return checks.flatMap(({ path, pattern, text }, index): Difference[] => {
       if (results[index] === true) return []
-      const reason = typeof results[index] === 'string' ? ` (${results[index]})` : ''
+      const problem = outcome.ok ? results[index] : outcome.message
+      const reason = typeof problem === 'string' ? ` (${problem})` : ''
       return [{ path, message: `${path} must match ${pattern}${reason}.`, expected: { $match: pattern }, actual: text }]
     })
   }
@@ -150,7 +167,7 @@ const valueBytesMax = 2_097_152
 
 function differencesOf(
   { expect }: WorkflowTest,
-  { record, output, path, calls }: Observed,
+  { record, output, path, calls, cost }: Observed,
   found: Difference[],
   patterns: PatternCheck[],
 ): void {
@@ -169,12 +186,12 @@ function differencesOf(
     }
   }
   if (expect.calls) compare(expect.calls, calls, 'calls', found, patterns)
-  if (costBelow !== undefined && record.cost.total >= costBelow) {
+  if (costBelow !== undefined && cost >= costBelow) {
     found.push({
       path: 'cost',
       message: 'The run cost too much.',
       expected: `below ${costBelow}`,
-      actual: record.cost.total,
+      actual: cost,
     })
   }
 }
@@ -187,13 +204,25 @@ export function pathOf(root: Span): string[] {
   return [...new Set(names)]
 }
 
-function pinnedOutputs(plan: Plan, { mocks = [] }: WorkflowTest): PinnedOutputs | undefined {
+/** The outputs that the test has, and those that are pinned to blocks which its mocks do not name. */
+function pinnedOutputs(plan: Plan, { mocks = [] }: WorkflowTest, pinned: PinnedOutputs = new PinnedOutputs(new Map())) {
   const ids = new Map(Object.values(plan.document.blocks).map(({ id, name }) => [name, id]))
-  const outputs = mocks.flatMap(({ block, output }): [string, Outputs][] => {
-    const id = block === undefined || output === undefined ? undefined : ids.get(block)
-    return id === undefined ? [] : [[id, output as Outputs]]
+  const named = mocks.flatMap(({ block, output }) => {
+    const id = block === undefined ? undefined : ids.get(block)
+    return id === undefined ? [] : [{ id, output }]
   })
-  return outputs.length > 0 ? new PinnedOutputs(new Map(outputs)) : undefined
+  const outputs = new Map(named.flatMap(({ id, output }): [string, Outputs][] => (output ? [[id, output]] : [])))
+  const pins = pinned.replaced(outputs, new Set(named.map(({ id }) => id)))
+  return pins.isEmpty ? undefined : pins
+}
+
+/** The cost in the outputs of blocks that did not run. */
+function mockedCost(root: Span): number {
+  return blockSpans(root).reduce((sum, { span: { pinned, output } }) => {
+    const cost = pinned && isObject(output) ? output['cost'] : undefined
+    const total = isObject(cost) ? cost['total'] : undefined
+    return typeof total === 'number' && Number.isFinite(total) ? addUsd(sum, total) : sum
+  }, 0)
 }
 
 /** JSON data without secrets. */

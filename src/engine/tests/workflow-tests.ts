@@ -7,6 +7,7 @@ import { common } from '../../domain/workflow/test-comparison.ts'
 import { testProblems } from '../../domain/workflow/test-file.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import type { PinnedOutputs } from '../manual/pinned-outputs.ts'
 import { type CompileTests, runSuite, type TestResult } from './suite.ts'
 import { type RecordedRun, testFromRun } from './test-from-run.ts'
 import type { TestRunner } from './test-runner.ts'
@@ -19,6 +20,7 @@ export type WorkflowTestsOptions = {
   /** A run of the workflow, as the log keeps it. */
   recordedRun(workflowId: string, executionId: string): Promise<RecordedRun | undefined>
   runner: TestRunner
+  pinsOf(draft: Draft): Promise<PinnedOutputs | undefined>
   inSlices: InSlices
   clock: Clock
   shareFactor: number
@@ -60,7 +62,7 @@ export class WorkflowTests {
    * budgets, CONFLICT when the tests were saved after `ifRevision`.
    */
   async save({ id, workspaceId }: Draft, tests: readonly WorkflowTest[], save: Save) {
-    assertValid(tests)
+    assertSound(tests)
     const { environmentOf, set, clock, inSlices } = this.#options
     const { redactor } = await environmentOf(workspaceId)
     const text = JSON.stringify(tests)
@@ -145,9 +147,10 @@ export class WorkflowTests {
     }
   }
 
-  #suite(draft: Draft, tests: readonly WorkflowTest[], signal: AbortSignal) {
-    const { runner, compile, clock, environmentOf } = this.#options
-    return runSuite({ draft, tests, signal, runner, compile, clock, environmentOf })
+  async #suite(draft: Draft, tests: readonly WorkflowTest[], signal: AbortSignal) {
+    const { runner, compile, clock, environmentOf, pinsOf } = this.#options
+    const pins = await pinsOf(draft)
+    return await runSuite({ draft, tests, signal, runner, compile, clock, environmentOf, pins })
   }
 }
 
@@ -171,10 +174,10 @@ function freeName(wanted: string, tests: readonly WorkflowTest[]): string {
   return name
 }
 
-function assertValid(tests: readonly WorkflowTest[]): void {
+function assertSound(tests: readonly WorkflowTest[]): void {
   if (tests.length > testsMax) {
     throw new AppError('PAYLOAD_TOO_LARGE', `A workflow may have at most ${testsMax} tests, not ${tests.length}.`)
   }
-  const problems = testProblems(tests)
-  if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
+  const details = testProblems(tests)
+  if (details.length > 0) throw problemsError('INVALID_INPUT', details)
 }

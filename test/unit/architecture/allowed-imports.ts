@@ -129,8 +129,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     save: ['document', 'together/together-context.tsx'],
     palette: ['canvas', 'document'],
     assistant: ['canvas', 'diff', 'document', 'run/read-events.ts', 'run/run-address.ts', 'type:save'],
-    run: ['assistant/explain-button.tsx', 'canvas', 'document', 'inspector/code-editor.tsx', 'results', 'type:save'],
-    run: ['canvas', 'document', 'inspector/code-editor.tsx', 'results', 'tests/make-test.tsx', 'type:save'],
+    run: [
+      ...['canvas', 'document', 'inspector/code-editor.tsx', 'results', 'type:save'],
+      ...['assistant/explain-button.tsx', 'tests/make-test.tsx'],
+    ],
     tests: ['diff', 'type:save'],
     results: ['canvas', 'document'],
     values: ['document', 'results', 'run', 'canvas/block-icon.tsx'],

@@ -139,3 +139,92 @@ test('a workflow that another one calls comes from the document beside it', asyn
   expect(out).toContain('✓ Calls')
   expect(code).toBe(0)
 })
+
+describe('mocks', () => {
+  const user = [{ role: 'user', content: 'Hi' }]
+  const model = { provider: 'openai', model: 'gpt-4o', apiKey: '{{OPENAI_API_KEY}}', messages: user }
+  const asked = document({
+    name: 'Asked',
+    blocks: [block('start', 'api_trigger', { inputFormat }), block('ask', 'agent', model)],
+    edges: ['start > ask'],
+  })
+  const ask = async (mocks: readonly unknown[], expected: Record<string, unknown>) => {
+    const { out } = await runTests({
+      'asked.json': asked,
+      'asked.test.json': { tests: [{ name: 'Asks', mocks, expect: expected }] },
+    })
+    return out
+  }
+
+  test('a response to a block that calls a model is the text of the model', async () => {
+    const out = await ask([{ block: 'ask', response: { status: 200, data: 'Hello' } }], {
+      output: { content: 'Hello' },
+      calls: [{ method: 'MODEL', url: 'openai/gpt-4o' }],
+    })
+    expect(out).toContain('✓ Asks')
+  })
+
+  test('the mock of another block does not answer a model', async () => {
+    const out = await ask([{ block: 'start', response: { status: 200, data: 'Hello' } }], {})
+    expect(out).toContain('No mock answers the request of "ask": MODEL openai/gpt-4o')
+  })
+
+  test('costBelow counts the tokens of mocked models, and the costs in mocked outputs', async () => {
+    const tokens = { prompt: 1_000_000, completion: 0, total: 1_000_000 }
+    const called = [{ block: 'ask', response: { status: 200, data: { content: 'Hello', tokens } } }]
+    expect(await ask(called, { costBelow: 0.01 })).toMatch(/The run cost too much\.\n {8}- "below 0\.01"\n {8}\+ \d/)
+    expect(await ask(called, { costBelow: 100 })).toContain('✓ Asks')
+    const given = [{ block: 'ask', output: { content: 'Hello', cost: { total: 0.5 } } }]
+    expect(await ask(given, { costBelow: 0.5 })).toContain('The run cost too much.')
+    expect(await ask(given, { costBelow: 0.51 })).toContain('✓ Asks')
+  })
+
+  test('pinned outputs of the document are used, unless a mock names the block', async () => {
+    const pinned = { ...orders, mocks: [{ block: 'fetch', output: { data: { items: [1, 2, 3] } } }] }
+    const from = (tests: readonly unknown[]) => runTests({ 'orders.json': pinned, 'orders.test.json': { tests } })
+    expect((await from([{ name: 'Pinned', expect: { output: { result: 3 }, calls: [] } }])).out).toContain('✓ Pinned')
+    const named = { ...two, mocks: [{ block: 'Fetch', response: answer([1, 2]).response }] }
+    expect((await from([named])).out).toContain('✓ Two')
+  })
+
+  test('several responses to the same request answer in turn, and * stands for any text in an address', async () => {
+    const fetches = (id: string) => block(id, 'api', { url: 'https://shop.example/items?page=1&of=<start.id>' })
+    const twice = document({
+      blocks: [block('start', 'api_trigger', { inputFormat }), fetches('a'), fetches('b'), fetches('c')],
+      edges: ['start > a', 'a > b', 'b > c'],
+    })
+    const page = (data: number) => ({
+      request: { url: 'https://shop.example/items?*' },
+      response: { status: 200, data },
+    })
+    const one = { name: 'Pages', mocks: [page(1), page(2)], expect: { output: { data: 2 } } }
+    expect((await runTests({ 'a.json': twice, 'a.test.json': { tests: [one] } })).out).toContain('✓ Pages')
+  })
+})
+
+describe('time and randomness', () => {
+  const code = 'return { now: Date.now(), at: new Date().toISOString(), random: Math.random() }'
+  const noted = document({
+    blocks: [
+      block('start', 'api_trigger', { inputFormat }),
+      block('pause', 'wait', { for: '3 days' }),
+      block('note', 'function', { code }),
+    ],
+    edges: ['start > pause', 'pause > note'],
+  })
+
+  test('are fixed by now and seed, and a wait takes no time', async () => {
+    const now = '2026-05-04T03:02:01.000Z'
+    const tests = [
+      { name: 'First', now, seed: 7, expect: { output: { result: {} } } },
+      { name: 'Second', now, seed: 7, expect: { output: { result: {} } } },
+      { name: 'Other', now, seed: 8, expect: { output: { result: {} } } },
+    ].map((each) => ({ ...each, expect: { output: { result: { at: now, random: -1 } } } }))
+    const { written, out } = await runTests({ 'a.json': noted, 'a.test.json': { tests } }, '--update')
+    expect(out).toContain('3 failed, 3 updated')
+    const results = (written['a.test.json'] as { tests: typeof tests }).tests.map(({ expect }) => expect.output.result)
+    expect(results[0]).toEqual(results[1] as (typeof results)[0])
+    expect(results[0]?.at).toBe(now)
+    expect(results[2]?.random).not.toBe(results[0]?.random)
+  })
+})

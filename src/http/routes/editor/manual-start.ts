@@ -59,7 +59,7 @@ export function createManualStart({ store, clock, manual, pins, files, settings,
     if (samples && taken && trigger) samples.set(trigger.node.id, taken.shown)
     // Only the present draft uses pins: a version, or the draft of an earlier run, runs as it did then.
     const kept = ran === undefined ? await pins.of(workflow) : undefined
-    const pinned = own && ran === undefined ? (kept ?? new PinnedOutputs(new Map())).with(own) : kept
+    const pinned = own && ran === undefined ? (kept ?? new PinnedOutputs(new Map())).replaced(own, new Set()) : kept
     // An input that the author chose for this run replaces the pin of the trigger.
     const isInputChosen = body.input !== undefined || body.again !== undefined || taken !== undefined
     const used = isInputChosen && trigger ? pinned?.without(trigger.node.id) : pinned
