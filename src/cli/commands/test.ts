@@ -1,12 +1,23 @@
 import { writeFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../domain/errors.ts'
-import { type Call, type Command, CommandError, type ExitCode } from '../command.ts'
+import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { type Call, type Command, CommandError, type ExitCode, UsageError } from '../command.ts'
+import { pathOf } from '../support/client.ts'
 import { printableJson } from '../support/control-characters.ts'
+import { clientOf } from '../support/service.ts'
 import { connectorFiles } from '../support/workflow-files.ts'
 import { junitXml } from '../testing/junit.ts'
 import type { LocalTests } from '../testing/local-tests.ts'
 import { countsOf, type FileReport, fileText, totalText } from '../testing/report.ts'
-import { Folders, findTestFiles, type LoadedTests, loadTests, saveTests } from '../testing/test-files.ts'
+import {
+  addTest,
+  Folders,
+  findTestFiles,
+  type LoadedTests,
+  loadTests,
+  saveTests,
+  testEnding,
+} from '../testing/test-files.ts'
 
 export const test: Command = {
   summary: 'tests workflows with mocked requests; exits with 1 if a test failed',
@@ -16,24 +27,55 @@ export const test: Command = {
     'no mock answers fails the test. The tests of orders.json are in orders.test.json beside it.',
     'With --update, a test that failed expects from now on what happened, and a test with an old name of a block gets',
     'the new one. Look at the changes before you commit them.',
+    'With --from-run, it asks the service for a test with the input, the answers and the outcome of a run in the log,',
+    'and writes it to the file of --out. If that file has tests, the new one is added.',
   ].join('\n'),
   arguments: [{ name: 'PATH', description: 'a test file, or a folder', optional: true, many: true }],
   flags: {
     junit: { value: 'FILE', description: 'write the results as JUnit XML as well' },
     update: { description: 'rewrite the expectations of tests that failed' },
+    'from-run': { value: 'EXECUTION_ID', description: 'make a test from a run on the service' },
+    out: { value: 'FILE', description: 'the test file for --from-run' },
+    name: { value: 'TEXT', description: 'the name of the test that --from-run makes' },
     connectors: {
       value: 'FILE',
       description: 'a connector as JSON, besides those of the service; may be repeated',
       many: true,
     },
   },
-  settings: ['modelPrices'],
+  settings: ['url', 'apiKey', 'modelPrices'],
   json: true,
-  examples: ['test', 'test workflows/ --junit results.xml', 'test orders.test.json --json', 'test --update'],
+  examples: [
+    'test',
+    'test workflows/ --junit results.xml',
+    'test orders.test.json --json',
+    'test --update',
+    'test --from-run 0f1c2a52-6d7b-4a67-a3a5-2f6f3c1f1b6e --out workflows/orders.test.json',
+  ],
   async run(call) {
+    const executionId = call.flags['from-run']
+    if (executionId !== undefined) return await makeFromRun(call, executionId)
+    if (call.flags['out'] !== undefined) throw new UsageError('--out needs --from-run EXECUTION_ID.')
     const paths = call.arguments.length > 0 ? call.arguments : ['.']
     return await runTests(call, findTestFiles(paths))
   },
+}
+
+async function makeFromRun(call: Call, executionId: string): Promise<ExitCode> {
+  const { out, name } = call.flags
+  if (out === undefined) throw new UsageError('--from-run needs --out FILE, the file for the test.')
+  if (!out.endsWith(testEnding)) throw new UsageError(`The name of the file must end in ${testEnding}: --out ${out}.`)
+  const given = call.arguments.length > 0 || call.switches.has('update') || call.flags['junit'] !== undefined
+  if (given) throw new UsageError('--from-run makes a test and runs none. Give it without PATH, --update and --junit.')
+  const client = clientOf(call)
+  const { workflowId } = await client.get<{ workflowId: string }>(pathOf`/api/v1/logs/executions/${executionId}`)
+  const path = pathOf`/api/workflows/${workflowId}/tests/from-run`
+  const wish = { executionId, save: false, ...(name === undefined ? {} : { name }) }
+  const { test } = await client.post<{ test: WorkflowTest }>(path, wish)
+  const added = addTest(out, test)
+  if (call.json) call.terminal.print(printableJson({ file: out, test: added }))
+  else call.terminal.print(`Wrote the test "${added.name}" to ${out}`)
+  return 0
 }
 
 async function runTests(call: Call, files: readonly string[]): Promise<ExitCode> {

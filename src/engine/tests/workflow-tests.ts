@@ -63,10 +63,8 @@ export class WorkflowTests {
    */
   async save({ id, workspaceId }: Draft, tests: readonly WorkflowTest[], save: Save) {
     assertSound(tests)
-    const { environmentOf, set, clock, inSlices } = this.#options
-    const { redactor } = await environmentOf(workspaceId)
-    const text = JSON.stringify(tests)
-    const content = redactor ? await inSlices(redactor.redactInSlices(text)) : text
+    const { set, clock } = this.#options
+    const content = await this.#withoutSecrets(workspaceId, tests)
     const bytes = Buffer.byteLength(content)
     if (bytes > testsBytesMax) {
       const message = `The tests of a workflow may have at most ${testsBytesMax} bytes as JSON. These have ${bytes}.`
@@ -74,6 +72,14 @@ export class WorkflowTests {
     }
     const updatedAt = clock.now()
     return { revision: await set(id, { content, at: updatedAt, ...save }), updatedAt }
+  }
+
+  /** The tests as JSON text. */
+  async #withoutSecrets(workspaceId: string, tests: readonly WorkflowTest[]): Promise<string> {
+    const { environmentOf, inSlices } = this.#options
+    const { redactor } = await environmentOf(workspaceId)
+    const text = JSON.stringify(tests)
+    return redactor ? await inSlices(redactor.redactInSlices(text)) : text
   }
 
   /** Throws NOT_FOUND for an unknown name, INVALID_INPUT for a draft that cannot run, OVERLOADED when too many run. */
@@ -99,12 +105,12 @@ export class WorkflowTests {
   }
 
   /**
-   * Adds a test of a run. It runs once: values that the draft gives differently each time are expected to have the same
+   * Makes a test of a run and, unless `save` is false, adds it to the tests of the workflow. It runs once: values that the draft gives differently each time are expected to have the same
    * type only. Throws NOT_FOUND for an unknown run, CONFLICT for one of which the log keeps too little.
    */
   async addFromRun(
     draft: Draft,
-    { executionId, name }: { executionId: string; name?: string | undefined },
+    { executionId, name, save = true }: { executionId: string; name?: string | undefined; save?: boolean | undefined },
     by: string,
   ) {
     const run = await this.#options.recordedRun(draft.id, executionId)
@@ -115,8 +121,9 @@ export class WorkflowTests {
       freeName(name ?? `Run of ${new Date(run.startedAt).toISOString().slice(0, 16)}`, tests),
     )
     const test = await this.#settled(draft, made)
-    const { revision } = await this.save(draft, [...tests, test], { by, ifRevision })
-    return { name: test.name, revision, test }
+    const [shown] = JSON.parse(await this.#withoutSecrets(draft.workspaceId, [test])) as [WorkflowTest]
+    const { revision } = save ? await this.save(draft, [...tests, test], { by, ifRevision }) : { revision: ifRevision }
+    return { name: test.name, revision, test: shown }
   }
 
   async #settled(draft: Draft, test: WorkflowTest): Promise<WorkflowTest> {

@@ -102,17 +102,18 @@ export function workflowTestRoutes(services: Services, door: Door) {
         const workflow = await findWorkflow(services, key, id, 'write')
         const sent = await readShape(request, TestFromRun, settings.body)
         const made = await tests.addFromRun(workflow, sent, key.userId)
-        set.status = 201
+        set.status = sent.save === false ? 200 : 201
         return made
       },
       route({
         name: 'addTestFromRun',
         summary: 'Make a test from a run',
         description:
-          'Adds a test with the input of a run in the log, the answers to its requests, and what it did as the expectation.',
+          'Adds a test with the input of a run in the log, the answers to its requests, and what it did as the expectation. ' +
+          'With `"save": false`, the response has the test, and the tests of the workflow stay as they are.',
         tag: 'Workflows',
         body: TestFromRun,
-        responses: { 201: MadeTest },
+        responses: { 200: MadeTest, 201: MadeTest },
         errors: [...inBody, 'CONFLICT'],
       }),
     )

@@ -55,6 +55,7 @@ export const TestFromRun = t.Object(
   {
     executionId: t.String({ minLength: 1, maxLength: 100 }),
     name: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
+    save: t.Optional(t.Boolean({ description: 'With `false`, the test is only returned. Default: true.' })),
   },
   { additionalProperties: false },
 )
