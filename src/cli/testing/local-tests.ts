@@ -16,7 +16,7 @@ import { TestRunner } from '../../engine/tests/test-runner.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
 import { checkJson } from '../../models/json-check.ts'
 import { Sandbox } from '../../sandbox/sandbox.ts'
-import { priceTableOf } from '../support/price-table.ts'
+import { priceTableOf } from '../support/model-settings.ts'
 import type { Folders, LoadedTests } from './test-files.ts'
 
 type Options = { config: Config; connectors: ReadonlyMap<string, Connector>; folders: Folders }
