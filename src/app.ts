@@ -149,6 +149,7 @@ export async function assembleApp({
   })
   watch(base, delivery, engine)
   if (backups) metrics.watchBackups(() => backups.state)
+  if (assistant) metrics.watchAssistant(() => assistant.assistant.counts)
 
   const open = () => {
     cluster.open()

@@ -1,5 +1,6 @@
 import type { Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
+import { addTokens, noTokens, type Tokens } from '../domain/run/cost.ts'
 import type { AssistantModel } from './assistant-model.ts'
 import { DailyTokens, repliesMax, replyLimits } from './budget.ts'
 import { Reply, type ReplyOptions, type ReplyRequest } from './reply.ts'
@@ -20,6 +21,8 @@ export class Assistant {
   readonly #byAccount = new Map<string, number>()
   readonly #stops = new Set<AbortController>()
   readonly #running = new Set<Promise<void>>()
+  #replies = 0
+  #tokens: Tokens = noTokens
 
   constructor(options: AssistantOptions) {
     this.#options = options
@@ -29,6 +32,11 @@ export class Assistant {
   get model(): Pick<AssistantModel, 'provider' | 'model'> {
     const { provider, model } = this.#options.model
     return { provider, model }
+  }
+
+  /** Since the start of the service. */
+  get counts(): { replies: number; promptTokens: number; completionTokens: number } {
+    return { replies: this.#replies, promptTokens: this.#tokens.prompt, completionTokens: this.#tokens.completion }
   }
 
   /**
@@ -90,7 +98,9 @@ export class Assistant {
     } finally {
       timer?.cancel()
       this.#stops.delete(controller)
-      this.#daily.add(userId, reply.tokens)
+      this.#replies += 1
+      this.#tokens = addTokens(this.#tokens, reply.tokens)
+      this.#daily.add(userId, reply.tokens.total)
       const others = (this.#byAccount.get(userId) ?? 1) - 1
       if (others > 0) this.#byAccount.set(userId, others)
       else this.#byAccount.delete(userId)

@@ -76,8 +76,8 @@ export class Reply {
   }
 
   /** The tokens of all requests so far. */
-  get tokens(): number {
-    return this.#tokens.total
+  get tokens(): Tokens {
+    return this.#tokens
   }
 
   /** Resolves when the reply is complete or has failed, which an event says. Rejects for bugs and outages only. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import { shareRecent } from '../domain/share-recent.ts'
+import { type AssistantCounts, addAssistantMetrics } from './assistant-metrics.ts'
 import { CommitMetrics } from './commit-metrics.ts'
 import { LoopLag } from './loop-lag.ts'
 import { type Counter, type FamilyReading, type Labelled, Metrics } from './metrics.ts'
@@ -86,6 +87,11 @@ export class ServiceMetrics {
   /** Adds the metrics of the export of metrics. */
   watchMetricExports(read: () => ExportCounts): void {
     addMetricExportMetrics(this.#metrics, read)
+  }
+
+  /** Adds the metrics of the assistant. */
+  watchAssistant(read: () => AssistantCounts): void {
+    addAssistantMetrics(this.#metrics, read)
   }
 
   text(): Promise<string> {

@@ -17,7 +17,7 @@ type Given = Record<string, unknown>
  */
 const offered: ReadonlySet<string> = new Set([
   ...['list_workflows', 'get_workflow', 'edit_workflow', 'check_workflow', 'list_credentials'],
-  ...['list_blocks', 'describe_block', 'list_connectors', 'describe_operation', 'list_runs', 'get_run'],
+  ...['list_blocks', 'describe_block', 'list_connectors', 'describe_operation', 'list_runs', 'list_failed', 'get_run'],
 ])
 
 /** Tools of MCP, with the role of the caller. Those on the open workflow use the copy of its draft. */
@@ -53,14 +53,15 @@ async function runTool(
     throw new AppError('FORBIDDEN', 'The account may no longer edit this workspace.')
   }
   const problems = findValidationErrors(tool.input, given)
-  if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
+  if (problems.length > 0) throw problemsError('INVALID_INPUT', tool.explain?.(given, problems) ?? problems)
   const isOpen = given['workflowId'] === workflowId
   if (tool.name === 'edit_workflow' && !isOpen) {
     const message = `Only the open workflow can be edited here. Its ID is ${workflowId}.`
     throw new AppError('INVALID_INPUT', message)
   }
   const own = isOpen ? ofOpenWorkflow[tool.name] : undefined
-  return own ? await own(copy, given) : await tool.run(context, given)
+  const run = () => (own ? own(copy, given) : tool.run(context, given))
+  return tool.hasDocument ? await context.inTurn(run) : await run()
 }
 
 /** The tools on the open workflow, which is not saved. */

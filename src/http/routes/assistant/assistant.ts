@@ -38,7 +38,7 @@ export function assistantRoutes(
       const assistant = assertOn(services.assistant)
       const { messages, document } = await readShape(request, AssistantRequest, settings.documentBody)
       assertConversation(messages)
-      const copy = await DraftCopy.open(services, row, document)
+      const copy = await turns.run(() => DraftCopy.open(services, row, document))
       const { workspaceId } = row
       const leaving = new AbortController()
       const signal = AbortSignal.any([request.signal, leaving.signal])
@@ -62,7 +62,7 @@ export function assistantRoutes(
       })
       reply.done
         .then(async () => {
-          const proposal = signal.aborted ? undefined : await copy.proposal()
+          const proposal = signal.aborted ? undefined : await turns.run(() => copy.proposal())
           if (proposal) emit({ event: 'proposal', ...proposal })
         })
         .catch((thrown: unknown) => {

@@ -68,5 +68,6 @@ const labels: Readonly<Record<string, string | undefined>> = {
   list_connectors: 'Looks for services',
   describe_operation: 'Reads about an operation',
   list_runs: 'Lists runs',
+  list_failed: 'Lists failed runs',
   get_run: 'Reads a run',
 }

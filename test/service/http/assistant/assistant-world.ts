@@ -13,7 +13,7 @@ export class AssistantWorld {
   readonly #models: ModelServer
   readonly #script: Script
 
-  static async open(): Promise<AssistantWorld> {
+  static async open(more: Record<string, string> = {}): Promise<AssistantWorld> {
     const script: Script = { responses: [], first: 0 }
     const models = await ModelServer.start((_, at) => {
       const { responses, first } = script
@@ -24,6 +24,7 @@ export class AssistantWorld {
       'assistant-base-url': models.url,
       'assistant-api-key': 'key-of-the-operator',
       'assistant-tokens-per-day': '5000000',
+      ...more,
     }
     return new AssistantWorld(await HttpWorld.open({ bodyBytesMax: 500_000, flags }), models, script)
   }

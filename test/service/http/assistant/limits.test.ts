@@ -60,6 +60,23 @@ describe('a limit', () => {
     expect((await world.ask(id, 'Four')).status).toBe(200)
   })
 
+  test('keeps an account from using more tokens in a day', async () => {
+    const poor = await AssistantWorld.open({ 'assistant-tokens-per-day': '2000' })
+    try {
+      const id = await poor.http.workflow({ ...empty, name: 'Tokens' })
+      poor.say(done)
+      expect((await poor.ask(id, 'Hello')).status).toBe(200)
+      const { status, text } = await poor.ask(id, 'Hello')
+      expect([status, JSON.parse(text).code]).toEqual([402, 'USAGE_LIMIT_EXCEEDED'])
+      expect((await poor.ask(id, 'Hello', { key: await poor.http.member('editor') })).status).toBe(200)
+      const metrics = await poor.http.metrics.text()
+      expect(metrics).toContain('millrace_assistant_replies_total 2\n')
+      expect(metrics).toContain('millrace_assistant_tokens_total{kind="prompt"} 4000\n')
+    } finally {
+      await poor.close()
+    }
+  })
+
   test('refuses a conversation that does not end with the user, or is too long', async () => {
     const id = await world.http.workflow({ ...empty, name: 'Conversation' })
     world.say(done)
