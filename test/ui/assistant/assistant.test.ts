@@ -122,7 +122,7 @@ describe('the assistant', () => {
     // A session may use the tools that call the API.
     await panel().getByText('Lists runs', { exact: true }).waitFor()
     expect(await node(page, 'total').count()).toBe(1)
-    await box().focus()
+    await until(async () => await box().evaluate((element) => element === document.activeElement))
     await page.keyboard.press('Escape')
     await panel().waitFor({ state: 'detached' })
     expect(Object.keys((await saved(visited, id)).blocks)).toEqual(['start', 'total'])

@@ -25,6 +25,12 @@ export function AssistantPanel({ assistant, onApplied }: { assistant: Assistant;
     if (applied > known.current) onApplied()
     known.current = applied
   }, [applied, onApplied])
+  const settled = turns.filter(({ proposal }) => proposal && proposal.outcome !== 'open').length
+  // The buttons of a proposal are gone when it is settled, and the focus with them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looks whenever a proposal was settled
+  useEffect(() => {
+    if (document.activeElement === document.body) box.current?.focus()
+  }, [settled])
   const close = () => {
     setOpen(false)
     if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus()
@@ -129,6 +135,10 @@ function Asking({
     setText('')
     void conversation.ask({ text: text.trim() })
   }
+  const stop = () => {
+    conversation.stop()
+    ref.current?.focus()
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
@@ -155,7 +165,7 @@ function Asking({
       />
       <div className="flex justify-end">
         {isWorking ? (
-          <Button look="danger" size="small" icon={<Square size={12} />} onClick={() => conversation.stop()}>
+          <Button look="danger" size="small" icon={<Square size={12} />} onClick={stop}>
             Stop
           </Button>
         ) : (
