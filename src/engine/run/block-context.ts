@@ -1,3 +1,4 @@
+// Long because it implements everything that a block may use.
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'

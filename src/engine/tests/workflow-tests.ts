@@ -105,8 +105,9 @@ export class WorkflowTests {
   }
 
   /**
-   * Makes a test of a run and, unless `save` is false, adds it to the tests of the workflow. It runs once: values that the draft gives differently each time are expected to have the same
-   * type only. Throws NOT_FOUND for an unknown run, CONFLICT for one of which the log keeps too little.
+   * Makes a test of a run and, unless `save` is false, adds it to the tests of the workflow. It runs once: values that
+   * the draft gives differently each time are expected to have the same type only. Throws NOT_FOUND for an unknown run,
+   * CONFLICT for one of which the log keeps too little.
    */
   async addFromRun(
     draft: Draft,

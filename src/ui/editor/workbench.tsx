@@ -238,16 +238,10 @@ export function Workbench({
           setDialog(undefined)
         }}
       />
-      {dialog === 'separate' && (
-        <Suspense>
-          <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />
-        </Suspense>
-      )}
-      {dialog === 'tests' && (
-        <Suspense>
-          <TestsDialog autosave={autosave} onClose={() => setDialog(undefined)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {dialog === 'separate' && <SeparateDialog actions={actions} onClose={() => setDialog(undefined)} />}
+        {dialog === 'tests' && <TestsDialog autosave={autosave} onClose={() => setDialog(undefined)} />}
+      </Suspense>
       {(dialog === 'deploy' || dialog === 'versions' || dialog === 'endpoint') && (
         <Suspense>
           <DeployDialog

@@ -8,8 +8,10 @@ import {
 } from '../../session-store.ts'
 import { rolesOf } from '../../stored-values.ts'
 import { type Sql, storable } from '../connection.ts'
-import { isUser } from './user-name.ts'
 import { assertUser } from './workspaces.ts'
+
+/** The condition that `$1` is the ID or the e-mail of a user. The collation compares only A to Z regardless of case. */
+export const isUser = `(id = $1 OR lower(email) = lower($1 COLLATE "C"))`
 
 type FoundPassword = { userId: string; passwordHash: string }
 

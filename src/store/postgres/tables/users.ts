@@ -3,8 +3,7 @@ import { emailTaken } from '../../errors/account-errors.ts'
 import { type OwnLimits, withNumbers } from '../../own-limits.ts'
 import { type Sql, storable } from '../connection.ts'
 import { createKey } from './keys.ts'
-import { endSessions } from './sessions.ts'
-import { isUser } from './user-name.ts'
+import { endSessions, isUser } from './sessions.ts'
 import { createWorkspace } from './workspaces.ts'
 
 export async function createUser(sql: Sql, account: NewAccount): Promise<void> {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { block, document } from '../support/make.ts'
-import { call, deploy } from '../support/running-service.ts'
-import { Collector } from '../support/telemetry/collector.ts'
-import { visit } from '../support/ui/browser.ts'
-import { faultsInBothThemes } from './accessibility.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy } from '../../support/running-service.ts'
+import { Collector } from '../../support/telemetry/collector.ts'
+import { visit } from '../../support/ui/browser.ts'
+import { faultsInBothThemes } from '../accessibility.ts'
 
 test('the entry of an exported run shows its trace ID, on wide and narrow screens', async () => {
   using collector = new Collector()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { bucketsFor } from '../../src/ui/screens/logs/buckets.ts'
+import { bucketsFor } from '../../../src/ui/screens/logs/buckets.ts'
 import {
   isFiltered,
   type LogFilter,
@@ -11,7 +11,7 @@ import {
   statuses,
   triggers,
   writeFilter,
-} from '../../src/ui/screens/logs/log-filter.ts'
+} from '../../../src/ui/screens/logs/log-filter.ts'
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,8}$/)
 const amount = fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }).map(Math.abs), { nil: undefined })

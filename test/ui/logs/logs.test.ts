@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { block, document } from '../support/make.ts'
-import { call, deploy } from '../support/running-service.ts'
-import { type Visit, visit } from '../support/ui/browser.ts'
-import { until } from '../support/ui/editor-page.ts'
-import { accessibilityFaults } from './accessibility.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy } from '../../support/running-service.ts'
+import { type Visit, visit } from '../../support/ui/browser.ts'
+import { until } from '../../support/ui/editor-page.ts'
+import { accessibilityFaults } from '../accessibility.ts'
 
 let visited: Visit
 let good: string

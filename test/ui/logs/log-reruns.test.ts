@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { block, document } from '../support/make.ts'
-import { call, deploy, type Serving, serve } from '../support/running-service.ts'
-import { type Visit, visit } from '../support/ui/browser.ts'
-import { until } from '../support/ui/editor-page.ts'
-import { accessibilityFaults } from './accessibility.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy, type Serving, serve } from '../../support/running-service.ts'
+import { type Visit, visit } from '../../support/ui/browser.ts'
+import { until } from '../../support/ui/editor-page.ts'
+import { accessibilityFaults } from '../accessibility.ts'
 
 let visited: Visit
 let restarted: Serving | undefined
