@@ -34,7 +34,7 @@ export function AccountSection() {
         title={user.hasPassword ? 'Change password' : 'Set password'}
         note={
           user.hasPassword
-            ? 'Changing it signs you out of all other sessions.'
+            ? 'Changing it signs you out of all other sessions and disconnects applications.'
             : 'Without a password, you need a new sign-in link every time you sign in. Set it within 10 minutes of signing in.'
         }
       >

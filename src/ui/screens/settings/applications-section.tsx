@@ -26,7 +26,7 @@ export function ApplicationsSection() {
   return (
     <Section
       title="Connected applications"
-      note="They act for you over MCP, each in one workspace and with your role there. Changing your password disconnects them."
+      note="They act for you over MCP, each in one workspace and with your role there."
     >
       {error ? (
         <Failed error={error} retry={() => void refetch()} />
@@ -49,6 +49,15 @@ export function ApplicationsSection() {
                 <span className="block truncate font-medium">{row.name}</span>
                 <span className="block truncate text-xs text-muted">{row.sentTo}</span>
                 <span className="block truncate text-xs text-muted md:hidden">{row.workspaceName}</span>
+                <span className="block truncate text-xs text-muted md:hidden">
+                  {row.lastUsedAt ? (
+                    <>
+                      used <TimeAgo at={row.lastUsedAt} />
+                    </>
+                  ) : (
+                    'never used'
+                  )}
+                </span>
               </Cell>
               <Cell className="max-w-40 text-muted max-md:hidden">
                 <span className="block truncate">{row.workspaceName}</span>
