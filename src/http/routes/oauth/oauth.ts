@@ -179,7 +179,10 @@ export function oauthRoutes(services: Services, door: Door) {
         set.headers['cache-control'] = 'no-store'
         return inOAuthShape(set, () =>
           limited({ request, server }, async (form) => {
-            await oauth.revoke(required(form, 'client_id'), required(form, 'token'))
+            const [client, token] = [required(form, 'client_id'), required(form, 'token')]
+            // The response does not tell a guess, but it counts as one.
+            if (!oauth.isGenuine(token)) limits.takeRefused(addressOf(request, server))
+            await oauth.revoke(client, token)
             return {}
           }),
         )

@@ -135,3 +135,29 @@ describe('an MCP client that knows only the address', () => {
     })
   }, 60_000)
 })
+
+test('without sign-in, the page asks for consent only, and serves this machine only', async () => {
+  using data = temporaryFolder()
+  const open = await serve(data.path, { MILLRACE_NO_AUTH: 'true' })
+  try {
+    const provider = new DesktopClient()
+    const transport = () => new StreamableHTTPClientTransport(new URL(`${open.url}/mcp`), { authProvider: provider })
+    const connect = async () => {
+      const client = new Client({ name: 'Desk', version: '1.0.0' })
+      await client.connect(transport() as Parameters<Client['connect']>[0])
+      return client
+    }
+    expect(await connect().catch((error: unknown) => error)).toBeInstanceOf(UnauthorizedError)
+    const query = provider.opened!.search.slice(1)
+    const asked = `${open.url}/api/editor/applications/consent?query=${encodeURIComponent(query)}`
+    const { workspaces } = (await (await fetch(asked)).json()) as { workspaces: { id: string }[] }
+    expect((await fetch(asked, { headers: { 'x-forwarded-for': '192.0.2.1' } })).status).toBe(403)
+    const back = await consent(open.url, '', provider.opened!, workspaces[0]?.id)
+    await transport().finishAuth(back.searchParams.get('code') ?? '')
+    const client = await connect()
+    expect((await callTool(client, 'list_workflows')).isError).toBeUndefined()
+    await client.close()
+  } finally {
+    await open.kill('SIGTERM')
+  }
+}, 60_000)
