@@ -13,7 +13,8 @@ const prompts: readonly Prompt[] = [
       'Build a workflow for this task: …\n\nChoose block types with list_blocks, and read describe_block for each one ' +
       'before you use it. For other services, look at list_connectors and list_credentials. Create the workflow, and ' +
       'add blocks with edit_workflow in small steps until the findings have no errors. Run the draft with typical and ' +
-      'unusual input, and read the output of each block. Ask me before you deploy it.',
+      'unusual input, and read the output of each block. Make a test of each good run with create_test. Ask me before ' +
+      'you deploy it.',
   },
   {
     name: 'debug',

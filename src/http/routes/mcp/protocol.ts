@@ -82,7 +82,8 @@ function initialized({ services }: Session, { protocolVersion }: Record<string, 
 const instructions =
   'Millrace runs workflows of connected blocks. Deployed workflows that opt in are tools. To build a workflow: ' +
   'list_blocks and describe_block, create_workflow, edit_workflow in small steps until "findings" has no errors, ' +
-  'run_draft, get_run when something failed, and deploy_workflow when it works.'
+  'run_draft, get_run when something failed, create_test from a good run and run_tests after each change, and ' +
+  'deploy_workflow when it works.'
 
 /** The building tools that the caller may use, then the workflows. */
 async function toolsOf(session: Session, { cursor }: Record<string, unknown>): Promise<object> {

@@ -52,6 +52,19 @@ describe('a scripted agent', () => {
     // The tax office is not asked again: its answer is pinned.
     const pinned = await talk.do<Run>('run_draft', { workflowId, pins: { tax: { result: 99 } } })
     expect(pinned.output).toMatchObject({ data: { buy: true, total: 99 } })
+    await talk.do('create_test', { workflowId, executionId: cheap.executionId, name: 'Buys at a low price' })
+    const tests = [
+      {
+        name: 'Refuses a high price',
+        input: { price: 90 },
+        expect: { success: true, output: { data: { buy: false } } },
+      },
+      { name: 'Wrong', input: { price: 90 }, expect: { path: ['Start', 'Tax', 'Dear', 'Ok'] } },
+    ]
+    await talk.do('set_tests', { workflowId, tests })
+    expect(await talk.do('run_tests', { workflowId })).toMatchObject({ passed: 2, failed: 1 })
+    await talk.do('set_tests', { workflowId, remove: ['Wrong'] })
+    expect(await talk.do('run_tests', { workflowId })).toMatchObject({ passed: 2, failed: 0 })
     expect(await talk.do('deploy_workflow', { workflowId, name: 'First' })).toMatchObject({ version: 1 })
     expect(await talk.do<object>('price_check', { price: 200 })).toEqual({ buy: false, total: 250 })
     const { runs } = await talk.do<{ runs: Run[] }>('list_runs', { workflowId, limit: 1 })

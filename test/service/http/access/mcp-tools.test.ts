@@ -86,6 +86,7 @@ describe('the MCP server', () => {
     return {
       workflow: await store.getWorkflow(workflow),
       deployments: await store.listDeployments(workflow),
+      tests: (await world.app.store.getTests(workflow))?.revision,
       names: (await store.listWorkflows(workspace)).map(({ document }) => document.name),
       last: await store.lastSequence(),
     }

@@ -22,5 +22,9 @@ export const toolTable: readonly ToolRow[] = [
   { tool: 'run_draft', needs: 'execute', given: { workflowId, input: { city: 'Faro' } } },
   { tool: 'list_runs', needs: 'read', given: { workflowId } },
   { tool: 'list_failed', needs: 'read', given: { workflowId } },
+  { tool: 'get_tests', needs: 'read', given: { workflowId } },
+  { tool: 'set_tests', needs: 'write', given: { workflowId, tests: [{ name: 'Set', expect: {} }] } },
+  { tool: 'create_test', needs: 'write', given: { workflowId, executionId: '<execution>', name: '<name>' } },
+  { tool: 'run_tests', needs: 'execute', given: { workflowId } },
   { tool: 'get_run', needs: 'read', given: { executionId: '<execution>' } },
 ]
