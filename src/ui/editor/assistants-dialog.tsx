@@ -52,7 +52,7 @@ export function AssistantsDialog({ onClose }: { onClose: () => void }) {
             />
             <CopyField
               label="Address for assistants"
-              note="Connect the assistant to this address, with an API key as bearer token. Deploy to apply changes."
+              note="The assistant signs in at this address, or sends an API key as bearer token. Deploy to apply changes."
               value={`${baseUrl || location.origin}/mcp/${workspaceId}`}
             />
           </>

@@ -99,7 +99,18 @@ async function toolsOf(session: Session, { cursor }: Record<string, unknown>): P
 
 function shownTool({ name, title, description, input, needs }: BuildingTool): object {
   const annotations = { title, readOnlyHint: isReadOnly.has(name), openWorldHint: needs === 'execute' }
-  return { name, title, description, inputSchema: plainSchema(input, {}), annotations }
+  return { name, title, description, inputSchema: portable(plainSchema(input, {})), annotations }
+}
+
+/** Some clients refuse schemas without any keyword, so members with any value get the usual form. */
+function portable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(portable)
+  if (!isObject(schema)) return schema
+  const members = Object.entries(schema).map(([name, value]) => {
+    const isOpen = name === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0
+    return [name, isOpen ? true : portable(value)]
+  })
+  return Object.fromEntries(members)
 }
 
 const isReadOnly: ReadonlySet<string> = new Set(reserved.filter((name) => /^(list|get|check|describe)_/.test(name)))
