@@ -15,10 +15,13 @@ export type Millrace = Service & Installation
 
 export const executable = join(import.meta.dir, '../..', 'dist', 'millrace')
 
-/** Starts the executable with a temporary data folder, which is deleted at the end. */
-export async function startMillrace(environment: Record<string, string> = {}): Promise<Millrace> {
+/** Starts an executable with a temporary data folder, which is deleted at the end. */
+export async function startMillrace(
+  environment: Record<string, string> = {},
+  program: string = executable,
+): Promise<Millrace> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
-  const service = await serveMillrace(initMillrace(directory, environment), environment)
+  const service = await serveMillrace(initMillrace(directory, environment, program), environment, program)
   return {
     ...service,
     async stop() {
@@ -28,9 +31,13 @@ export async function startMillrace(environment: Record<string, string> = {}): P
   }
 }
 
-export function initMillrace(directory: string, environment: Record<string, string> = {}): Installation {
+export function initMillrace(
+  directory: string,
+  environment: Record<string, string> = {},
+  program: string = executable,
+): Installation {
   const env = { ...Bun.env, MILLRACE_DATA: directory, ...environment }
-  const init = Bun.spawnSync([executable, 'init', '--json'], { env })
+  const init = Bun.spawnSync([program, 'init', '--json'], { env })
   if (init.exitCode !== 0) throw new Error(`init failed: ${init.stderr.toString()}`)
   return { ...(JSON.parse(init.stdout.toString()) as Installation), directory }
 }
@@ -39,9 +46,10 @@ export function initMillrace(directory: string, environment: Record<string, stri
 export async function serveMillrace(
   installation: Installation,
   environment: Record<string, string> = {},
+  program: string = executable,
 ): Promise<Millrace> {
   const env = { ...Bun.env, MILLRACE_DATA: installation.directory, MILLRACE_PORT: '0', ...environment }
-  const server = Bun.spawn([executable, 'serve'], { env, stdout: 'pipe', stderr: 'inherit' })
+  const server = Bun.spawn([program, 'serve'], { env, stdout: 'pipe', stderr: 'inherit' })
   const url = await firstAddress(server.stdout)
   return {
     ...installation,
@@ -140,7 +148,7 @@ async function firstAddress(stdout: ReadableStream<Uint8Array>): Promise<string>
   return /https?:\/\/[^\s/]+/.exec(text)?.[0] ?? ''
 }
 
-function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
+export function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
   return readUntil(stdout, /\n/)
 }
 
