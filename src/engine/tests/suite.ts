@@ -1,9 +1,10 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { AppError } from '../../domain/errors.ts'
+import { estimateSize } from '../../domain/estimate-size.ts'
 import type { Difference } from '../../domain/workflow/test-comparison.ts'
 import type { Finding, StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { testsBytesMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { Plan } from '../compile/plan.ts'
 import type { PinnedOutputs } from '../manual/pinned-outputs.ts'
 import { renamed, staleNames } from './stale-names.ts'
@@ -26,6 +27,8 @@ export type SuiteRequest = {
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** The outputs that are pinned to blocks of the draft. */
   pins: PinnedOutputs | undefined
+  /** Whether the caller needs updated tests, or what the tests did, besides the results. By default the first. */
+  needs?: 'results' | 'updates' | 'observations'
 }
 
 export type TestResult = {
@@ -47,7 +50,8 @@ export type RanTest = {
 
 /** Runs tests of a draft, some at a time, each for a limited time. Results are in the order of the tests. */
 export async function runSuite({ draft, tests, signal, runner, ...options }: SuiteRequest): Promise<RanTest[]> {
-  const { compile, clock, environmentOf, pins } = options
+  const { compile, clock, environmentOf, pins, needs = 'updates' } = options
+  const budget = new ReportBudget()
   const { document, workspaceId } = draft
   const environment = testEnvironment(await environmentOf(workspaceId))
   const plans = new Map<StartKind | undefined, Promise<Plan>>()
@@ -78,8 +82,11 @@ export async function runSuite({ draft, tests, signal, runner, ...options }: Sui
       const durationMs = clock.monotonic() - since
       if (own.signal.aborted) return unfinished(test, durationMs)
       const status = differences.length === 0 ? ('passed' as const) : ('failed' as const)
-      const next = observed && status === 'failed' ? updated(test, observed) : undefined
-      return { test, observed, next, result: { name: test.name, status, durationMs, differences, renames: null } }
+      const result = { name: test.name, status, durationMs, differences: budget.take(differences), renames: null }
+      // The outputs of hundreds of tests would not fit in the memory.
+      const isUpdated = needs === 'updates' && observed && status === 'failed'
+      const next = isUpdated ? budget.keep(updated(test, observed)) : undefined
+      return { test, observed: needs === 'observations' ? observed : undefined, next, result }
     } finally {
       limit.cancel()
       whole.signal.removeEventListener('abort', end)
@@ -101,8 +108,31 @@ export async function runSuite({ draft, tests, signal, runner, ...options }: Sui
   }
 }
 
+/** Limits what all results of a request hold together. */
+class ReportBudget {
+  #differenceBytes = 0
+  #updateBytes = 0
+
+  /** Once there are many differences, only the first one of each further test stays, without its values. */
+  take(differences: Difference[]): Difference[] {
+    this.#differenceBytes += estimateSize(differences)
+    if (this.#differenceBytes <= differencesBytesMax) return differences
+    return differences.slice(0, 1).map(({ path, message }) => ({ path, message }))
+  }
+
+  /** Throws PAYLOAD_TOO_LARGE when the updated tests could not be saved. */
+  keep(test: WorkflowTest): WorkflowTest {
+    this.#updateBytes += estimateSize(test)
+    if (this.#updateBytes <= 2 * testsBytesMax) return test
+    const message = `The updated tests would have more than ${testsBytesMax} bytes. Update fewer, or expect less.`
+    throw new AppError('PAYLOAD_TOO_LARGE', message)
+  }
+}
+
+const differencesBytesMax = 1_048_576
+
 /** Tests of one request that run at the same time. */
-const atOnce = 4
+const atOnce = 2
 const testMs = 10_000
 const suiteMs = 60_000
 

@@ -163,7 +163,7 @@ function smaller(limits: Limits): Limits {
   }
 }
 
-const valueBytesMax = 2_097_152
+const valueBytesMax = 1_048_576
 
 function differencesOf(
   { expect }: WorkflowTest,

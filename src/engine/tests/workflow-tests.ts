@@ -8,7 +8,7 @@ import { testProblems } from '../../domain/workflow/test-file.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { PinnedOutputs } from '../manual/pinned-outputs.ts'
-import { type CompileTests, runSuite, type TestResult } from './suite.ts'
+import { type CompileTests, runSuite, type SuiteRequest, type TestResult } from './suite.ts'
 import { type RecordedRun, testFromRun } from './test-from-run.ts'
 import type { TestRunner } from './test-runner.ts'
 
@@ -88,7 +88,9 @@ export class WorkflowTests {
     const saved = await this.of(draft.id)
     const chosen = names ? named(saved.tests, names) : saved.tests
     const since = clock.monotonic()
-    const ran = await this.#inPlace(draft.workspaceId, () => this.#suite(draft, chosen, signal))
+    const ran = await this.#inPlace(draft.workspaceId, () =>
+      this.#suite(draft, chosen, { signal, needs: update ? 'updates' : 'results' }),
+    )
     let { revision } = saved
     if (update) {
       const next = new Map(ran.map(({ test, next }) => [test, next ?? test]))
@@ -129,7 +131,9 @@ export class WorkflowTests {
 
   async #settled(draft: Draft, test: WorkflowTest): Promise<WorkflowTest> {
     const signal = new AbortController().signal
-    const [ran] = await this.#inPlace(draft.workspaceId, () => this.#suite(draft, [test], signal)).catch((error) => {
+    const [ran] = await this.#inPlace(draft.workspaceId, () =>
+      this.#suite(draft, [test], { signal, needs: 'observations' }),
+    ).catch((error) => {
       if (error instanceof AppError && error.code === 'INVALID_INPUT') return []
       throw error
     })
@@ -155,15 +159,15 @@ export class WorkflowTests {
     }
   }
 
-  async #suite(draft: Draft, tests: readonly WorkflowTest[], signal: AbortSignal) {
+  async #suite(draft: Draft, tests: readonly WorkflowTest[], wish: Pick<SuiteRequest, 'signal' | 'needs'>) {
     const { runner, compile, clock, environmentOf, pinsOf } = this.#options
     const pins = await pinsOf(draft)
-    return await runSuite({ draft, tests, signal, runner, compile, clock, environmentOf, pins })
+    return await runSuite({ ...wish, draft, tests, runner, compile, clock, environmentOf, pins })
   }
 }
 
 /** Requests that run tests at the same time. */
-const suitesMax = 4
+const suitesMax = 3
 
 function named(tests: readonly WorkflowTest[], names: readonly string[]): WorkflowTest[] {
   const byName = new Map(tests.map((test) => [test.name, test]))

@@ -5,6 +5,7 @@ import { deployGuardrails } from './guardrails.ts'
 import { deployLargeValues } from './large-values.ts'
 import { type PausedRuns, startPausedRuns } from './pauses.ts'
 import { type StoredValues, storeLargeValues } from './stored-values.ts'
+import { storeTests } from './workflow-tests.ts'
 
 /** A running service with the workflows that the attacks use. */
 export type Target = {
@@ -121,7 +122,8 @@ export async function startTarget(
     const blocks = [start({ name: 's', type: 'string' }), repeat]
     repeating[`${times} times`] = await make(blocks, ['start > reply'], `repeated ${times} times`)
   }
-  const stored = await storeLargeValues({ url, apiKey, cookie, workspaceId })
+  const account = { url, apiKey, cookie, workspaceId }
+  const stored = { ...(await storeLargeValues(account)), ...(await storeTests(account)) }
   const large = await deployLargeValues(make, upstream.replace(/\/$/, ''))
   const paused = await startPausedRuns(make, { url, apiKey, workspaceId })
   return {

@@ -273,7 +273,7 @@ describe('a test', () => {
     await put(id, { tests: [{ name: 'Large', expect: {} }] })
     const { results } = await run(id)
     expect(results).toMatchObject([{ status: 'failed', differences: [{ path: 'success' }] }])
-    expect(results[0].differences[0].message).toContain('2097152 bytes')
+    expect(results[0].differences[0].message).toContain('1048576 bytes')
   })
 
   test('takes little time: two hundred with user code run within seconds', async () => {
