@@ -109,7 +109,7 @@ async function reportOf(tests: LocalTests, file: string, { folders, update }: Wi
   let loaded: LoadedTests | undefined
   try {
     loaded = loadTests(file, folders)
-    const ran = await tests.run(loaded)
+    const ran = await tests.run(loaded, update ? 'updates' : 'results')
     const updated = update ? ran.filter(({ next }) => next !== undefined) : []
     if (updated.length > 0)
       saveTests(

@@ -33,7 +33,7 @@ export class LocalTests {
   }
 
   /** Throws INVALID_INPUT for a document that cannot run. */
-  async run({ path, file, workflow }: LoadedTests): Promise<RanTest[]> {
+  async run({ path, file, workflow }: LoadedTests, needs: 'results' | 'updates'): Promise<RanTest[]> {
     const { config, connectors } = this.#options
     const limits = limitsOf(config)
     const priceOf = priceTableOf(config)
@@ -51,7 +51,7 @@ export class LocalTests {
     })
     return await runSuite({
       draft: { workspaceId, document: workflow.document },
-      ...{ tests: file.tests, signal: new AbortController().signal, runner, clock: systemClock },
+      ...{ tests: file.tests, signal: new AbortController().signal, runner, clock: systemClock, needs },
       pins: new PinnedOutputs(new Map(workflow.pins.map(({ block, output }) => [block, output]))),
       compile: async () => compiled,
       environmentOf: () => this.#environmentOf(compiled.plan, path),

@@ -53,19 +53,30 @@ export function compare(
 /** The most differences that are reported. */
 export const differencesMax = 50
 
-/** The expectation after `actual` was accepted: matchers that fit stay, and so do members that were left out. */
-export function accepted(expected: unknown, actual: unknown): unknown {
+/**
+ * The expectation after `actual` was accepted: matchers that fit stay, and so do members that were left out.
+ * `mismatched`: the paths of patterns without a match.
+ */
+export function accepted(
+  expected: unknown,
+  actual: unknown,
+  path: string,
+  mismatched: ReadonlySet<string> = new Set(),
+): unknown {
   if (isMatcher(expected)) {
+    if (mismatched.has(path)) return actual
     const found: Difference[] = []
     compare(expected, actual, '', found, [])
     return found.length === 0 ? expected : actual
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
-    return expected.map((item, index) => accepted(item, actual[index]))
+    return expected.map((item, index) => accepted(item, actual[index], `${path}[${index}]`, mismatched))
   }
   if (isObject(expected) && isObject(actual)) {
     const kept = Object.entries(expected).filter(([name]) => Object.hasOwn(actual, name))
-    return Object.fromEntries(kept.map(([name, value]) => [name, accepted(value, actual[name])]))
+    return Object.fromEntries(
+      kept.map(([name, value]) => [name, accepted(value, actual[name], `${path}.${name}`, mismatched)]),
+    )
   }
   return actual
 }

@@ -84,7 +84,7 @@ export async function runSuite({ draft, tests, signal, runner, ...options }: Sui
       const status = differences.length === 0 ? ('passed' as const) : ('failed' as const)
       const result = { name: test.name, status, durationMs, differences: budget.take(differences), renames: null }
       // The outputs of hundreds of tests would not fit in the memory.
-      const isUpdated = needs === 'updates' && observed && status === 'failed'
+      const isUpdated = needs === 'updates' && observed?.isAnswered && status === 'failed'
       const next = isUpdated ? budget.keep(updated(test, observed)) : undefined
       return { test, observed: needs === 'observations' ? observed : undefined, next, result }
     } finally {

@@ -46,6 +46,10 @@ export type Observed = {
   calls: readonly TestCall[]
   /** In US dollars, with the costs that mocked outputs name. */
   cost: number
+  /** The paths of patterns without a match. */
+  mismatched: ReadonlySet<string>
+  /** Whether mocks answered all requests. Otherwise, the expectations cannot be what happened. */
+  isAnswered: boolean
 }
 
 export type TestRun = { differences: Difference[]; observed: Observed | undefined }
@@ -60,7 +64,7 @@ export class TestRunner {
 
   async run(tested: TestedPlan, test: WorkflowTest, signal: AbortSignal): Promise<TestRun> {
     const mocked = new MockedCalls(test.mocks ?? [])
-    let observed: Observed
+    let observed: Omit<Observed, 'mismatched' | 'isAnswered'>
     try {
       observed = await this.#observe(tested, test, mocked, signal)
     } catch (error) {
@@ -71,8 +75,13 @@ export class TestRunner {
     const differences: Difference[] = Array.from(mocked.missing, (message) => ({ path: 'calls', message }))
     const patterns: PatternCheck[] = []
     differencesOf(test, observed, differences, patterns)
-    differences.push(...(await this.#failedPatterns(patterns, tested.workspaceId, signal)))
-    return { differences: shown(differences.map(bounded), tested.environment) as Difference[], observed }
+    const failed = await this.#failedPatterns(patterns, tested.workspaceId, signal)
+    differences.push(...failed)
+    const isAnswered = mocked.missing.size === 0
+    return {
+      differences: shown(differences.map(bounded), tested.environment) as Difference[],
+      observed: { ...observed, isAnswered, mismatched: new Set(failed.map(({ path }) => path)) },
+    }
   }
 
   async #observe(
@@ -80,7 +89,7 @@ export class TestRunner {
     test: WorkflowTest,
     mocked: MockedCalls,
     signal: AbortSignal,
-  ): Promise<Observed> {
+  ): Promise<Omit<Observed, 'mismatched' | 'isAnswered'>> {
     const { limits, priceOf, inSlices, connector, runProgram, checkJson, deploymentOf, startOf } = this.#options
     const now = Date.parse(test.now ?? defaultNow)
     const seed = test.seed ?? 1
@@ -95,7 +104,7 @@ export class TestRunner {
         credential: async (_, name) => mockedCredential(name),
         inSlices: (slices) => clock.during(inSlices(slices)),
         runProgram: (request) => {
-          return clock.during(runProgram({ ...request, program: fixedProgram(request.program, now, seed) }))
+          return clock.during(runProgram({ ...request, program: fixedProgram(request.program, clock.now(), seed) }))
         },
       },
       record: async () => undefined,
@@ -141,14 +150,19 @@ export class TestRunner {
 }
 
 /** The test with what happened as its expectation. It keeps the members that it has, and matchers that fit. */
-export function updated(test: WorkflowTest, { record, output, path, calls }: Observed): WorkflowTest {
+export function updated(test: WorkflowTest, observed: Observed): WorkflowTest {
+  const { record, output, path, calls, cost, mismatched } = observed
   const { expect } = test
+  const { costBelow } = expect
   const next = {
     ...expect,
     ...(expect.success !== undefined || record.failure ? { success: record.failure === null } : {}),
-    ...('output' in expect ? { output: accepted(expect.output, output) } : {}),
+    ...('output' in expect ? { output: accepted(expect.output, output, 'output', mismatched) } : {}),
     ...(expect.path ? { path } : {}),
-    ...(expect.calls ? { calls: accepted(expect.calls, calls) as TestCall[] } : {}),
+    ...(expect.calls ? { calls: accepted(expect.calls, calls, 'calls', mismatched) as TestCall[] } : {}),
+    ...(costBelow !== undefined && cost >= costBelow
+      ? { costBelow: Number((cost * 1.25 || 0.01).toPrecision(2)) }
+      : {}),
   }
   return { ...test, expect: next }
 }
@@ -167,7 +181,7 @@ const valueBytesMax = 1_048_576
 
 function differencesOf(
   { expect }: WorkflowTest,
-  { record, output, path, calls, cost }: Observed,
+  { record, output, path, calls, cost }: Omit<Observed, 'mismatched' | 'isAnswered'>,
   found: Difference[],
   patterns: PatternCheck[],
 ): void {

@@ -111,6 +111,25 @@ test('--update rewrites only the expectations of tests that failed, and keeps ma
   expect(written['orders.test.json']).toEqual({ tests: [two, varied, { ...wrong, expect: expected }] })
 })
 
+test('--update replaces matchers without a match, raises a limit for the cost, and leaves requests without a mock', async () => {
+  const matched = {
+    ...two,
+    name: 'Matched',
+    expect: { output: { result: 2 }, calls: [{ method: 'GET', url: { $match: '^http:' } }] },
+  }
+  const unanswered = { ...two, name: 'Unanswered', mocks: [] }
+  const { code, out, written } = await runTests(files(matched, unanswered), '--update')
+  expect(out).toContain('2 failed, 1 updated')
+  expect(code).toBe(1)
+  const calls = [{ method: 'GET', url: 'https://shop.example/orders/1' }]
+  expect(written['orders.test.json']).toEqual({
+    tests: [{ ...matched, expect: { output: { result: 2 }, calls } }, unanswered],
+  })
+  const limited = { ...two, mocks: [{ block: 'Fetch', output: { data: { items: [1, 2] }, cost: { total: 0.4 } } }] }
+  const raised = await runTests(files({ ...limited, expect: { costBelow: 0.2 } }), '--update')
+  expect(raised.written['orders.test.json']).toEqual({ tests: [{ ...limited, expect: { costBelow: 0.5 } }] })
+})
+
 test('a renamed block makes a test stale with a proposal, which --update applies', async () => {
   const old = { ...two, mocks: [{ block: 'Fetch order', response: answer([1, 2]).response }] }
   const before = await runTests(files(old))
@@ -219,12 +238,12 @@ describe('time and randomness', () => {
       { name: 'First', now, seed: 7, expect: { output: { result: {} } } },
       { name: 'Second', now, seed: 7, expect: { output: { result: {} } } },
       { name: 'Other', now, seed: 8, expect: { output: { result: {} } } },
-    ].map((each) => ({ ...each, expect: { output: { result: { at: now, random: -1 } } } }))
+    ].map((each) => ({ ...each, expect: { output: { result: { at: '', random: -1 } } } }))
     const { written, out } = await runTests({ 'a.json': noted, 'a.test.json': { tests } }, '--update')
     expect(out).toContain('3 failed, 3 updated')
     const results = (written['a.test.json'] as { tests: typeof tests }).tests.map(({ expect }) => expect.output.result)
     expect(results[0]).toEqual(results[1] as (typeof results)[0])
-    expect(results[0]?.at).toBe(now)
+    expect(results[0]?.at).toBe('2026-05-07T03:02:01.000Z')
     expect(results[2]?.random).not.toBe(results[0]?.random)
   })
 })

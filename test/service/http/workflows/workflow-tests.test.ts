@@ -195,9 +195,11 @@ describe('a test', () => {
     await put(id, { tests: [{ name: 'Fixed', now, seed: 7, expect: { output: { result: [] } } }] })
     const first = await run(id)
     const second = await run(id)
+    // After the wait.
+    const later = new Date(Date.parse(now) + 3 * 86_400_000).toISOString()
     const actualOf = (report: typeof first) => report.results[0].differences
     expect(actualOf(first)).toEqual(actualOf(second))
-    expect(actualOf(first)[0].actual).toEqual([Date.parse(now), now, expect.any(Number)])
+    expect(actualOf(first)[0].actual).toEqual([Date.parse(later), later, expect.any(Number)])
     expect(first.results[0].durationMs).toBeLessThan(5_000)
   })
 
