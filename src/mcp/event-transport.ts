@@ -41,7 +41,9 @@ export class EventTransport implements Transport {
   async send(message: Outgoing, bounds: Bounds): Promise<void> {
     const headers = [['content-type', 'application/json']] as const
     const body = JSON.stringify(message)
-    const response = await this.#link.open({ url: this.#endpoint, method: 'POST', headers, body }, bounds)
+    // The stream has a slot already. If all slots were taken by streams, none of them would get its messages.
+    const request = { url: this.#endpoint, method: 'POST', headers, body, takesNoSlot: true } as const
+    const response = await this.#link.open(request, bounds)
     if (response.status >= 300) throw await this.#link.refusal(response)
     response.body.close()
   }

@@ -18,8 +18,9 @@ export class Link {
     this.host = URL.parse(access.url)?.host ?? access.url
   }
 
+  /** `takesNoSlot`: for a message that the holder of a slot waits for. */
   async open(
-    request: Pick<OutboundRequest, 'url' | 'method' | 'headers'> & { body?: string },
+    request: Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'takesNoSlot'> & { body?: string },
     { timeoutMs, signal }: Bounds,
   ): Promise<OutboundStream> {
     const { access } = this

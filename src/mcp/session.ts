@@ -21,6 +21,7 @@ export class McpSession {
   #nextId = 1
   /** The last progress that the server reported, for messages. */
   #progress = ''
+  #replies = 0
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -90,12 +91,16 @@ export class McpSession {
 
   /** A request of the server. This client offers nothing but signs of life. */
   #reply(method: string, id: string | number, bounds: Bounds): void {
+    this.#replies += 1
+    if (this.#replies > repliesMax) return
     const error = { code: -32_601, message: `This client does not support ${method.slice(0, 100)}.` }
     const reply: Outgoing = { jsonrpc: '2.0', id, ...(method === 'ping' ? { result: {} } : { error }) }
     void this.#options.transport.send(reply, bounds).catch(() => undefined)
   }
 }
 
+/** Replies to requests of the server while it works on one question. Each is a request of its own. */
+const repliesMax = 20
 /** For the last message to a server. */
 const farewellMs = 5_000
 

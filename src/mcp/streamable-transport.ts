@@ -31,7 +31,8 @@ export class StreamableTransport implements Transport {
   close(): void {}
 
   async send(message: Outgoing, bounds: Bounds): Promise<void> {
-    const response = await this.#post(message, bounds)
+    // A reply to the server belongs to a request that has a slot already.
+    const response = await this.#post(message, bounds, { takesNoSlot: true })
     response.body.close()
   }
 
@@ -44,14 +45,15 @@ export class StreamableTransport implements Transport {
     return await this.#responseIn(await readMessages(text, host, access.inSlices), message.id, received)
   }
 
-  async #post(message: Outgoing, bounds: Bounds): Promise<OutboundStream> {
+  async #post(message: Outgoing, bounds: Bounds, more: { takesNoSlot?: true } = {}): Promise<OutboundStream> {
     const headers = [
       ['content-type', 'application/json'],
       ['accept', 'application/json, text/event-stream'],
       ...this.#sessionHeaders(),
     ] as const
     const { url } = this.#link.access
-    const response = await this.#link.open({ url, method: 'POST', headers, body: JSON.stringify(message) }, bounds)
+    const request = { url, method: 'POST', headers, body: JSON.stringify(message), ...more }
+    const response = await this.#link.open(request, bounds)
     if (response.status >= 300) throw await this.#link.refusal(response)
     return response
   }
@@ -91,7 +93,9 @@ export class StreamableTransport implements Transport {
         failure = error
       }
       if (last === undefined || breaks >= breaksMax) throw failure ?? endedEarly(host)
-      await sleep(this.#clock, Math.min(retryMs, Math.max(0, bounds.timeoutMs())), bounds.signal)
+      await sleep(this.#clock, Math.min(retryMs, Math.max(0, bounds.timeoutMs())), bounds.signal).catch(() => {
+        throw new McpError('CANCELLED', 'The request was cancelled')
+      })
       const headers = [['accept', 'text/event-stream'], ['last-event-id', last], ...this.#sessionHeaders()] as const
       response = await this.#link.open({ url: access.url, method: 'GET', headers }, bounds)
       if (response.status !== 200) throw failure ?? endedEarly(host)

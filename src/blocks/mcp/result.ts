@@ -7,12 +7,27 @@ import { fileNameOf, isFileObject } from '../api/files.ts'
 
 /**
  * The parts of a result as later blocks read them: binary content is stored, and its part has the `file` in place of
- * the data. Throws `BlockError`.
+ * the data. Throws `BlockError`, also for a result with too many parts or files.
  */
 export async function contentOf({ content }: McpResult, context: Pick<BlockContext, 'files'>): Promise<McpContent[]> {
+  if (content.length > partsMax) throw tooMany(`${content.length} parts`, partsMax)
+  const files = content.filter(hasFile).length
+  if (files > filesMax) throw tooMany(`${files} files`, filesMax)
   const parts: McpContent[] = []
   for (const part of content) parts.push(await readPart(part, context))
   return parts
+}
+
+const partsMax = 1_000
+const filesMax = 100
+
+function tooMany(found: string, max: number): BlockError {
+  return new BlockError('INVALID_RESPONSE', `The result of the tool has ${found}. At most ${max} are allowed.`)
+}
+
+function hasFile({ type, data, resource }: McpContent): boolean {
+  if (type === 'image' || type === 'audio') return typeof data === 'string'
+  return type === 'resource' && isObject(resource) && typeof resource['blob'] === 'string'
 }
 
 async function readPart(part: McpContent, context: Pick<BlockContext, 'files'>): Promise<McpContent> {

@@ -18,8 +18,7 @@ export type TestContext = BlockContext &
  * A context for tests of a single block: real requests to loopback and the real clock. Other capabilities throw until a
  * test replaces them.
  */
-export function makeContext(overrides: Partial<BlockContext> = {}): TestContext {
-  const outbound = outboundOf(['loopback'])
+export function makeContext(overrides: Partial<BlockContext> = {}, outbound = outboundOf(['loopback'])): TestContext {
   const mcpServers = new McpServers({ clock: systemClock, clientVersion: '0' })
   const { signal } = new AbortController()
   const notes: { attempts: readonly SpanAttempt[]; children: Span[] } = { attempts: [], children: [] }
