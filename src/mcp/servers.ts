@@ -22,6 +22,8 @@ type Known = {
   usedAt: number
   /** Whether it uses the transport of 2024. */
   isOld: boolean
+  /** The ID of the last request. Questions share a session at the same time, so they must not use the same IDs. */
+  lastId: number
   session: StreamableSession | undefined
   tools: { list: readonly McpTool[]; at: number } | undefined
 }
@@ -147,7 +149,11 @@ export class McpServers {
     const toolsChanged = () => {
       known.tools = undefined
     }
-    return new McpSession({ transport, host, clientVersion: this.#clientVersion, toolsChanged })
+    const newId = () => {
+      known.lastId += 1
+      return known.lastId
+    }
+    return new McpSession({ transport, host, clientVersion: this.#clientVersion, newId, toolsChanged })
   }
 
   #bounds({ signal }: McpAccess, timeoutMs: number): Bounds {
@@ -158,7 +164,7 @@ export class McpServers {
   #knownOf({ workspaceId, url, credential }: McpAccess): Known {
     const key = JSON.stringify([workspaceId, credential, url])
     const now = this.#clock.now()
-    const found = this.#known.get(key) ?? { usedAt: now, isOld: false, session: undefined, tools: undefined }
+    const found = this.#known.get(key) ?? { usedAt: now, isOld: false, lastId: 0, session: undefined, tools: undefined }
     if (now - found.usedAt > sessionIdleMs) found.session = undefined
     found.usedAt = now
     this.#known.delete(key)

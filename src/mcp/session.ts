@@ -11,6 +11,8 @@ type SessionOptions = {
   transport: Transport
   host: string
   clientVersion: string
+  /** A number that no other request of the server's session has. */
+  newId(): number
   /** Called when the server says that its tools have changed. */
   toolsChanged(): void
 }
@@ -18,7 +20,6 @@ type SessionOptions = {
 /** A conversation with a server. Rejects with `McpError`. */
 export class McpSession {
   readonly #options: SessionOptions
-  #nextId = 1
   /** The last progress that the server reported, for messages. */
   #progress = ''
   #replies = 0
@@ -55,8 +56,8 @@ export class McpSession {
 
   /** Resolves with the result. Tells the server when nobody waits for it any more. */
   async request(method: string, params: Record<string, unknown>, bounds: Bounds): Promise<Record<string, unknown>> {
-    const { transport, host } = this.#options
-    const id = this.#nextId++
+    const { transport, host, newId } = this.#options
+    const id = newId()
     const progressToken = `${id}`
     const sent = { ...params, _meta: { progressToken } }
     const received = (message: Incoming) => this.#receive(message, progressToken, bounds)

@@ -3,7 +3,9 @@ import { httpPeer } from './outbound/peers.ts'
 export type RogueMessage = { id: number; method: string; params: Record<string, unknown> }
 
 /** A server that opens sessions as it should, and answers other requests as a test says. */
-export function rogueServer(answer: (message: RogueMessage, request: Request) => Response | object) {
+export function rogueServer(
+  answer: (message: RogueMessage, request: Request) => Response | object | Promise<Response | object>,
+) {
   let onReply = () => {}
   const requests: { method: string; message: RogueMessage | undefined }[] = []
   const peer = httpPeer(async (request) => {
@@ -20,7 +22,7 @@ export function rogueServer(answer: (message: RogueMessage, request: Request) =>
       }
       return Response.json({ jsonrpc: '2.0', id: message.id, result }, { headers: { 'mcp-session-id': 's1' } })
     }
-    const answered = answer(message ?? { id: 0, method: request.method, params: {} }, request)
+    const answered = await answer(message ?? { id: 0, method: request.method, params: {} }, request)
     return answered instanceof Response ? answered : Response.json({ jsonrpc: '2.0', ...answered })
   })
   const url = `http://127.0.0.1:${peer.port}/mcp`

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mcp } from '../../../src/blocks/mcp.ts'
 import type { FileObject } from '../../../src/domain/run/file.ts'
+import { rogueServer } from '../../support/mcp-rogue.ts'
 import { SdkServer } from '../../support/mcp-server.ts'
 import { httpPeer } from '../../support/outbound/peers.ts'
 import { makeContext, runBlock } from './context.ts'
@@ -85,6 +86,25 @@ describe('the MCP block', () => {
     await server.forget()
     expect((await add()).outputs).toMatchObject({ structured: { sum: 2 } })
     expect(server.count('initialize')).toBe(before + 2)
+  })
+
+  test('keeps calls apart that share a session at the same time', async () => {
+    const ids: unknown[] = []
+    const both = Promise.withResolvers<void>()
+    await using peer = rogueServer(async ({ id, params }) => {
+      ids.push(id)
+      if (ids.length === 2) both.resolve()
+      // The first call opens the session. The next two overlap.
+      if (params['name'] !== 'first') await both.promise
+      return { id, result: { content: [{ type: 'text', text: params['name'] }] } }
+    })
+    using context = makeContext()
+    const said = async (tool: string) => (await runBlock(mcp, { server: peer.url, tool }, context)).outputs['content']
+    await said('first')
+    ids.length = 0
+    const part = (text: string) => [{ type: 'text', text }]
+    expect(await Promise.all([said('a'), said('b')])).toEqual([part('a'), part('b')])
+    expect(new Set(ids).size).toBe(2)
   })
 
   test('reaches servers that know only the transport of 2024', async () => {
