@@ -21,8 +21,11 @@ export async function toolsOf(set: McpToolset, taken: Set<string>, context: Bloc
   const host = URL.parse(server)?.hostname ?? 'mcp'
   if (chosen) assertOffered(chosen, new Set(offered.map(({ name }) => name)), host)
   const wanted = chosen ? offered.filter(({ name }) => chosen.includes(name)) : offered
-  if (wanted.length > agentToolsMax) {
-    const message = `The MCP server ${host} has ${wanted.length} tools. Choose at most ${agentToolsMax} of them.`
+  const count = taken.size + wanted.length
+  if (count > agentToolsMax) {
+    const message =
+      `With the ${wanted.length} tools of the MCP server ${host}, the agent has ${count} tools. At most ` +
+      `${agentToolsMax} are allowed. Choose fewer tools of its servers.`
     throw new BlockError('TOO_MANY_TOOLS', message)
   }
   return wanted.map(({ name, description, parameters }) => {

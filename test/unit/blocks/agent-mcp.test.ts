@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { block, document } from '../../support/make.ts'
+import { rogueServer } from '../../support/mcp-rogue.ts'
 import { SdkServer } from '../../support/mcp-server.ts'
 import { ModelServer } from '../../support/models/model-server.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
@@ -73,4 +74,14 @@ test('the calls of one run share a session', async () => {
   const before = server.count('initialize')
   await ask([{ type: 'mcp', server: server.url }], [{ name: 'add', args: { a: 1, b: 1 } }])
   expect(server.count('initialize')).toBeLessThanOrEqual(before + 1)
+})
+
+test('an agent gets no more than 128 tools from all its servers', async () => {
+  const listed = Array.from({ length: 100 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' } }))
+  await using first = rogueServer(({ id }) => ({ id, result: { tools: listed } }))
+  await using second = rogueServer(({ id }) => ({ id, result: { tools: listed } }))
+  const toolOf = ({ url }: { url: string }) => ({ type: 'mcp', server: url })
+  expect((await ask([toolOf(first)], [])).record.failure?.message ?? '').not.toContain('At most 128')
+  const { record } = await ask([toolOf(first), toolOf(second)], [])
+  expect(record.failure?.message).toContain('the agent has 200 tools. At most 128 are allowed.')
 })
