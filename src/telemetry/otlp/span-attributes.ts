@@ -83,6 +83,15 @@ const factsByType: Readonly<Record<string, (seen: Seen) => TypeFacts>> = {
       ...attemptAttributes(span),
     }),
   }),
+  mcp: ({ span, hide }) => ({
+    kind: spanKind.client,
+    attributes: attributesOf({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': shortText(textMember(span.input, 'tool'), hide),
+      ...serverOf(urlOf(textMember(span.input, 'server'), hide)),
+    }),
+  }),
   agent: ({ span, shown }) => ({
     kind: spanKind.internal,
     name: `invoke_agent ${shown}`,

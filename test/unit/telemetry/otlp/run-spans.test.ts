@@ -120,6 +120,20 @@ test('an agent, its model calls and its tools follow the GenAI conventions', () 
   expect(text).not.toContain('VALUE')
 })
 
+test('a call of an MCP server names the tool and the host', () => {
+  const input = { server: 'https://user:VALUE@mcp.example.com/VALUE', tool: 'look_up', arguments: { q: 'VALUE' } }
+  const { all, text } = exported(record([span('mcp', 'Ask', { input, output: 'VALUE' })]))
+  expect(all[1]).toMatchObject({ name: 'Ask', kind: 3 })
+  expect(attributes(all[1]!)).toMatchObject({
+    'mcp.method.name': 'tools/call',
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'look_up',
+    'server.address': 'mcp.example.com',
+    'server.port': '443',
+  })
+  expect(text).not.toContain('VALUE')
+})
+
 test('secrets in names and hosts are hidden before long names are cut', () => {
   const secret = 'Top-Secret-Text-1'
   const long = `${'n'.repeat(250)}${secret}`
