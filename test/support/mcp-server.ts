@@ -10,7 +10,12 @@ import { z } from 'zod'
 /** A pixel, as a PNG file. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-export type SeenMessage = { method: string; session: string | undefined; authorization: string | undefined }
+export type SeenMessage = {
+  method: string
+  session: string | undefined
+  authorization: string | undefined
+  traceparent: string | undefined
+}
 
 /** The server of the official SDK, with a few tools. */
 export class SdkServer implements AsyncDisposable {
@@ -67,7 +72,8 @@ export class SdkServer implements AsyncDisposable {
     const body = request.method === 'POST' ? await jsonOf(request) : undefined
     const session = request.headers['mcp-session-id']?.toString()
     const { authorization } = request.headers
-    if (body) this.messages.push({ method: body['method'] as string, session, authorization })
+    const traceparent = request.headers['traceparent']?.toString()
+    if (body) this.messages.push({ method: body['method'] as string, session, authorization, traceparent })
     if (this.#kind === 'sse') await this.#serveEvents(request, response, body)
     else await this.#serveStreamable(request, response, body, session)
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { temporaryFolder } from '../../support/executable.ts'
 import { block, document } from '../../support/make.ts'
+import { SdkServer } from '../../support/mcp-server.ts'
 import { ModelServer } from '../../support/models/model-server.ts'
 import { call, init, type Serving, serve } from '../../support/running-service.ts'
 import { Collector } from '../../support/telemetry/collector.ts'
@@ -162,6 +163,17 @@ test('a request to a language model carries the span of the request', async () =
   expect(models.requests.map((request) => request.headers['traceparent'])).toEqual(
     spans.map(({ spanId }) => `00-${traceId}-${spanId}-01`),
   )
+})
+
+test('a call of a tool of an MCP server carries the span of its block', async () => {
+  const { traceId, headers } = caller()
+  await using server = await SdkServer.start()
+  const ask = block('ask', 'mcp', { server: server.url, tool: 'add', arguments: { a: 1, b: 2 } })
+  const id = await deployed(document({ name: 'Adds', blocks: [start, ask], edges: ['start > ask'] }))
+  expect((await send(executeOf(id), headers)).status).toBe(200)
+  const span = (await spansOf(traceId, 3)).find(({ name }) => name === 'ask')
+  const called = server.messages.find(({ method }) => method === 'tools/call')
+  expect(called?.traceparent).toBe(`00-${traceId}-${span?.spanId}-01`)
 })
 
 test('a caller that does not sample is followed: nothing is exported, and the flag is passed on', async () => {
