@@ -423,7 +423,13 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
-  addTestFromRun: { request: { executionId, name: 'Sunny' }, responses: { 201: { name: 'Sunny', revision: 4, test } } },
+  addTestFromRun: {
+    request: { executionId, name: 'Sunny' },
+    responses: {
+      200: { name: 'Sunny', revision: 3, test },
+      201: { name: 'Sunny', revision: 4, test },
+    },
+  },
   describeWorkflowEndpoint: {
     responses: {
       200: {
