@@ -28,6 +28,8 @@ export type McpAccess = {
   workspaceId: string
   /** The name of a credential; empty for none. */
   credential: string
+  /** The block that asks; absent when a person does. */
+  blockName?: string
   /** Resolves with a new authorization for each request; undefined for none. */
   authorization(): Promise<RequestAuthorization | undefined>
   open: OutboundOpen

@@ -6,7 +6,7 @@ import { RunHeldMemory } from './run/held-memory.ts'
 import type { Run } from './run/run.ts'
 import { withTrace } from './run/trace-header.ts'
 
-type Asking = Pick<BlockContext, 'credential' | 'signal'>
+type Asking = Pick<BlockContext, 'block' | 'credential' | 'signal'>
 type Wanted = { url: string; credential: string }
 
 /** An MCP server for a block. `span`: the block's, or that of a part of it. */
@@ -17,8 +17,10 @@ export function mcpServerOf(run: Run, span: Span, context: Asking, { url, creden
   const open: OutboundOpen = (request) =>
     countedOpen(run, mcp.open, { ...request, headers: withTrace(request.headers, run, span), redactor })
   const authorization = async () => (credential === '' ? undefined : await context.credential(credential))
-  const { signal } = context
-  return mcp.connect({ url, credential, workspaceId: run.facts.workspaceId, open, inSlices, authorization, signal })
+  const { block, signal } = context
+  const { workspaceId } = run.facts
+  const from = { workspaceId, blockName: block.name }
+  return mcp.connect({ ...{ url, credential, open, inSlices, authorization, signal }, ...from })
 }
 
 /** Opens a response that is read while it arrives, and counts it for the run until it is closed. */

@@ -1,8 +1,10 @@
 import { estimateSize } from '../../domain/estimate-size.ts'
+import { type McpClient, McpError } from '../../domain/mcp-server.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
 import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { mcpResult, mcpTools } from './mocked-mcp.ts'
 import { modelOutcome } from './mocked-model.ts'
 
 type Mock = NonNullable<WorkflowTest['mocks']>[number]
@@ -48,6 +50,23 @@ export class MockedCalls {
     if (response) return modelOutcome(response)
     const failure = { code: 'INVALID_REQUEST', message: missingText('MODEL', url), mayPass: false }
     return { ok: false, failure, tokens: undefined, firstTokenMs: null }
+  }
+
+  /** A request to an MCP server has the method `MCP` and the address `server#tool`, without a tool for their list. */
+  readonly mcp: McpClient = {
+    open: async ({ method, url }) => ({ ok: false, code: 'INVALID_REQUEST', message: missingText(method, url) }),
+    connect: ({ url, blockName }) => {
+      const answer = (call: MadeCall) => {
+        this.#note(call)
+        const response = this.#answer(call, blockName)
+        if (response) return response
+        throw new McpError('INVALID_REQUEST', missingText(call.method, call.url))
+      }
+      return {
+        tools: async () => mcpTools(answer({ method: 'MCP', url })),
+        call: async ({ tool, arguments: body }) => mcpResult(answer({ method: 'MCP', url: `${url}#${tool}`, body })),
+      }
+    },
   }
 
   #note({ body, ...call }: MadeCall): void {

@@ -99,7 +99,7 @@ export class TestRunner {
       capabilities: {
         ...{ clock, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
-        fetch: mocked.fetch,
+        ...{ fetch: mocked.fetch, mcp: mocked.mcp },
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
         credential: async (_, name) => mockedCredential(name),
         inSlices: (slices) => clock.during(inSlices(slices)),
