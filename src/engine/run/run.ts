@@ -1,3 +1,4 @@
+// Long because a run, its budget and the capabilities of its blocks belong together.
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
@@ -26,6 +27,8 @@ import type { StepHistory } from './step-history.ts'
 /** The capabilities of blocks, shared by all runs of the service. */
 export type Capabilities = {
   clock: Clock
+  /** Measures how long a run keeps the main thread; `clock` if absent. */
+  turns?: Pick<Clock, 'monotonic'>
   /** 0 ≤ n < 1. */
   random(): number
   /** Remembers what the main thread begins. */
@@ -201,7 +204,7 @@ export class Run {
     this.partial = start.partial
     this.capabilities = capabilities
     this.startedAt = start.startedAt ?? capabilities.clock.now()
-    this.#yieldedAt = capabilities.clock.monotonic()
+    this.#yieldedAt = (capabilities.turns ?? capabilities.clock).monotonic()
   }
 
   /** Whether it survives its process: its steps are on disk. */
@@ -277,11 +280,12 @@ export class Run {
    * other request. Undefined when no turn is due.
    */
   yieldWhenDue(): Promise<void> | undefined {
-    if (this.capabilities.clock.monotonic() - this.#yieldedAt < turnMsMax) return undefined
+    const { clock, turns = clock } = this.capabilities
+    if (turns.monotonic() - this.#yieldedAt < turnMsMax) return undefined
     this.budget.pauses?.begin()
     return new Promise((resolve) => {
       setImmediate(() => {
-        this.#yieldedAt = this.capabilities.clock.monotonic()
+        this.#yieldedAt = turns.monotonic()
         resolve()
         this.budget.pauses?.end()
       })

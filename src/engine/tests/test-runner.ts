@@ -97,7 +97,7 @@ export class TestRunner {
     const clock = new VirtualClock(now)
     const runner = new Runner({
       capabilities: {
-        ...{ clock, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
+        ...{ clock, turns: clock.turns, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
         ...{ fetch: mocked.fetch, mcp: mocked.mcp },
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },

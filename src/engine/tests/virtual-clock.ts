@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../domain/clock.ts'
+import { type Clock, systemClock, type Timer } from '../../domain/clock.ts'
 
 type Waiting = { at: number; order: number; run: () => void }
 
@@ -13,6 +13,8 @@ export class VirtualClock implements Clock {
   #order = 0
   #isLooking = false
   #isStopped = false
+  /** Whether the run has worked since the clock looked for work. */
+  #hasWorked = false
   readonly #timers = new Set<Waiting>()
 
   constructor(start: number) {
@@ -26,6 +28,14 @@ export class VirtualClock implements Clock {
 
   monotonic(): number {
     return this.#now - this.#start
+  }
+
+  /** Measures how long the run keeps the thread. A run that asks is at work, so the clock stands still. */
+  readonly turns = {
+    monotonic: () => {
+      this.#hasWorked = true
+      return systemClock.monotonic()
+    },
   }
 
   setTimer(delayMs: number, run: () => void): Timer {
@@ -56,6 +66,7 @@ export class VirtualClock implements Clock {
   #look(): void {
     if (this.#isLooking || this.#isStopped || this.#working > 0 || this.#timers.size === 0) return
     this.#isLooking = true
+    this.#hasWorked = false
     // Twice: a block may yield once before it sets a timer of its own or begins to work.
     setImmediate(() => setImmediate(() => this.#fire()))
   }
@@ -63,6 +74,10 @@ export class VirtualClock implements Clock {
   #fire(): void {
     this.#isLooking = false
     if (this.#working > 0 || this.#isStopped) return
+    if (this.#hasWorked) {
+      this.#look()
+      return
+    }
     let next: Waiting | undefined
     for (const timer of this.#timers) {
       if (!next || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) next = timer
