@@ -28,7 +28,8 @@ export function mcpToolsOf({ mcp, inSlices, credentialFor, redactorOf }: Options
     } catch (error) {
       if (!(error instanceof McpError)) throw error
       // A server may repeat secrets in its errors.
-      throw new AppError('CONFLICT', redactText(error.message, redactor))
+      // The credential may have become known to the redactor only now.
+      throw new AppError('CONFLICT', redactText(error.message, await redactorOf(workspaceId)))
     }
   }
 }

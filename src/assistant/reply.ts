@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 import { AppError, clip } from '../domain/errors.ts'
 import { backoffMs, delayWithRetryAfter, retryAfterMs } from '../domain/run/backoff.ts'
-import { addTokens, addUsd, noTokens, priceTokens, type Tokens } from '../domain/run/cost.ts'
+import { addTokens, addUsd, noTokens, priceTokens, type TokenCount, type Tokens } from '../domain/run/cost.ts'
 import { isObject } from '../domain/run/input.ts'
 import type {
   CallModel,
@@ -108,23 +108,28 @@ export class Reply {
   }
 
   #fail(code: string, message: string): void {
-    this.#request.emit({ event: 'failed', code, message })
+    // A gateway may repeat the key in its errors.
+    const { apiKey = '' } = this.#options.model
+    const shown = apiKey === '' ? message : message.replaceAll(apiKey, '***')
+    this.#request.emit({ event: 'failed', code, message: shown })
   }
 
   /** Calls the model, again after a failure that may pass, unless text has arrived. */
   async #ask(): Promise<ModelOutcome> {
     for (let attempt = 1; ; attempt += 1) {
       let hasText = false
-      const outcome = await this.#call(() => {
+      let chars = 0
+      const outcome = await this.#call((text) => {
         hasText = true
+        chars += text.length
       })
-      this.#count(outcome)
+      this.#count(outcome, chars)
       if (outcome.ok || !outcome.failure.mayPass || hasText || attempt > retriesMax) return outcome
       if (!(await this.#pause(attempt, outcome.failure))) return outcome
     }
   }
 
-  #call(onText: () => void): Promise<ModelOutcome> {
+  #call(onText: (text: string) => void): Promise<ModelOutcome> {
     const { call, model } = this.#options
     const { workspaceId, signal, emit, tools } = this.#request
     return call({
@@ -134,7 +139,7 @@ export class Reply {
       tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       timeoutMs: replyLimits.modelCallTimeoutMs,
       onText: (text) => {
-        onText()
+        onText(text)
         emit({ event: 'text', text })
       },
     })
@@ -151,14 +156,21 @@ export class Reply {
     )
   }
 
-  #count({ tokens }: ModelOutcome): void {
-    if (!tokens) return
+  #count({ tokens: reported, ok }: ModelOutcome, chars: number): void {
     const { model, priceOf } = this.#options
+    // A provider reports the tokens at the end of its response, which a reader who leaves does not wait for.
+    const tokens = reported ?? (ok || chars > 0 ? this.#estimate(chars) : undefined)
+    if (!tokens) return
     const { prompt, completion } = tokens
     this.#tokens = addTokens(this.#tokens, { prompt, completion, total: prompt + completion })
     const price = priceOf(model.model)
     this.#usd = price && this.#usd !== null ? addUsd(this.#usd, priceTokens(tokens, price).total) : null
     this.#request.emit({ event: 'cost', model: model.model, tokens: this.#tokens, usd: this.#usd })
+  }
+
+  #estimate(chars: number): TokenCount {
+    const prompt = this.#messages.reduce((sum, { content }) => sum + content.length, 0)
+    return { prompt: Math.ceil(prompt / 4), cached: 0, completion: Math.ceil(chars / 4) }
   }
 
   async #callTools({ text, toolCalls }: ModelResponse): Promise<void> {

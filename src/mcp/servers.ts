@@ -177,7 +177,7 @@ export class McpServers {
 
 /** Whether a server may have refused a request because it has ended the session. */
 function isRefusal(status: number | undefined): boolean {
-  return status === 400 || status === 401 || status === 403 || status === 404
+  return status === 400 || status === 404
 }
 
 /** Whether a server may know only the transport of 2024: it refuses a POST to the address of its event stream. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import type { TestResult } from '../../engine/tests/suite.ts'
 import { type Call, type Command, CommandError, type ExitCode, UsageError } from '../command.ts'
 import { pathOf } from '../support/client.ts'
 import { printableJson } from '../support/control-characters.ts'
@@ -103,6 +104,11 @@ async function runTests(call: Call, files: readonly string[]): Promise<ExitCode>
   return counts.failed + counts.stale - counts.updated + counts.brokenFiles === 0 ? 0 : 1
 }
 
+/** Whether a test names a block for which nothing was proposed. */
+function isStillStale({ status, renames, differences }: TestResult): boolean {
+  return status === 'stale' && Object.keys(renames ?? {}).length < differences.length
+}
+
 type Wish = { folders: Folders; update: boolean }
 
 async function reportOf(tests: LocalTests, file: string, { folders, update }: Wish): Promise<FileReport> {
@@ -119,7 +125,7 @@ async function reportOf(tests: LocalTests, file: string, { folders, update }: Wi
     return {
       ...{ file, workflow: loaded.workflow.document.name, error: null },
       results: ran.map(({ result }) => result),
-      updated: updated.map(({ test }) => test.name),
+      updated: updated.filter(({ result }) => !isStillStale(result)).map(({ test }) => test.name),
     }
   } catch (error) {
     const details = error instanceof AppError ? error.details : undefined

@@ -26,7 +26,8 @@ export function compare(
     if ('$any' in expected) {
       const wanted = String(expected['$any'])
       if (wanted !== 'value' && typeOf(actual) !== wanted) differs(`${path} must be any ${wanted}.`)
-    } else if (typeof actual === 'string') patterns.push({ path, pattern: String(expected['$match']), text: actual })
+    } else if (patterns.length >= patternsMax) differs(`An expectation may have at most ${patternsMax} patterns.`)
+    else if (typeof actual === 'string') patterns.push({ path, pattern: String(expected['$match']), text: actual })
     else differs(`${path} must be a text that matches ${String(expected['$match'])}.`)
     return
   }
@@ -42,13 +43,16 @@ export function compare(
     if (!isObject(actual)) return differs(`${path} must be an object.`)
     for (const [name, value] of Object.entries(expected)) {
       const here = Object.hasOwn(actual, name) ? actual[name] : undefined
-      compare(value, here, `${path}.${name}`, found, patterns)
+      compare(value, here, memberPath(path, name), found, patterns)
     }
     return
   }
   if (!Object.is(expected, actual)) differs(`${path} is not as expected.`)
   return
 }
+
+/** The most patterns of one test. */
+const patternsMax = 1_000
 
 /** The most differences that are reported. */
 export const differencesMax = 50
@@ -75,7 +79,7 @@ export function accepted(
   if (isObject(expected) && isObject(actual)) {
     const kept = Object.entries(expected).filter(([name]) => Object.hasOwn(actual, name))
     return Object.fromEntries(
-      kept.map(([name, value]) => [name, accepted(value, actual[name], `${path}.${name}`, mismatched)]),
+      kept.map(([name, value]) => [name, accepted(value, actual[name], memberPath(path, name), mismatched)]),
     )
   }
   return actual
@@ -95,6 +99,11 @@ export function common(first: unknown, second: unknown): unknown {
   }
   if (Object.is(first, second)) return first
   return typeOf(first) === typeOf(second) && !isObject(first) ? { $any: typeOf(first) } : first
+}
+
+/** The path of a member, for messages: a long name is shortened. */
+function memberPath(path: string, name: string): string {
+  return `${path}.${name.length > 200 ? `${name.slice(0, 200)}…` : name}`
 }
 
 function isMatcher(value: unknown): value is Record<string, unknown> {

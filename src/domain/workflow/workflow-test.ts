@@ -4,10 +4,19 @@ import { recordOf } from '../record-of.ts'
 import { startKinds } from './workflow.ts'
 
 const closed = { additionalProperties: false }
+/** Characters of an address that a mock can name. */
+export const addressCharsMax = 4_096
+export const mocksMax = 1_000
+const BlockName = t.String({ maxLength: 200 })
 const Mock = t.Object(
   {
-    block: t.Optional(t.String()),
-    request: t.Optional(t.Object({ method: t.Optional(t.String()), url: t.Optional(t.String()) }, closed)),
+    block: t.Optional(BlockName),
+    request: t.Optional(
+      t.Object(
+        { method: t.Optional(t.String({ maxLength: 32 })), url: t.Optional(t.String({ maxLength: addressCharsMax })) },
+        closed,
+      ),
+    ),
     response: t.Optional(
       t.Object(
         { status: t.Integer(), headers: t.Optional(recordOf(t.String())), data: t.Optional(t.Unknown()) },
@@ -27,12 +36,12 @@ export const WorkflowTest = t.Object(
     trigger: t.Optional(oneOf(startKinds)),
     now: t.Optional(t.String()),
     seed: t.Optional(t.Integer()),
-    mocks: t.Optional(t.Array(Mock, { maxItems: 1_000 })),
+    mocks: t.Optional(t.Array(Mock, { maxItems: mocksMax })),
     expect: t.Object(
       {
         success: t.Optional(t.Boolean()),
         output: t.Optional(t.Unknown()),
-        path: t.Optional(t.Array(t.String())),
+        path: t.Optional(t.Array(BlockName, { maxItems: 10_000 })),
         calls: t.Optional(t.Array(TestCall)),
         costBelow: t.Optional(t.Number()),
       },

@@ -3,7 +3,7 @@ import { type McpClient, McpError } from '../../domain/mcp-server.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
-import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { addressCharsMax, type TestCall, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import { mcpResult, mcpTools } from './mocked-mcp.ts'
 import { modelOutcome } from './mocked-model.ts'
 
@@ -14,7 +14,7 @@ type Mock = NonNullable<WorkflowTest['mocks']>[number]
  * their order, and the last one again and again. A request without a mock is refused and remembered.
  */
 export class MockedCalls {
-  readonly #mocks: { mock: Mock; uses: number }[]
+  readonly #mocks: { mock: Mock; address: string | undefined; uses: number }[]
   /** In the order in which they were made. */
   readonly made: TestCall[] = []
   #bodyBytes = 0
@@ -22,7 +22,13 @@ export class MockedCalls {
   readonly missing = new Set<string>()
 
   constructor(mocks: readonly Mock[]) {
-    this.#mocks = mocks.filter(({ response }) => response !== undefined).map((mock) => ({ mock, uses: 0 }))
+    this.#mocks = mocks
+      .filter(({ response }) => response !== undefined)
+      .map((mock) => ({
+        mock,
+        address: mock.request?.url === undefined ? undefined : plain(mock.request.url),
+        uses: 0,
+      }))
   }
 
   readonly fetch: OutboundFetch = async (request) => {
@@ -69,18 +75,21 @@ export class MockedCalls {
     },
   }
 
-  #note({ body, ...call }: MadeCall): void {
+  #note({ body, ...sent }: MadeCall): void {
     if (this.made.length >= callsMax) return
+    const call = { ...sent, url: shorten(sent.url, addressCharsMax) }
     this.#bodyBytes += body === undefined ? 0 : estimateSize(body, bodiesBytesMax)
     this.made.push(body === undefined || this.#bodyBytes > bodiesBytesMax ? call : { ...call, body })
   }
 
   #answer({ method, url, body }: MadeCall, blockName: string | undefined): Mock['response'] {
-    const fitting = this.#mocks.filter(({ mock: { block, request } }) => {
+    // A longer address fits only mocks that name the block.
+    const address = url.length > addressCharsMax ? undefined : plain(url)
+    const fitting = this.#mocks.filter(({ mock: { block, request }, address: wanted }) => {
       if (block !== undefined && block !== blockName) return false
       if (block === undefined && request === undefined) return false
       if (request?.method !== undefined && request.method.toUpperCase() !== method.toUpperCase()) return false
-      return request?.url === undefined || isAddressOf(plain(request.url), plain(url))
+      return wanted === undefined || (address !== undefined && isAddressOf(wanted, address))
     })
     const chosen = fitting.find(({ uses }) => uses === 0) ?? fitting.at(-1)
     if (!chosen) {
@@ -113,7 +122,7 @@ export function mockedCredential(name: string): RequestAuthorization {
 }
 
 function missingText(method: string, url: string): string {
-  return `No mock of the test answers ${method} ${url}.`
+  return `No mock of the test answers ${method} ${shorten(url, 500)}.`
 }
 
 /** Addresses are the same, whether or not a part is percent-encoded. */

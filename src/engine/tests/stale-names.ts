@@ -8,9 +8,12 @@ export function staleNames(test: WorkflowTest, { blocks }: WorkflowDocument): Ma
   const missing = [...named].filter((name) => !existing.has(name))
   if (missing.length === 0) return new Map()
   const free = [...existing].filter((name) => !named.has(name)).slice(0, candidatesMax)
+  const pairs = new Map([...missing.slice(0, missingMax), ...free].map((name) => [name, pairsOf(name)]))
   return new Map(
     missing.slice(0, missingMax).map((name) => {
-      const best = free.map((each) => ({ each, score: alikeness(name, each) })).toSorted((a, b) => b.score - a.score)[0]
+      const best = free
+        .map((each) => ({ each, score: alikeness(pairs.get(name), pairs.get(each)) }))
+        .toSorted((a, b) => b.score - a.score)[0]
       const isOnly = missing.length === 1 && free.length === 1
       if (!best || (best.score < alikeMin && !isOnly)) return [name, null]
       free.splice(free.indexOf(best.each), 1)
@@ -36,9 +39,8 @@ function namesIn({ mocks = [], expect }: WorkflowTest): string[] {
   return [...mocks.flatMap(({ block }) => (block === undefined ? [] : [block])), ...(expect.path ?? [])]
 }
 
-/** From 0 to 1: how many pairs of neighbouring letters two names share. */
-function alikeness(one: string, other: string): number {
-  const [a, b] = [pairsOf(one), pairsOf(other)]
+/** From 0 to 1: the share of pairs of neighbouring letters that two names have in common. */
+function alikeness(a: ReadonlySet<string> = new Set(), b: ReadonlySet<string> = new Set()): number {
   const shared = [...a].filter((pair) => b.has(pair)).length
   return a.size + b.size === 0 ? 0 : (2 * shared) / (a.size + b.size)
 }

@@ -155,10 +155,19 @@ function unfinished(test: WorkflowTest, durationMs: number): RanTest {
 }
 
 /** Secrets have their own names as values, as the log shows them. A test needs no secret, and cannot give one away. */
-function testEnvironment({ values, redactor }: Environment): Environment {
-  const secret = new Set(redactor?.secrets.map(({ name }) => name))
-  const shown = Array.from(values, ([name, value]) => [name, secret.has(name) ? `{{${name}}}` : value] as const)
-  return { values: new Map(shown), redactor }
+function testEnvironment(environment: Environment): Environment {
+  const secret = new Set(environment.redactor?.secrets.map(({ name }) => name))
+  const shown = Array.from(
+    environment.values,
+    ([name, value]) => [name, secret.has(name) ? `{{${name}}}` : value] as const,
+  )
+  // A secret that the draft contains becomes known when the draft is compiled.
+  return {
+    values: new Map(shown),
+    get redactor() {
+      return environment.redactor
+    },
+  }
 }
 
 function refuse(findings: readonly Finding[]): never {

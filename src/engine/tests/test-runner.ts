@@ -9,7 +9,13 @@ import type { RunRecord, Span } from '../../domain/run/log.ts'
 import type { Models } from '../../domain/run/model-call.ts'
 import type { RunProgram } from '../../domain/run/program.ts'
 import { blockSpans } from '../../domain/run/trace.ts'
-import { accepted, compare, type Difference, type PatternCheck } from '../../domain/workflow/test-comparison.ts'
+import {
+  accepted,
+  compare,
+  type Difference,
+  differencesMax,
+  type PatternCheck,
+} from '../../domain/workflow/test-comparison.ts'
 import type { TestCall, WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { Outputs } from '../block.ts'
 import type { Plan, PlanTrigger } from '../compile/plan.ts'
@@ -76,7 +82,7 @@ export class TestRunner {
     const patterns: PatternCheck[] = []
     differencesOf(test, observed, differences, patterns)
     const failed = await this.#failedPatterns(patterns, tested.workspaceId, signal)
-    differences.push(...failed)
+    differences.push(...failed.slice(0, differencesMax))
     const isAnswered = mocked.missing.size === 0
     return {
       differences: shown(differences.map(bounded), tested.environment) as Difference[],

@@ -6,7 +6,7 @@ import type { InSlices } from '../../domain/slices.ts'
 import { common } from '../../domain/workflow/test-comparison.ts'
 import { testProblems } from '../../domain/workflow/test-file.ts'
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
-import { testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { mocksMax, testsBytesMax, testsMax, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 import type { PinnedOutputs } from '../manual/pinned-outputs.ts'
 import { type CompileTests, runSuite, type SuiteRequest, type TestResult } from './suite.ts'
 import { type RecordedRun, testFromRun } from './test-from-run.ts'
@@ -124,6 +124,10 @@ export class WorkflowTests {
       freeName(name ?? `Run of ${new Date(run.startedAt).toISOString().slice(0, 16)}`, tests),
     )
     const test = await this.#settled(draft, made)
+    if ((test.mocks?.length ?? 0) > mocksMax) {
+      const message = `The run made more than ${mocksMax} requests, the most that a test can answer.`
+      throw new AppError('CONFLICT', message)
+    }
     const [shown] = JSON.parse(await this.#withoutSecrets(draft.workspaceId, [test])) as [WorkflowTest]
     const { revision } = save ? await this.save(draft, [...tests, test], { by, ifRevision }) : { revision: ifRevision }
     return { name: test.name, revision, test: shown }
@@ -166,8 +170,8 @@ export class WorkflowTests {
   }
 }
 
-/** Requests that run tests at the same time. */
-const suitesMax = 3
+/** Requests that run tests at the same time. With two, a workspace has one, so that the outputs fit in the memory. */
+const suitesMax = 2
 
 function named(tests: readonly WorkflowTest[], names: readonly string[]): WorkflowTest[] {
   const byName = new Map(tests.map((test) => [test.name, test]))
@@ -182,7 +186,7 @@ function named(tests: readonly WorkflowTest[], names: readonly string[]): Workfl
 function freeName(wanted: string, tests: readonly WorkflowTest[]): string {
   const taken = new Set(tests.map(({ name }) => name))
   let name = wanted
-  for (let number = 2; taken.has(name); number += 1) name = `${wanted} (${number})`
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted.slice(0, 190)} (${number})`
   return name
 }
 

@@ -65,7 +65,6 @@ const createTest = defineTool({
     { workflowId, executionId: t.String({ minLength: 1, maxLength: 100 }), name: t.Optional(name) },
     closed,
   ),
-  hasDocument: true,
   run: async (context, { workflowId: id, ...body }) =>
     await context.api('POST', `${await pathOf(context, id, 'write')}/from-run`, { body }),
 })
