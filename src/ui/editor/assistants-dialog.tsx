@@ -52,7 +52,7 @@ export function AssistantsDialog({ onClose }: { onClose: () => void }) {
             />
             <CopyField
               label="Address for assistants"
-              note="The assistant signs in at this address, or sends an API key as bearer token. Deploy to apply changes."
+              note="The assistant signs in at this address, or sends an API key as a bearer token. Deploy to apply changes."
               value={`${baseUrl || location.origin}/mcp/${workspaceId}`}
             />
           </>
@@ -81,7 +81,7 @@ function NameField({ name, readOnly, onChange }: TextProps<'name'>) {
     <Field
       label="Name of the tool"
       optional
-      note="Empty: made from the name of the workflow."
+      note="If empty, it is made from the name of the workflow."
       error={typed === undefined ? undefined : `Use 1 to ${toolNameCharsMax} letters, digits, "-" and "_".`}
     >
       {(tied) => (
@@ -104,7 +104,7 @@ function DescriptionField({ description, readOnly, onChange }: TextProps<'descri
     <Field
       label="Description for the assistant"
       optional
-      note="Says when to use the tool, and what it returns. Empty: the description of the workflow."
+      note="Says when to use the tool, and what it returns. If empty, the description of the workflow is used."
     >
       {(tied) => (
         <TextArea

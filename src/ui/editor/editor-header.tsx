@@ -84,7 +84,7 @@ export function EditorHeader({
   )
 }
 
-/** Opens the assistant and closes it. Nothing while the assistant is off. */
+/** Opens and closes the assistant. Renders nothing while the assistant is off. */
 function AssistantButton() {
   const assistant = useAssistant()
   if (!assistant) return null

@@ -276,7 +276,7 @@ function hasOverlay(): boolean {
   return document.querySelector('[role=dialog], [role=menu], [role=alertdialog]') !== null
 }
 
-/** The dialog that the page opens with, as a link of another screen says. A reload does not open it again. */
+/** The dialog that a link of another screen opens. A reload does not open it again. */
 function useDialogOfAddress(): EditorDialog | undefined {
   const state = useHistoryState<{ dialog?: EditorDialog } | null>()
   const [dialog] = useState(state?.dialog)

@@ -1,8 +1,8 @@
 import { element, notify, type Problem, show, unreachable } from '../form/page-parts.ts'
 
 /**
- * The page on which people let an MCP client act for their account. It signs them in first. It uses no framework, and
- * shows the texts of clients as plain text.
+ * The page on which people allow an MCP client to act for their account. It signs them in first. It uses no framework,
+ * and shows the texts of clients as plain text.
  */
 
 type Role = 'owner' | 'editor' | 'viewer'
@@ -25,7 +25,7 @@ async function load(): Promise<void> {
   const answer = await send<Asked>(`${consentPath}?query=${encodeURIComponent(query)}`)
   if (answer?.ok) ask(answer.body)
   else if (answer?.body.code === 'SIGN_IN_REQUIRED') askToSignIn()
-  else if (answer) refuse(answer.body.error ?? 'The request cannot be shown.')
+  else if (answer) refuse(answer.body.error ?? 'The page cannot show the request.')
 }
 
 function askToSignIn(): void {
@@ -40,9 +40,9 @@ function ask({ name, sentTo, email, workspaces, refusal }: Asked): void {
   document.title = `Connect ${name} · Millrace`
   element('title', HTMLElement).textContent = `Connect ${name}`
   if (refusal) {
-    refuse(`${name} asks for something that cannot be given. ${refusal.message}`, refusal.redirectTo)
+    refuse(`Millrace cannot grant the request of ${name}. ${refusal.message}`, refusal.redirectTo)
   } else if (workspaces.length === 0) {
-    refuse(`You are signed in as ${email}, which is no member of the workspace that ${name} asks for.`)
+    refuse(`You are signed in as ${email}. This account is not a member of the workspace that ${name} asks for.`)
   } else {
     signIn.hidden = true
     notify('')
@@ -55,8 +55,7 @@ function ask({ name, sentTo, email, workspaces, refusal }: Asked): void {
 }
 
 const factsText =
-  'The application chose its name itself. Under Settings, Account, you find connected applications and can disconnect ' +
-  'them.'
+  'The application chose its name itself. You can disconnect it at any time in the settings of your account.'
 
 function showWorkspaces(workspaces: Asked['workspaces']): void {
   workspace.replaceChildren(...workspaces.map(({ id, name }) => new Option(name, id)))

@@ -8,7 +8,7 @@ import type { Assistant } from './assistant-context.tsx'
 import type { Turn } from './conversation.ts'
 import { TurnView } from './turn-view.tsx'
 
-/** The panel of the assistant, beside the canvas. `onApplied` is called when a proposal was applied to the draft. */
+/** The panel of the assistant, beside the canvas. Calls `onApplied` after the draft has a proposal. */
 export function AssistantPanel({ assistant, onApplied }: { assistant: Assistant; onApplied: () => void }) {
   const { conversation, model, setOpen } = assistant
   const turns = useSyncExternalStore(conversation.watch, conversation.turns)
@@ -26,7 +26,7 @@ export function AssistantPanel({ assistant, onApplied }: { assistant: Assistant;
     known.current = applied
   }, [applied, onApplied])
   const settled = turns.filter(({ proposal }) => proposal && proposal.outcome !== 'open').length
-  // The buttons of a proposal are gone when it is settled, and the focus with them.
+  // When a proposal is settled, its buttons disappear, and the focus would be lost.
   // biome-ignore lint/correctness/useExhaustiveDependencies: looks whenever a proposal was settled
   useEffect(() => {
     if (document.activeElement === document.body) box.current?.focus()
@@ -73,7 +73,7 @@ function appliedIn(turns: readonly Turn[]): number {
   return turns.filter(({ proposal }) => proposal?.outcome === 'applied').length
 }
 
-/** The conversation. It stays at its end while text arrives, unless the reader has scrolled up. */
+/** The conversation. It scrolls to its end while text arrives, unless the reader has scrolled up. */
 function Turns({ turns, isEmpty }: { turns: readonly Turn[]; isEmpty: boolean }) {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

@@ -8,7 +8,7 @@ import { applyEdit, type Edit } from '../document/edit.ts'
 import { readEvents } from '../run/read-events.ts'
 import type { Draft } from '../save/draft.ts'
 
-/** A piece of a reply, in the order of its arrival: text, or the use of a tool. */
+/** A piece of a reply, in the order of its arrival: text or a tool call. */
 export type Part = { kind: 'text'; text: string } | ({ kind: 'tool' } & Omit<ToolEvent, 'event'>)
 type ToolEvent = Extract<AssistantEvent, { event: 'tool' }>
 
@@ -31,12 +31,12 @@ export type Turn = {
   readonly proposal?: Proposal
 }
 
-/** `text` goes to the assistant; `shown` is the same for people. */
+/** The assistant gets `text`; people see `shown`. */
 export type Question = { text: string; shown?: string }
 
 /**
- * The conversation with the assistant about one draft. It is kept here only, and sent with each question. The reply to
- * a question about an empty draft is applied at once, because there is nothing to compare it with. Undo takes it back.
+ * The conversation with the assistant about one draft. Only the browser keeps it, and sends it with each question. A
+ * proposal for an empty draft is applied at once, because there is nothing to compare it with. Undo reverts it.
  */
 export class Conversation {
   readonly #workflowId: string
@@ -175,7 +175,7 @@ const textCharsMax = 20_000
 const conversationCharsMax = 70_000
 const turnsMax = 15
 
-/** The latest turns as the service takes them. */
+/** The latest turns in the format of the service. */
 export function messagesOf(turns: readonly Turn[]): { role: 'user' | 'assistant'; content: string }[] {
   const messages: { role: 'user' | 'assistant'; content: string }[] = []
   let chars = 0

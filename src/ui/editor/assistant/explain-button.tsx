@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx'
 import { useAssistant } from './assistant-context.tsx'
 import { explainQuestion } from './explain-question.ts'
 
-/** Asks the assistant why a run failed. Nothing while the assistant is off. */
+/** Asks the assistant why a run failed. Renders nothing while the assistant is off. */
 export function ExplainButton({ executionId, block }: { executionId: string | undefined; block?: string | undefined }) {
   const assistant = useAssistant()
   if (!assistant || executionId === undefined) return null

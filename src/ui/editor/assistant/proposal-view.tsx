@@ -31,9 +31,13 @@ export function ProposalView({ proposal, at }: { proposal: Proposal; at: number 
   return (
     <section aria-label="Proposed changes" className="flex flex-col gap-2 rounded-lg border border-line p-2.5">
       <h3 className="text-xs font-semibold">Proposed changes</h3>
-      <DiffView before={document} after={after} none="The draft has these changes already, or they change no run." />
+      <DiffView
+        before={document}
+        after={after}
+        none="The draft already has these changes, or they do not affect runs."
+      />
       {errors > 0 && (
-        <p className="text-xs text-warn-text">{countOf(errors, 'problem')} will be left in the workflow.</p>
+        <p className="text-xs text-warn-text">The workflow will still have {countOf(errors, 'problem')}.</p>
       )}
       <div className="flex gap-2">
         <Button look="primary" size="small" onClick={() => conversation.apply(at)}>

@@ -51,7 +51,7 @@ function PartView({ part }: { part: Part }) {
       <span className="min-w-0 break-words">
         {labels[name] ?? name}
         {subject !== '' && `: ${subject}`}
-        {status === 'failed' && ' (refused, it tries again)'}
+        {status === 'failed' && ' (refused; the assistant tries again)'}
       </span>
     </p>
   )

@@ -59,7 +59,7 @@ export function viewActions(draft: Draft, flow: Flow, store: ReturnType<typeof u
     reveal,
     /** Fits the whole document into view, including blocks that are not drawn yet. A huge one lowers the least zoom. */
     fit,
-    /** The same when the canvas has drawn what was added just now. */
+    /** The same, after the canvas has drawn new blocks. */
     fitSoon: () => afterPanels(fit),
     /** A panel takes a part of the canvas: a document that was in view as a whole stays so. */
     keepWhole(): void {

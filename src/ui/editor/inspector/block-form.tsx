@@ -93,7 +93,7 @@ export function BlockForm({ blockId }: { blockId: string }) {
   )
 }
 
-/** Blocks with a form of their own for some parameters. `shows`: the names of these. */
+/** Blocks with a special form for some parameters. `shows`: the names of these parameters. */
 const ownForms: Readonly<Record<string, { Form: typeof OperationForm | typeof McpForm; shows: readonly string[] }>> = {
   operation: { Form: OperationForm, shows: ['connector', 'operation', 'credential', 'params'] },
   mcp: { Form: McpForm, shows: ['server', 'credential', 'tool', 'arguments'] },

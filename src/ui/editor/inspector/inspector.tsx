@@ -55,7 +55,7 @@ export function Inspector({
   const placed = ran === undefined ? undefined : placedError(span, params, ran)
   const note = span && ran && hasOtherCode(span, params, ran) ? codeChanged : undefined
   const { executionId } = data
-  // An error with a place is shown there.
+  // An error with a place is shown at that place.
   const error =
     span?.error && ran !== undefined && !placed ? (
       <RunError span={span} note={note} executionId={executionId} />

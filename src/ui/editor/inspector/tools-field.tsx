@@ -147,7 +147,7 @@ function NameOf({ tool, change, readOnly, errorOf }: Omit<ToolProps, 'number'>) 
       <TextField
         label="Name"
         error={errorOf('name')}
-        note="The name the model uses: letters, digits, _ and -."
+        note="The name that the model uses: letters, digits, _ and -."
         maxLength={64}
         value={tool.name ?? ''}
         readOnly={readOnly}
@@ -183,11 +183,11 @@ function ServerOf({ tool, change, readOnly, errorOf }: Omit<ToolProps, 'number'>
         onSet={(changed) => change(changed as Change<Tool>)}
       />
       {readOnly ? (
-        <p className="text-xs text-muted">{chosen.length === 0 ? 'All its tools' : chosen.join(', ')}</p>
+        <p className="text-xs text-muted">{chosen.length === 0 ? 'All tools of the server' : chosen.join(', ')}</p>
       ) : (
         names.length > 0 && (
           <MultiPick
-            label="All its tools"
+            label="All tools of the server"
             choices={names.map((name) => ({ value: name, label: name }))}
             chosen={chosen}
             onChange={(next) => change({ tools: next.length === 0 ? undefined : next })}

@@ -3,12 +3,12 @@ export function editorAddress(workflowId: string, executionId: string): string {
   return `/workflows/${workflowId}?${name}=${executionId}`
 }
 
-/** The same, where the assistant explains why the run failed. */
+/** The same address, at which the assistant explains why the run failed. */
 export function explainAddress(workflowId: string, executionId: string): string {
   return `${editorAddress(workflowId, executionId)}&${explain}`
 }
 
-/** Whether an address asks for an explanation of the run that it names. */
+/** Whether an address requests an explanation of the run that it names. */
 export function asksForExplanation(search: string): boolean {
   return new URLSearchParams(search).has(explain)
 }

@@ -17,7 +17,7 @@ export function testsQuery(id: string) {
   })
 }
 
-/** The service does not keep results, so they live in the cache, for as long as the page is open. */
+/** The service does not store results, so the cache keeps them while the page is open. */
 function resultsQuery(id: string) {
   return queryOptions({
     queryKey: ['test-results', id],

@@ -23,7 +23,7 @@ export function TestRow({
   test: Test
   result: TestResult | undefined
   isRunning: boolean
-  /** Whether other tests run. */
+  /** Whether other tests are running. */
   isBlocked: boolean
   /** Whether another test has this name. */
   taken: (name: string) => boolean
@@ -85,7 +85,7 @@ export function TestRow({
 }
 
 function resultText(result: TestResult | undefined): string {
-  if (!result) return 'Not run since the page was opened'
+  if (!result) return 'Not run since you opened the page'
   const took = durationText(result.durationMs)
   switch (result.status) {
     case 'passed':
@@ -97,7 +97,7 @@ function resultText(result: TestResult | undefined): string {
   }
 }
 
-/** The text beside it says the same. */
+/** Hidden from screen readers, because the text beside it says the same. */
 function StatusIcon({ result, isRunning }: { result: TestResult | undefined; isRunning: boolean }) {
   if (isRunning) return <Spinner size={16} className="text-accent" />
   switch (result?.status) {

@@ -21,7 +21,7 @@ export function TestsDialog({ autosave, onClose }: { autosave: Autosave; onClose
     <Dialog
       onClose={onClose}
       title={`Tests of ${name}`}
-      description="A test runs the draft with a fixed input, clock and answers to its requests. Nothing leaves the service."
+      description="A test runs the draft with a fixed input, a fixed clock and fixed answers. No request leaves the service."
       width="wide"
     >
       <TestsView autosave={autosave} />
@@ -95,7 +95,7 @@ function NoTests() {
   return (
     <Empty icon={<FlaskConical size={22} />} title="No tests yet">
       Run the workflow, or open one of its runs in the log, and choose “Make a test”. The test keeps the input, the
-      answers to its requests, and what the run did. <DocsLink to={docs.tests}>How tests work</DocsLink>
+      answers to its requests, and the outcome of the run. <DocsLink to={docs.tests}>How tests work</DocsLink>
     </Empty>
   )
 }

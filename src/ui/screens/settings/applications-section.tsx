@@ -26,7 +26,7 @@ export function ApplicationsSection() {
   return (
     <Section
       title="Connected applications"
-      note="They act for you over MCP, each in one workspace and with your role there."
+      note="These applications act for you over MCP, each in one workspace and with your role there."
     >
       {error ? (
         <Failed error={error} retry={() => void refetch()} />
@@ -61,7 +61,7 @@ export function ApplicationsSection() {
               </Cell>
               <Cell className="max-w-40 text-muted max-md:hidden">
                 <span className="block truncate">{row.workspaceName}</span>
-                {row.role === null && <span className="block text-xs">without access now</span>}
+                {row.role === null && <span className="block text-xs">no access now</span>}
               </Cell>
               <Cell className="text-muted max-md:hidden">
                 <TimeAgo at={row.createdAt} />
@@ -89,7 +89,7 @@ export function ApplicationsSection() {
           toast.show({ text: 'Application disconnected.' })
         }}
       >
-        It loses its access at once. To use it again, connect it again.
+        The application loses its access at once. To use it again, connect it again.
       </Confirm>
     </Section>
   )

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../../../api/call.ts'
 import { useWorkspace } from '../../../shell/workspace.tsx'
 
-/** The tools of an MCP server. Asks nobody while the address is incomplete, or has values of a run. */
+/** The tools of an MCP server. Sends no request while the address is incomplete or refers to values of a run. */
 export function useMcpTools(server: string, credential: string, isEnabled: boolean) {
   const { id: workspaceId } = useWorkspace()
   const isKnown = URL.canParse(server) && !/[<{]/.test(server + credential)

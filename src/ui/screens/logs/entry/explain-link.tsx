@@ -5,7 +5,7 @@ import { explainAddress } from '../../../editor/run/run-address.ts'
 import { Button } from '../../../parts/button.tsx'
 import type { LogDetail } from '../log-queries.ts'
 
-/** Opens the editor, where the assistant explains the failed run. Nothing while the assistant is off. */
+/** Opens the editor, where the assistant explains the failed run. Renders nothing while the assistant is off. */
 export function ExplainLink({ entry }: { entry: LogDetail }) {
   const { assistant } = useMe().service
   const [, navigate] = useLocation()
