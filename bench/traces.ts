@@ -5,8 +5,8 @@ import { deploy, firstLine, load, median, startMillrace } from './support/servic
 /**
  * The cost of exporting runs as traces. `bun bench/traces.ts [rounds] [ms] [other executable]` alternates:
  * without export, with one of a hundred runs exported, with all of them, and the other executable, for example one from
- * before this feature. The ratios are the medians of those to the service without export in the same round. The time of
- * the processor per run differs less from round to round than the speed when other programs run.
+ * before this feature. Each ratio compares a service with the one without export in the same round; the output has the
+ * medians. When other programs run, the CPU time per run varies less from round to round than the speed.
  */
 const [rounds = 7, ms = 2_000] = process.argv.slice(2, 4).map(Number)
 const [other] = process.argv.slice(4)
@@ -85,7 +85,7 @@ async function measure(target: (typeof targets)[number], connections: number) {
   return { ...result, cpu: (cpuMs(target.pid) - before) / result.requests }
 }
 
-/** The time of the processor that a process has used with all its threads. */
+/** The CPU time that all threads of a process have used. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10

@@ -31,7 +31,7 @@ export type AppOptions = Omit<
   Base,
   'limits' | 'slices' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
 > & {
-  /** Where OpenTelemetry data is sent; absent when nothing is. */
+  /** The targets of OpenTelemetry data; absent when none is set. */
   telemetry?: OtelSettings | undefined
   /** Whether an address is one of the operator's proxies; absent when there are none. */
   isProxy?: ((address: string) => boolean) | undefined

@@ -41,7 +41,7 @@ for (const ratio of ['0', '0.01', '1']) {
   bench(`a run of four spans, a share of ${ratio} exported`, async () => {
     at = (at + 1) % records.length
     traces.ended(records[at]!)
-    // Lets a batch leave, as in a service.
+    // Gives the exporter time to send a batch, as in a service.
     if (exporter.room < 1_000) await Promise.resolve()
   })
 }

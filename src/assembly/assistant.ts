@@ -10,8 +10,8 @@ import type { Base } from './base.ts'
 export type AssistantParts = { assistant: Assistant; stop(): Promise<void> }
 
 /**
- * The assistant of the editor; undefined when the operator has not chosen a model. It has requests of its own, because
- * the operator chose its address: workflows may not call it for that reason, and do not wait for its slots.
+ * The assistant of the editor; undefined when the operator has not chosen a model. It has a separate HTTP client,
+ * because the operator chose its address: workflows may not call that address, and do not share its slots.
  */
 export function assembleAssistant({ config, clock, build, priceOf }: Base): AssistantParts | undefined {
   const reading = readAssistantModel(config)

@@ -11,7 +11,7 @@ type Options = {
   redactorOf(workspaceId: string): Promise<Redactor | undefined>
 }
 
-/** Lists the tools of an MCP server for people who edit a workflow. CONFLICT says why that failed. */
+/** Lists the tools of an MCP server for people who edit a workflow. Throws CONFLICT with the reason when that fails. */
 export function mcpToolsOf({ mcp, inSlices, credentialFor, redactorOf }: Options): ListMcpTools {
   return async ({ workspaceId, server, credential, isFresh, signal }) => {
     const redactor = await redactorOf(workspaceId)

@@ -12,7 +12,7 @@ export type Telemetry = {
   stop(graceMs: number): Promise<void>
 }
 
-/** The exporters that are set. Others are not even loaded. */
+/** The exporters that the settings turn on. Others are not loaded. */
 export async function assembleTelemetry(
   settings: OtelSettings | undefined,
   metrics: ServiceMetrics,

@@ -22,7 +22,7 @@ type Options = Base & {
   pins: Pins
 }
 
-/** Tests of workflows. They use the sandbox and the connectors of the service, but none of its requests and records. */
+/** Tests of workflows. They use the sandbox and connectors of the service, but send no requests and record nothing. */
 export function assembleWorkflowTests(options: Options): WorkflowTests {
   const { accounts, deployments, secrets, capabilities, pins, store, clock, slices, limits, config } = options
   const { environments } = accounts

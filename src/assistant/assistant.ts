@@ -90,10 +90,10 @@ export class Assistant {
       })
       await reply.run()
       if (!controller.signal.aborted || request.signal.aborted) return
-      const late = `The reply took longer than ${replyLimits.timeoutMs / 60_000} minutes. Ask the assistant to go on.`
+      const late = `The reply took longer than ${replyLimits.timeoutMs / 60_000} minutes. Ask the assistant to continue.`
       const failure = isLate
         ? { code: 'TIMEOUT', message: late }
-        : { code: 'OVERLOADED', message: 'The service stops.' }
+        : { code: 'OVERLOADED', message: 'The service is stopping.' }
       request.emit({ event: 'failed', ...failure })
     } finally {
       timer?.cancel()

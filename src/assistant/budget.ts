@@ -8,7 +8,7 @@ export const replyLimits = {
   toolResultCharsMax: 40_000,
 } as const
 
-/** The most replies at once in this process. */
+/** The maximum number of replies at the same time in this process. */
 export const repliesMax = { total: 20, perAccount: 2 } as const
 
 /**

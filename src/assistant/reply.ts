@@ -24,7 +24,7 @@ export type AssistantTool = {
   parameters: Record<string, unknown>
   /** Resolves with the result as text. Rejects with an `AppError` that the model can read and correct. */
   run(given: Record<string, unknown>): Promise<string>
-  /** The object of a call for people, in a few words: a block type, a run. */
+  /** The subject of a call in a few words for people: a block type, a run. */
   subject(given: Record<string, unknown>): string
 }
 
@@ -80,7 +80,7 @@ export class Reply {
     return this.#tokens
   }
 
-  /** Resolves when the reply is complete or has failed, which an event says. Rejects for bugs and outages only. */
+  /** Resolves when the reply is complete, or after the event of a failure. Rejects for bugs and outages only. */
   async run(): Promise<void> {
     const { modelCallsMax, toolCallsMax, tokensMax } = replyLimits
     for (let calls = 0; calls < modelCallsMax; calls += 1) {
@@ -104,7 +104,7 @@ export class Reply {
   }
 
   #stop(limit: string): void {
-    this.#fail('LIMIT_REACHED', `The assistant stopped at its limit of ${limit}. Ask it to go on.`)
+    this.#fail('LIMIT_REACHED', `The assistant stopped at its limit of ${limit}. Ask it to continue.`)
   }
 
   #fail(code: string, message: string): void {
@@ -114,7 +114,7 @@ export class Reply {
     this.#request.emit({ event: 'failed', code, message: shown })
   }
 
-  /** Calls the model, again after a failure that may pass, unless text has arrived. */
+  /** Calls the model, and retries temporary failures unless text has arrived. */
   async #ask(): Promise<ModelOutcome> {
     for (let attempt = 1; ; attempt += 1) {
       let hasText = false

@@ -6,8 +6,10 @@ import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
 import type { ParameterFinding } from '../engine/block.ts'
 import { checkFields } from './form-fields.ts'
 
-/** A tool of a model. A tool for an operation or a person has a name by default; the tools of an MCP
- * server have their own. */
+/**
+ * A tool of a model. A tool for an operation or a person has a default name; the tools of an MCP server have their own
+ * names.
+ */
 export const Tool = t.Object({
   type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human'], {
     labels: {
@@ -35,7 +37,7 @@ export type Tool = Static<typeof Tool>
 
 type NamedTool = Partial<Pick<Tool, 'type' | 'name' | 'connector' | 'operation' | 'server'>>
 
-/** The name by which the model calls a tool. Of an MCP server: its host. */
+/** The name by which the model calls a tool; for an MCP server, its host. */
 export function toolName({ type, name, connector = '', operation = '', server = '' }: NamedTool): string {
   if (type === 'mcp') return URL.parse(server)?.host ?? 'mcp'
   if (type === 'human') return name ?? 'ask_person'

@@ -22,7 +22,7 @@ const Parameters = t.Object({
     minimum: 1,
     maximum: 86_400_000,
     title: 'Timeout',
-    description: 'Milliseconds until the result must be there.',
+    description: 'Time limit for the result, in milliseconds.',
   }),
   onError: { ...OnError, default: 'stop' },
 })
@@ -62,7 +62,7 @@ async function run(params: Parameters, context: BlockContext): Promise<BlockResu
 }
 
 function shortened(text: string): string {
-  if (text === '') return 'it gives no reason.'
+  if (text === '') return 'it gave no reason.'
   return text.length > errorCharsMax ? `${text.slice(0, errorCharsMax)}…` : text
 }
 

@@ -12,7 +12,7 @@ export type McpContent = Record<string, unknown> & { type: string }
 /** `structured`: null if the tool has no structured result. `isError`: the tool says that it failed. */
 export type McpResult = { content: McpContent[]; structured: unknown; isError: boolean }
 
-/** `timeoutMs`: until the result is there, with everything that the call needs before. */
+/** `timeoutMs`: the time limit for the call, including the steps before it. */
 export type McpToolCall = { tool: string; arguments: Record<string, unknown>; timeoutMs: number }
 
 /** A server, reached with a credential. Rejects with `McpError`. */
@@ -22,13 +22,13 @@ export interface McpServer {
   call(call: McpToolCall): Promise<McpResult>
 }
 
-/** Whom to reach, and how. Servers know a workspace again by `url` and `credential`. */
+/** The address of a server, and the access to it. `url` and `credential` identify the session of a workspace. */
 export type McpAccess = {
   url: string
   workspaceId: string
   /** The name of a credential; empty for none. */
   credential: string
-  /** The block that asks; absent when a person does. */
+  /** The block that sends the request; absent when a person does. */
   blockName?: string
   /** Resolves with a new authorization for each request; undefined for none. */
   authorization(): Promise<RequestAuthorization | undefined>

@@ -83,6 +83,6 @@ const stateMembersMax = 32
 const stateCharsMax = 512
 const isZero = (digits: string) => /^0+$/.test(digits)
 
-/** Because it is odd, the spans of a run have different IDs; because it is large, those of two runs do not overlap. */
+/** An odd factor gives the spans of a run different IDs. A large one keeps the IDs of two runs apart. */
 const oddFactor = 0x9e3779b97f4a7c15n
 const mask = 0xffff_ffff_ffff_ffffn

@@ -144,7 +144,7 @@ export type Services = DocumentServices & {
   }
   assistant: Assistant | undefined
   choices: Pick<Choices, 'of'>
-  /** Lists the tools of an MCP server. CONFLICT says why that failed. */
+  /** Lists the tools of an MCP server. Rejects with CONFLICT and the reason when that fails. */
   mcpTools: ListMcpTools
   connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
   /** Makes a connector from another document. INVALID_INPUT says what is wrong with it. */

@@ -1,7 +1,7 @@
 /** An event of a `text/event-stream`. `id`: undefined if it has none. `retryMs`: the delay that the stream asks for. */
 export type StreamEvent = { type: string; data: string; id: string | undefined; retryMs: number | undefined }
 
-/** Splits the bytes of an event stream into events, however they are cut. In time linear to the bytes. */
+/** Splits the bytes of an event stream into events, in linear time. Chunks may end anywhere. */
 export class EventReader {
   readonly #decoder = new TextDecoder()
   /** The beginning of a line whose end has not arrived. */

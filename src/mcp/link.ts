@@ -5,7 +5,7 @@ import { EventReader, type StreamEvent } from './event-reader.ts'
 /** Bytes of the responses to one request. */
 export const exchangeBytesMax = 10_485_760
 
-/** When the work must be done, and what may end it earlier. */
+/** The deadline of the work, and the signal that may end it earlier. */
 export type Bounds = { timeoutMs(): number; signal: AbortSignal }
 
 /** Sends single HTTP requests to a server. Rejects with `McpError`. */

@@ -70,7 +70,7 @@ export class McpSession {
     }
   }
 
-  /** Nobody waits for this, so that a hanging server delays no run. */
+  /** The caller does not wait for this, so a hanging server delays no run. */
   #cancel(requestId: number, reason: string): void {
     const { transport } = this.#options
     const params = { requestId, reason }
@@ -90,7 +90,7 @@ export class McpSession {
       this.#reply(method, id, bounds)
   }
 
-  /** A request of the server. This client offers nothing but signs of life. */
+  /** Replies to a request of the server. This client only supports `ping`. */
   #reply(method: string, id: string | number, bounds: Bounds): void {
     this.#replies += 1
     if (this.#replies > repliesMax) return

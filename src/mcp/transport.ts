@@ -9,6 +9,6 @@ export interface Transport {
   send(message: Outgoing, bounds: Bounds): Promise<void>
   /** Called with the version that both sides use. */
   agreed(version: string): void
-  /** Ends what the transport holds open. */
+  /** Closes open connections. */
   close(): void
 }

@@ -19,9 +19,9 @@ export interface OAuthStore {
   createOAuthGrant(grant: NewOAuthGrant): Promise<void>
   /** Replaces the code or refresh token of a grant, in one step. A reused one ends the grant. */
   exchangeOAuthToken(exchange: OAuthExchange): Promise<OAuthExchanged>
-  /** Also finds an expired token. `role` is the one of now; null when the account is no member any more. */
+  /** Also finds an expired token. `role` is the current one; null when the account is no longer a member. */
   findOAuthToken(access: Uint8Array): Promise<OAuthTokenRow | undefined>
-  /** The grant with an ID, by which a process asks for itself. */
+  /** The grant with an ID, for requests of the installation to itself. */
   findOAuthGrant(id: string): Promise<OAuthTokenRow | undefined>
   /** The grants of an account that are in use, newest first. */
   listOAuthGrants(userId: string, at: number): Promise<OAuthGrantRow[]>
@@ -40,7 +40,7 @@ export const unusedClientsMax = 2_000
 
 export type NewOAuthClient = { id: string; name: string; redirectUris: readonly string[]; createdAt: number }
 
-/** Since when clients are kept that nobody signed in (by registration), and others (by the last sign-in). */
+/** The oldest clients to keep: unused ones by their registration, others by their last sign-in. */
 export type KeptClients = { unusedSince: number; usedSince: number }
 
 export type OAuthClientRow = NewOAuthClient

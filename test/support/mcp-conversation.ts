@@ -43,7 +43,7 @@ export class Conversation {
     return { said, recorded: existsSync(path) ? readFileSync(path, 'utf8') : '' }
   }
 
-  /** Without what differs each time. */
+  /** Without the parts that differ each time. */
   #plain(text: string): string {
     return text
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => {

@@ -51,9 +51,9 @@ export type TokenRequest = { clientId: string; resource: string | undefined } & 
 export type IssuedTokens = { accessToken: string; refreshToken: string; expiresInS: number }
 
 /**
- * MCP clients that people sign in with their account. A client registers itself, and a grant lets it act in one
- * workspace with the role that the account has there. Grants are read from the store for each request, so that a token
- * stops working at once when it is revoked, or when the account loses its role.
+ * MCP clients with which people sign in. A client registers itself, and a grant allows it to act in one workspace with
+ * the role that the account has there. Each request reads the grant from the store, so a token stops working at once
+ * when it is revoked, or when the account loses its role.
  */
 export class OAuthGrants {
   readonly #options: GrantsOptions
@@ -83,7 +83,7 @@ export class OAuthGrants {
     if (!client) {
       throw new OAuthError(
         'invalid_client',
-        'This application is not registered here any more. Remove the server in the application, and add it again.',
+        'This application is no longer registered here. Remove the server in the application, and add it again.',
       )
     }
     if (isRegistered(client.redirectUris, redirectUri)) return client
@@ -169,7 +169,7 @@ export class OAuthGrants {
   }
 }
 
-/** A caller with access to one workspace; undefined when the account is no member any more. */
+/** A caller with access to one workspace; undefined when the account is no longer a member. */
 function rowOf({ grantId, clientName, userId, workspaceId, role, createdAt, accessExpiresAt }: OAuthTokenRow) {
   if (role === null) return undefined
   const row: KeyRow = {
@@ -189,7 +189,7 @@ function refusalOf(outcome: Exclude<OAuthExchanged['outcome'], 'given'>): OAuthE
     case 'refused':
       return new OAuthError(
         'invalid_grant',
-        'redirect_uri or code_verifier do not belong to the request that got the code. Sign in again.',
+        'redirect_uri or code_verifier does not match the request that got the code. Sign in again.',
       )
     case 'reused':
       return new OAuthError(
@@ -211,9 +211,9 @@ const codeMs = 60_000
 const accessMs = 3_600_000
 /** How long a grant lasts without a refresh. */
 const refreshMs = 60 * 86_400_000
-/** How long a refresh token that was replaced gives the same tokens again. */
+/** How long a replaced refresh token gives the same tokens again. */
 const repeatMs = 10_000
-/** How long a client is kept that nobody signed in, and one without grants. */
+/** How long the store keeps a client with which nobody signed in, and a client without grants. */
 const unusedClientMs = 86_400_000
 const usedClientMs = 400 * 86_400_000
 const idCharsMax = 100

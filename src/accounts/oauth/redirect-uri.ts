@@ -1,7 +1,7 @@
 import { isLoopback } from '../../domain/local-address.ts'
 
 /**
- * The problem with an address to which a client wants codes to be sent; undefined when it is allowed. Allowed are
+ * The problem with an address at which a client wants to receive codes; undefined when it is allowed. Clients may use
  * https, http on the user's own machine, and schemes of applications that are installed there (RFC 8252).
  */
 export function redirectProblem(uri: string): string | undefined {
@@ -12,7 +12,8 @@ export function redirectProblem(uri: string): string | undefined {
   if (uri.includes('#')) return 'has a fragment'
   if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   if (url.protocol === 'https:') return undefined
-  if (url.protocol === 'http:') return isLoopbackUrl(url) ? undefined : 'uses http for another machine than the own one'
+  if (url.protocol === 'http:')
+    return isLoopbackUrl(url) ? undefined : 'uses http for a machine other than that of the user'
   return refusedSchemes.has(url.protocol) || !/^[a-z][a-z\d+.-]*:\//i.test(uri)
     ? 'has a scheme that no application can have for itself'
     : undefined
@@ -26,7 +27,7 @@ export function isRegistered(registered: readonly string[], uri: string): boolea
   return registered.some((each) => each === uri || isSameButPort(each, uri))
 }
 
-/** The host that gets the code, for people: an application on the own machine has none. */
+/** The receiver of the code as people read it: a host, or an application on the user's machine. */
 export function redirectHost(uri: string): string {
   const url = new URL(uri)
   if (url.protocol === 'https:') return url.host
@@ -48,7 +49,7 @@ function isLoopbackUrl({ hostname }: URL): boolean {
 
 const uriCharsMax = 2_000
 
-/** A browser treats them itself, or sends what follows to other machines. */
+/** A browser handles these schemes itself, or sends the rest of the address to other machines. */
 const refusedSchemes: ReadonlySet<string> = new Set([
   ...['javascript:', 'data:', 'vbscript:', 'file:', 'filesystem:', 'blob:', 'about:', 'view-source:', 'intent:'],
   ...['ws:', 'wss:', 'ftp:', 'mailto:', 'tel:', 'sms:', 'chrome:', 'edge:', 'resource:', 'jar:'],

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { networkOf } from '../../domain/network.ts'
 import { RateLimiter, type RateWindow } from '../rate-limit.ts'
 
-/** Clients that one network, and that all together, may register in an hour. */
+/** Clients that one network, and all networks together, may register in an hour. */
 const perNetwork = 60
 const inTotal = 600
 

@@ -1,9 +1,9 @@
 /**
  * Codes and tokens for clients. A code and the refresh tokens after it share their first part, the family, so that a
- * token that was used before is recognised. Each refresh token is derived from the code or token that it replaces: a
+ * second use of a token is recognised. Each refresh token is derived from the code or token that it replaces: a
  * client that sends two requests at the same time gets the same new token twice.
  *
- * Each ends with a tag, by which a made-up one is recognised without a query.
+ * Each ends with a tag, so a forged one is recognised without a query.
  */
 export class OAuthTokens {
   readonly #keys: () => readonly Uint8Array[]
@@ -96,7 +96,7 @@ const ownForm = /^mri_(([\w-]{1,60})\.(\d{1,16}))\.([\w-]{43})$/
 const familyBytes = 16
 const secretBytes = 32
 const ownKeyMs = 60_000
-/** 66 bits. They only save queries. */
+/** 66 bits. The tag only saves queries. */
 const tagChars = 11
 
 function random(bytes: number): string {
@@ -111,7 +111,7 @@ function tagOf(key: Uint8Array, content: string): string {
   return macOf(key, `tag\n${content}`).slice(0, tagChars)
 }
 
-/** Loaded on first use, because most services need it never. */
+/** Loaded on first use, because most services never need it. */
 function isSame(given: string, expected: string): boolean {
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto')
   return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))

@@ -14,7 +14,7 @@ const agentToolsMax = 128
 const listTimeoutMs = 30_000
 const callTimeoutMs = 60_000
 
-/** The tools of a server. `taken`: the names of other tools, which get those of this one, too. Throws `BlockError`. */
+/** The tools of a server. Adds their names to `taken`, which has the names of other tools. Throws `BlockError`. */
 export async function toolsOf(set: McpToolset, taken: Set<string>, context: BlockContext): Promise<McpAgentTool[]> {
   const { server, credential = '', tools: chosen } = set
   const offered = await blockErrors(() => context.mcp(server, credential).tools({ timeoutMs: listTimeoutMs }))
@@ -44,7 +44,7 @@ export async function callMcpTool(
   const call = { tool, arguments: args, timeoutMs: callTimeoutMs }
   const result = await blockErrors(() => part.mcp(server, credential).call(call))
   const content = await contentOf(result, part)
-  if (result.isError) throw new BlockError('TOOL_ERROR', textOf(content) || 'The tool failed, and gives no reason.')
+  if (result.isError) throw new BlockError('TOOL_ERROR', textOf(content) || 'The tool failed, and gave no reason.')
   const isText = content.every(({ type }) => type === 'text')
   return isText ? (result.structured ?? textOf(content)) : content
 }

@@ -110,7 +110,7 @@ async function start({ config, environment }: Call): Promise<{ app: App; lock: D
   }
 }
 
-/** Nothing of it is loaded unless one of its addresses is set. */
+/** Loads the exporters only if one of their addresses is set. */
 async function telemetryOf(environment: Call['environment'], logger: Logger): Promise<OtelSettings | undefined> {
   if (!Object.keys(environment).some((name) => /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/.test(name))) return undefined
   const { readOtelSettings } = await import('../../telemetry/otlp/settings.ts')

@@ -26,8 +26,8 @@ export const test: Command = {
     'Runs the tests in all *.test.json files of the paths, by default those below the current folder. It needs no',
     'service, and no request leaves the process: mocks in the test answer the requests of the workflow. A request that',
     'no mock answers fails the test. The tests of orders.json are in orders.test.json beside it.',
-    'With --update, a test that failed expects from now on what happened, and a test with an old name of a block gets',
-    'the new one. Look at the changes before you commit them.',
+    'With --update, the outcome of a failed test becomes its expectation, and a test with an old name of a block gets',
+    'the new name. Check the changes before you commit them.',
     'With --from-run, it asks the service for a test with the input, the answers and the outcome of a run in the log,',
     'and writes it to the file of --out. If that file has tests, the new one is added.',
   ].join('\n'),
@@ -67,7 +67,8 @@ async function makeFromRun(call: Call, executionId: string): Promise<ExitCode> {
   if (out === undefined) throw new UsageError('--from-run needs --out FILE, the file for the test.')
   if (!out.endsWith(testEnding)) throw new UsageError(`The name of the file must end in ${testEnding}: --out ${out}.`)
   const given = call.arguments.length > 0 || call.switches.has('update') || call.flags['junit'] !== undefined
-  if (given) throw new UsageError('--from-run makes a test and runs none. Give it without PATH, --update and --junit.')
+  if (given)
+    throw new UsageError('--from-run makes a test and does not run tests. Use it without PATH, --update and --junit.')
   const client = clientOf(call)
   const { workflowId } = await client.get<{ workflowId: string }>(pathOf`/api/v1/logs/executions/${executionId}`)
   const path = pathOf`/api/workflows/${workflowId}/tests/from-run`
@@ -100,7 +101,7 @@ async function runTests(call: Call, files: readonly string[]): Promise<ExitCode>
   if (flags['junit'] !== undefined) write(flags['junit'], junitXml(reports, durationMs))
   if (json) terminal.print(printableJson({ ...counts, durationMs: Math.round(durationMs), files: reports }))
   else terminal.print(totalText(counts, durationMs))
-  // An update has made everything as it should be, except what it could not update.
+  // After an update, only tests that it could not update count as failed.
   return counts.failed + counts.stale - counts.updated + counts.brokenFiles === 0 ? 0 : 1
 }
 

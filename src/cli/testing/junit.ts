@@ -44,7 +44,7 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(3)
 }
 
-/** The value of an attribute, in which line breaks have to be escaped. */
+/** The value of an attribute. Line breaks in it must be escaped. */
 function escaped(text: string): string {
   return textXml(text).replaceAll(/["\n\r\t]/g, (each) => (each === '"' ? '&quot;' : `&#${each.charCodeAt(0)};`))
 }

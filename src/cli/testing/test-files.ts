@@ -42,7 +42,7 @@ function below(folder: string): string[] {
 export type LoadedTests = { path: string; raw: Record<string, unknown>; file: TestFile; workflow: LoadedDocument }
 export type LoadedDocument = { path: string; document: WorkflowDocument; pins: readonly Mock[] }
 
-/** Throws an error whose message says all that is wrong. */
+/** Throws an error whose message lists all problems. */
 export function loadTests(path: string, folders: Folders): LoadedTests {
   const raw = jsonOf(path)
   const reading = readTestFile(raw)

@@ -39,7 +39,7 @@ export type ModelRequest = {
   workspaceId?: string
   /** Further headers of the request. */
   headers?: OutboundRequest['headers']
-  /** The block that asks. */
+  /** The block that calls the model. */
   blockName?: string
   /** Receives each piece of text as it is generated. */
   onText(text: string): void

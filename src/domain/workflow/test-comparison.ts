@@ -1,6 +1,6 @@
 import { isObject } from '../run/input.ts'
 
-/** Where a value is not as a test expects. `path`: such as `output.items[0].id`. */
+/** A difference between a value and its expectation. `path`: such as `output.items[0].id`. */
 export type Difference = { path: string; message: string; expected?: unknown; actual?: unknown }
 
 /** A text that must match a pattern. Patterns run in the sandbox, because a user wrote them. */
@@ -51,10 +51,10 @@ export function compare(
   return
 }
 
-/** The most patterns of one test. */
+/** The maximum number of patterns of one test. */
 const patternsMax = 1_000
 
-/** The most differences that are reported. */
+/** The maximum number of reported differences. */
 export const differencesMax = 50
 
 /**

@@ -4,7 +4,7 @@ import { findValidationErrors } from './shape.ts'
 import { anyTypes } from './test-comparison.ts'
 import { TestFile, testsMax, type WorkflowTest } from './workflow-test.ts'
 
-/** The tests of a file, or all that is wrong with it. `path` names the place, such as `tests[2].mocks[0].response`. */
+/** The tests of a file, or all its problems. `path` names the place, such as `tests[2].mocks[0].response`. */
 export function readTestFile(value: unknown): { file: TestFile } | { details: ErrorDetail[] } {
   if (!isObject(value)) return { details: [{ path: '', message: 'A test file must have an object with "tests".' }] }
   const shape = findValidationErrors(TestFile, value)

@@ -5,12 +5,12 @@ import type { Run } from './run.ts'
 
 type Headers = OutboundRequest['headers']
 
-/** The headers of a request that a block sends, with the place of its span in the trace. The author's own ones win. */
+/** Adds the place of the span in the trace to the headers of a request. Headers of the author take precedence. */
 export function withTrace(headers: Headers, run: Run, span: Span): Headers {
   const { traceHeadersOf } = run.capabilities
   if (!traceHeadersOf) return headers
   const given = new Set(headers.map(([name]) => name.toLowerCase()))
-  // The state of one trace means nothing in another.
+  // The state of one trace has no meaning in another trace.
   if (given.has('traceparent')) return headers
   const { input } = run.budget.outermost ?? run
   const own = traceHeadersOf(run.facts.executionId, input.traceParent, span)

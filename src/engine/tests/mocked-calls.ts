@@ -10,8 +10,8 @@ import { modelOutcome } from './mocked-model.ts'
 type Mock = NonNullable<WorkflowTest['mocks']>[number]
 
 /**
- * Answers the requests of one test from its mocks. Nothing leaves the process. Mocks of the same request answer in
- * their order, and the last one again and again. A request without a mock is refused and remembered.
+ * Answers the requests of one test from its mocks. No request leaves the process. Mocks of the same request answer in
+ * order, and the last one answers all further requests. A request without a mock is refused and remembered.
  */
 export class MockedCalls {
   readonly #mocks: { mock: Mock; address: string | undefined; uses: number }[]
@@ -125,7 +125,7 @@ function missingText(method: string, url: string): string {
   return `No mock of the test answers ${method} ${shorten(url, 500)}.`
 }
 
-/** Addresses are the same, whether or not a part is percent-encoded. */
+/** Two addresses are equal even if only one of them is percent-encoded. */
 function plain(url: string): string {
   try {
     return decodeURIComponent(url)

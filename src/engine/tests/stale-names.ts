@@ -1,7 +1,7 @@
 import type { WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import type { WorkflowTest } from '../../domain/workflow/workflow-test.ts'
 
-/** The names in a test that no block of the draft has, each with the block that it probably means; null: none fits. */
+/** The names in a test that no block of the draft has, each with the name that it probably means, or null. */
 export function staleNames(test: WorkflowTest, { blocks }: WorkflowDocument): Map<string, string | null> {
   const existing = new Set(Object.values(blocks).map(({ name }) => name))
   const named = new Set(namesIn(test))

@@ -27,7 +27,7 @@ export type SuiteRequest = {
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   /** The outputs that are pinned to blocks of the draft. */
   pins: PinnedOutputs | undefined
-  /** Whether the caller needs updated tests, or what the tests did, besides the results. By default the first. */
+  /** Whether the caller also needs updated tests (the default) or the observations of the runs. */
   needs?: 'results' | 'updates' | 'observations'
 }
 
@@ -108,7 +108,7 @@ export async function runSuite({ draft, tests, signal, runner, ...options }: Sui
   }
 }
 
-/** Limits what all results of a request hold together. */
+/** Limits the size of all results of a request together. */
 class ReportBudget {
   #differenceBytes = 0
   #updateBytes = 0

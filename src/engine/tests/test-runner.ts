@@ -31,7 +31,7 @@ export type TestRunnerOptions = Pick<RunnerOptions['capabilities'], 'limits' | '
   runProgram: RunProgram
   checkJson: Models['checkJson']
   deploymentOf: RunnerOptions['deploymentOf']
-  /** The trigger that a test starts at, and its input. Throws INVALID_INPUT. */
+  /** The trigger at which a test starts, and its input. Throws INVALID_INPUT. */
   startOf(plan: Plan, test: WorkflowTest, now: number): { trigger: PlanTrigger; input: TriggerInput }
 }
 
@@ -54,7 +54,7 @@ export type Observed = {
   cost: number
   /** The paths of patterns without a match. */
   mismatched: ReadonlySet<string>
-  /** Whether mocks answered all requests. Otherwise, the expectations cannot be what happened. */
+  /** Whether mocks answered all requests. Otherwise, the outcome must not become the expectation. */
   isAnswered: boolean
 }
 
@@ -155,7 +155,7 @@ export class TestRunner {
   }
 }
 
-/** The test with what happened as its expectation. It keeps the members that it has, and matchers that fit. */
+/** The test with the outcome as its expectation. It keeps its members, and matchers that still match. */
 export function updated(test: WorkflowTest, observed: Observed): WorkflowTest {
   const { record, output, path, calls, cost, mismatched } = observed
   const { expect } = test
@@ -195,7 +195,7 @@ function differencesOf(
   if (success !== (record.failure === null)) {
     const message = record.failure
       ? `The run failed${record.failure.blockName ? ` in "${record.failure.blockName}"` : ''}: ${record.failure.message}`
-      : 'The run succeeded, but it must fail.'
+      : 'The run succeeded, but the test expects it to fail.'
     found.push({ path: 'success', message })
   }
   if ('output' in expect) compare(expect.output, output, 'output', found, patterns)
@@ -268,7 +268,7 @@ function copyOf(text: string): string {
 }
 
 const valueCharsMax = 4_000
-/** So that tests without a time of their own have the same one on every day. */
+/** Gives tests without a time the same time on every day. */
 const defaultNow = '2026-01-01T12:00:00.000Z'
 const patternMs = 2_000
 

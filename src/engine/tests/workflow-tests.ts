@@ -34,7 +34,7 @@ type Draft = { id: string; workspaceId: string; document: WorkflowDocument }
 type RunWish = {
   /** The tests to run; undefined for all. */
   names: readonly string[] | undefined
-  /** Set if the expectations are to be replaced by what happened, or the names of stale tests by those proposed. */
+  /** Whether to replace expectations by outcomes, and the names in stale tests by the proposed names. */
   update: { by: string } | undefined
   signal: AbortSignal
 }

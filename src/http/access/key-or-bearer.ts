@@ -34,7 +34,7 @@ export async function requireKeyOrBearer(
   return checked
 }
 
-/** Limits guesses: each look-up is a query. Others at the same address cannot lock a client out. */
+/** Limits guesses, because each look-up is a query. Other clients at the same address cannot lock a client out. */
 async function checkToken(
   { oauth, limits, clock }: Pick<Services, 'oauth' | 'limits' | 'clock'>,
   token: string,

@@ -16,7 +16,11 @@ export const AssistantRequest = t.Object(
         role: oneOf(['user', 'assistant']),
         content: t.String({ minLength: 1, maxLength: textCharsMax }),
       }),
-      { minItems: 1, maxItems: 40, description: 'The conversation, oldest first. The last message is of the user.' },
+      {
+        minItems: 1,
+        maxItems: 40,
+        description: 'The conversation, oldest first. The user must have sent the last message.',
+      },
     ),
     document: t.Optional(
       recordOf(t.Unknown(), { description: 'The draft that the assistant works on; by default the saved one.' }),
@@ -43,7 +47,9 @@ export const AssistantEvent = t.Union(
       event: t.Literal('cost'),
       model: t.String(),
       tokens,
-      usd: maybe(t.Number({ description: 'Of the reply so far; null when the price of the model is unknown.' })),
+      usd: maybe(
+        t.Number({ description: 'The cost of the reply so far; null when the price of the model is unknown.' }),
+      ),
     }),
     t.Object({
       event: t.Literal('proposal'),

@@ -109,7 +109,7 @@ export function workflowTestRoutes(services: Services, door: Door) {
         name: 'addTestFromRun',
         summary: 'Make a test from a run',
         description:
-          'Adds a test with the input of a run in the log, the answers to its requests, and what it did as the expectation. ' +
+          'Adds a test with the input of a run in the log, the answers to its requests, and its outcome as the expectation. ' +
           'With `"save": false`, the response has the test, and the tests of the workflow stay as they are.',
         tag: 'Workflows',
         body: TestFromRun,

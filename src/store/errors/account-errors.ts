@@ -17,7 +17,7 @@ export function notMember(workspaceId: string): AppError {
 }
 
 export function unknownClient(): AppError {
-  return new AppError('NOT_FOUND', 'This application is not registered here any more. Connect it again.')
+  return new AppError('NOT_FOUND', 'This application is no longer registered here. Connect it again.')
 }
 
 export function emailTaken(email: string): AppError {

@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import type { OtlpTarget } from './settings.ts'
 
-/** How a request ended. `rejected`: items that the collector took the request for, but not these. */
+/** The outcome of a request. `rejected`: items that the collector rejected although it accepted the request. */
 export type Sent = { ok: true; rejected: number; reason?: string } | { ok: false; reason: string }
 
 export type OtlpClientOptions = { target: OtlpTarget; clock: Clock; random(): number; version: string }
@@ -90,7 +90,7 @@ async function startOf(response: Response): Promise<string> {
   return text
 }
 
-/** The answer of a collector that took only a part of a message. */
+/** The response of a collector that accepted only a part of a message. */
 function rejectedIn(text: string): { rejected: number; reason?: string } {
   try {
     const { partialSuccess } = JSON.parse(text) as { partialSuccess?: Record<string, unknown> }

@@ -24,7 +24,7 @@ export function samplerOf(
     case 'parentbased_traceidratio':
       return parentBased(byRatio(ratioOf(argument, warn)))
     default:
-      warn(`OTEL_TRACES_SAMPLER: the sampler "${name}" does not exist here; parentbased_always_on is used.`)
+      warn(`OTEL_TRACES_SAMPLER: the sampler "${name}" is not supported; parentbased_always_on is used.`)
       return parentBased(always)
   }
 }

@@ -74,7 +74,7 @@ function metricsOf(reader: Reader): OtelSettings['metrics'] {
 function targetOf(reader: Reader, signal: string, path: string, others: readonly string[]): OtlpTarget | undefined {
   const exporters = (reader.text(`OTEL_${signal}_EXPORTER`) ?? 'otlp').split(',').map((name) => name.trim())
   for (const name of exporters.filter((each) => each !== 'otlp' && !others.includes(each)))
-    reader.warn(`OTEL_${signal}_EXPORTER: the exporter "${name}" does not exist here. Use otlp or none.`)
+    reader.warn(`OTEL_${signal}_EXPORTER: the exporter "${name}" is not supported. Use otlp or none.`)
   if (!exporters.includes('otlp')) return undefined
   const of = (name: string) => {
     const own = `OTEL_EXPORTER_OTLP_${signal}_${name}`

@@ -2,8 +2,8 @@ import type { RunRecord, Span } from '../../domain/run/log.ts'
 import { attributesOf, type KeyValue, spanKind } from './wire.ts'
 
 /**
- * The attributes of the semantic conventions for a span. They identify what was done, and never contain what a block
- * received or produced: an address without path and query, a model and its tokens, a status, a code of an error.
+ * The attributes of the semantic conventions for a span. They identify the work, and never contain inputs or outputs of
+ * a block. They contain an address without path and query, a model and its tokens, a status, a code of an error.
  */
 export type SpanFacts = { kind: number; name: string; attributes: KeyValue[] }
 
@@ -33,7 +33,7 @@ export function runFacts(record: RunRecord, hide: Hide): SpanFacts {
   }
 }
 
-/** A run that somebody waits for is a server's span; one that was accepted for later, that of a consumer. */
+/** A run with a waiting caller is a SERVER span. An asynchronous run is a CONSUMER span. */
 function runKind({ trigger, createdAt }: RunRecord): number {
   if (createdAt !== null) return spanKind.consumer
   return trigger === 'manual' || trigger === 'schedule' ? spanKind.internal : spanKind.server
@@ -197,7 +197,7 @@ function textMember(value: unknown, name: string): string | undefined {
   return typeof member === 'string' ? member : undefined
 }
 
-/** Longer texts are no IDs. */
+/** Longer texts are not IDs. */
 function shortText(text: string | undefined, hide: Hide): string | undefined {
   return text !== undefined && text.length <= nameCharsMax ? hide(text) : undefined
 }

@@ -88,5 +88,5 @@ export class SpanExporter {
   }
 }
 
-/** The most characters of waiting spans. */
+/** The maximum number of characters of all waiting spans. */
 const charsMax = 16_777_216

@@ -1,6 +1,6 @@
 /**
- * A collector for OpenTelemetry that does something else with each request: it hangs, answers slowly or without an end,
- * with garbage or with other numbers than possible, refuses, or leads elsewhere.
+ * An OpenTelemetry collector that misbehaves in another way at each request: it hangs, responds slowly, endlessly, with
+ * garbage or with impossible numbers, refuses, or redirects.
  */
 export class BadCollector {
   #count = 0

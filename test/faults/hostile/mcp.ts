@@ -2,7 +2,7 @@ import type { Attack, AttackRequest } from './attacks.ts'
 import { sent, valueBombs } from './bodies.ts'
 import type { Target } from './target.ts'
 
-/** Requests at the MCP server, with a key. */
+/** Requests to the MCP server, with a key. */
 export function mcpAttacks({ url, apiKey, ordinary }: Target): Attack[] {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const post = (text: string): AttackRequest => ({

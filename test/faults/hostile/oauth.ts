@@ -2,7 +2,7 @@ import type { Attack, AttackRequest } from './attacks.ts'
 import { sent, valueBombs } from './bodies.ts'
 import type { Target } from './target.ts'
 
-/** Requests at the authorization server, which strangers can reach. */
+/** Requests to the authorization server, which strangers can reach. */
 export function oauthAttacks({ url }: Target): Attack[] {
   const post = (path: string, text: string): AttackRequest => ({
     url: `${url}${path}`,

@@ -87,7 +87,7 @@ describe('a registration', () => {
     })
   }
 
-  test('accepts https, the own machine, and schemes of applications', async () => {
+  test('accepts https, a loopback address, and schemes of applications', async () => {
     const uris = ['https://desk.example/', 'http://localhost:1/', 'http://[::1]/', 'desk.example:/back', 'desk://back']
     expect(await register(uris)).toMatchObject({
       status: 201,
@@ -97,7 +97,7 @@ describe('a registration', () => {
 })
 
 describe('the authorization page', () => {
-  test('tells what is asked, and by whom', async () => {
+  test('describes the request and the application that sends it', async () => {
     const query = encodeURIComponent(queryFor(await clientId()))
     const { json } = await world.get(`/api/editor/applications/consent?query=${query}`, page())
     expect(json).toMatchObject({ name: 'Desk', sentTo: 'this computer (127.0.0.1:4711)', refusal: null })

@@ -35,7 +35,7 @@ function isPage(path: string): boolean {
     path === '/sign-in' ||
     path === '/api/oauth/callback' ||
     path.startsWith('/assets/') ||
-    // MCP clients learn what there is by the protocol itself.
+    // MCP clients discover everything through the protocol itself.
     path.startsWith('/mcp') ||
     path.startsWith('/.well-known/oauth-protected-resource') ||
     path === '/oauth/authorize' ||

@@ -176,7 +176,7 @@ test('a call of a tool of an MCP server carries the span of its block', async ()
   expect(called?.traceparent).toBe(`00-${traceId}-${span?.spanId}-01`)
 })
 
-test('a caller that does not sample is followed: nothing is exported, and the flag is passed on', async () => {
+test('when the caller does not sample, nothing is exported, and requests pass the flag on', async () => {
   const { traceId, headers } = caller('00')
   const id = await deployed(
     document({

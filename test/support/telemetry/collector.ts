@@ -27,7 +27,7 @@ export class Collector implements Disposable {
   /** The next responses; further ones have the status 200. */
   readonly responses: (() => Response | Promise<Response>)[] = []
   #heard = Promise.withResolvers<void>()
-  /** Requests, also those that were turned away. */
+  /** All requests, including rejected ones. */
   attempts = 0
 
   constructor() {
@@ -89,7 +89,7 @@ export class Collector implements Disposable {
     return Response.json({ partialSuccess: {} })
   }
 
-  /** A text is what is wrong with the message. */
+  /** A text is the problem of the message. */
   #spansOf(message: unknown): Body | string {
     const fault = faultOf(ExportTraceServiceRequest, message)
     if (fault !== undefined) return fault

@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visited?.close())
 
-test('without a model, the editor shows nothing of the assistant, except how to turn it on to the owner', async () => {
+test('without a model, the editor hides the assistant, and shows the owner how to turn it on', async () => {
   const { page, context } = visited
   await emptyWorkflow(visited, 'Off')
   await page.getByRole('region', { name: 'What starts it?' }).waitFor()

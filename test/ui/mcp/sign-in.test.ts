@@ -105,7 +105,7 @@ test('a person without a session signs in and connects a client, by keyboard alo
   await client.close()
 }, 120_000)
 
-test('a person with a session only chooses, and may say no', async () => {
+test('a person with a session only chooses a workspace, and may deny access', async () => {
   const { page } = visited
   const provider = clientHere()
   await page.goto(await addressToOpen(provider))

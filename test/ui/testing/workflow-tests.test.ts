@@ -36,7 +36,7 @@ const shot = async (name: string) => {
   if (folder) await visited.page.screenshot({ path: `${folder}/${name}.png` })
 }
 
-test('a run becomes a test with one click; the test passes, fails after a change with a diff, and takes it over', async () => {
+test('a run becomes a test with one click; the test passes, shows a diff after a change, and accepts it', async () => {
   const { page, serving, apiKey, pageErrors } = visited
   const id = await openWorkflow(visited, greeting('Tested'))
   await openTests()

@@ -83,7 +83,7 @@ describe('time', () => {
     expect(await rejectionOf(refresh(second.refreshToken))).toMatchObject({ code: 'invalid_grant' })
   })
 
-  test('ends a key for own calls after a minute', async () => {
+  test('ends a key for calls of the installation to itself after a minute', async () => {
     const { accessToken } = await exchange(await code())
     const own = grants.ownKey((await grants.find(accessToken))!.id)
     clock.advance(minute)
@@ -105,7 +105,7 @@ test('tokens outlive a change of the key, and only tokens of this installation a
   expect(grants.isGenuine(second.accessToken.slice(0, -1) + last)).toBe(false)
 })
 
-test('only the port of an address on the own machine may differ from the registered one', () => {
+test('only the port of a loopback address may differ from the registered one', () => {
   const cases: [registered: string, uri: string, may: boolean][] = [
     ['http://127.0.0.1/cb', 'http://127.0.0.1:4711/cb', true],
     ['http://127.0.0.1:1/cb', 'http://127.0.0.1/cb', true],

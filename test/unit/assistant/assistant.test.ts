@@ -8,7 +8,7 @@ describe('the model of the assistant', () => {
     expect(readAssistantModel({ assistantApiKey: 'key' })).toEqual({ ok: true, model: undefined })
   })
 
-  test('needs a key, or the address of an own server', () => {
+  test('needs a key, or the address of a server', () => {
     const missing = (settings: Parameters<typeof readAssistantModel>[0]) => {
       const reading = readAssistantModel(settings)
       return reading.ok ? undefined : /MILLRACE_ASSISTANT_(API_KEY|BASE_URL), too/.exec(reading.message)?.[1]

@@ -31,14 +31,14 @@ test('a stream of notifications without end ends at the limit for responses', as
   expect(error).toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
 }, 30_000)
 
-test('responses with strange IDs are not taken', async () => {
+test('responses with unknown IDs are ignored', async () => {
   const strange = [1, 'x', null, '2', 2.5, true].map((id) => resultEvent(id))
   expect((await callOf(() => eventStream(strange))).error).toMatchObject({
     ...{ code: 'INVALID_RESPONSE', message: expect.stringContaining('ended its response without a result') },
   })
 })
 
-test('of two responses with one ID, the first one counts', async () => {
+test('the first of two responses with one ID counts', async () => {
   const said = ['first', 'second'].map((text) => ({ content: [{ type: 'text', text }] }))
   const { outputs } = await callOf(({ id }) => eventStream(said.map((result) => resultEvent(id, result))))
   expect(outputs).toMatchObject({ content: [{ text: 'first' }], error: null })
@@ -85,13 +85,13 @@ test('a result with more files or parts than the limit fails, and stores none of
   expect(stored).toBe(0)
 })
 
-test('a server that forgets each session at once is not asked for ever', async () => {
+test('a client gives up on a server that forgets each session at once', async () => {
   const { error, requests } = await callOf(() => new Response(null, { status: 404 }))
   expect(error).toMatchObject({ code: 'HTTP_ERROR' })
   expect(requests.filter(({ message }) => message?.method === 'tools/call').length).toBeLessThanOrEqual(2)
 })
 
-test('a stream that ended early is continued where it ended, and not for ever', async () => {
+test('a client resumes a stream that ended early, a limited number of times', async () => {
   const seen: (string | null)[] = []
   const continued = await callOf(({ method }, request) => {
     if (method === 'tools/call') return eventStream(['id: e1\nretry: 1\ndata: \n\n'])

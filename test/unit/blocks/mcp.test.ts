@@ -43,7 +43,7 @@ describe('the MCP block', () => {
     expect(await (await context.files.read(notes!.file!.url))!.text()).toBe('a,b')
   })
 
-  test('fails with the words of a tool that failed', async () => {
+  test('fails with the error of the tool', async () => {
     const { outputs, error } = await call({ tool: 'break' })
     expect(error).toEqual({ code: 'TOOL_ERROR', message: 'The tool "break" failed: It is broken' })
     expect(outputs).toMatchObject({ isError: true, content: [{ text: 'It is broken' }] })

@@ -62,7 +62,7 @@ describe('mocks of an MCP server', () => {
     expect(out).toContain(`{"request":{"method":"MCP","url":"${server}#search"},`)
   })
 
-  test('its list of tools is data, too, so that an agent can call them', async () => {
+  test('a list of tools is data, too, so an agent can call them', async () => {
     const messages = [{ role: 'user', content: 'Hi' }]
     const tools = [{ type: 'mcp', server }]
     const agent = { provider: 'openai', model: 'gpt-4o', apiKey: '{{OPENAI_API_KEY}}', messages, tools }

@@ -82,7 +82,7 @@ const ofOpenWorkflow: Readonly<Record<string, (copy: DraftCopy, given: Given) =>
   },
 }
 
-/** The member of the arguments that says most to a person. */
+/** The argument that is most useful to people. */
 function subjectOf(given: Given): string {
   const { edits } = given
   if (Array.isArray(edits)) return edits.length === 1 ? '1 edit' : `${edits.length} edits`

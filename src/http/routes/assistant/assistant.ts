@@ -17,7 +17,7 @@ import { assistantTools } from './assistant-tools.ts'
 import { DraftCopy, type Proposal } from './draft-copy.ts'
 import { instructionsFor } from './instructions.ts'
 
-/** The most characters of a conversation. */
+/** The maximum number of characters of a conversation. */
 const conversationCharsMax = 100_000
 
 /** The assistant of the editor. `fetch` handles requests of the API in this process. */
@@ -87,7 +87,7 @@ function assertOn(assistant: Assistant | undefined): Assistant {
 
 function assertConversation(messages: Static<typeof AssistantRequest>['messages']): void {
   if (messages.at(-1)?.role !== 'user') {
-    throw invalid(`messages[${messages.length - 1}].role`, 'The last message must be of the user.')
+    throw invalid(`messages[${messages.length - 1}].role`, 'The last message must have the role "user".')
   }
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
   if (chars <= conversationCharsMax) return

@@ -22,7 +22,7 @@ const Application = t.Object({
   sentTo: t.String({ description: 'The host that got the access, for people.' }),
   workspaceId: t.String(),
   workspaceName: t.String(),
-  role: maybe(oneOf(['owner', 'editor', 'viewer'], { description: 'Null: the account is no member any more.' })),
+  role: maybe(oneOf(['owner', 'editor', 'viewer'], { description: 'Null: the account is no longer a member.' })),
   createdAt: Time,
   lastUsedAt: maybe(t.String({ format: 'date-time', description: 'To the minute.' })),
 })
@@ -32,7 +32,7 @@ const Consent = t.Object({
   sentTo: t.String({ description: 'The host that gets the access, for people.' }),
   email: t.String({ description: 'The account.' }),
   workspaces: t.Array(t.Object({ id: t.String(), name: t.String(), role: Role }), {
-    description: 'Those that the account may choose.',
+    description: 'The workspaces that the account may choose.',
   }),
   refusal: maybe(t.Object({ message: t.String(), redirectTo: t.String() })),
 })
@@ -79,7 +79,7 @@ export function applicationRoutes(services: Services, door: Door) {
       editorRoute({
         name: 'disconnectApplication',
         summary: 'Disconnect an application',
-        responses: { 204: t.Void({ description: 'Its tokens do not work any more.' }) },
+        responses: { 204: t.Void({ description: 'Its tokens no longer work.' }) },
         errors: ['NOT_FOUND'],
       }),
     )
@@ -115,7 +115,7 @@ export function applicationRoutes(services: Services, door: Door) {
       },
       editorRoute({
         name: 'getConsent',
-        summary: 'Get what an application asks for',
+        summary: 'Get the request of an application',
         query: t.Object({ query: t.String({ description: 'The query of the authorization page.' }) }),
         responses: { 200: Consent },
         errors: ['INVALID_PARAMETERS'],

@@ -11,7 +11,7 @@ const Question = t.Object({
   workspaceId: t.String(),
   server: t.String({ maxLength: 8_192, description: 'The address of an MCP server.' }),
   credential: t.Optional(t.String({ description: 'The name of a credential of the workspace.' })),
-  isFresh: t.Optional(t.Boolean({ description: 'Asks the server again.' })),
+  isFresh: t.Optional(t.Boolean({ description: 'Whether to ask the server again, without the cache.' })),
 })
 const Tool = t.Object({
   name: t.String(),

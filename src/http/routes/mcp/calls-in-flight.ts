@@ -69,10 +69,10 @@ export class CallsInFlight {
   }
 }
 
-/** Each of them looks at its pause now and then. */
+/** Limited, because each waiting call polls its pause. */
 export const questionsMax = 500
 
-/** The name of a call. It is short, whatever the client sends. */
+/** The name of a call. It is short even if the client sends long IDs. */
 export function callIdOf({ keyId, session, id }: CallKey): string {
   return new Bun.CryptoHasher('sha256')
     .update(JSON.stringify([keyId, session, id]))

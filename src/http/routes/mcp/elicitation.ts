@@ -42,7 +42,7 @@ export function questionOf(
   }
 }
 
-/** Clients show flat forms. Undefined for what they cannot show. */
+/** Clients show flat forms. Undefined for a field that they cannot show. */
 function schemaOf(field: FormField, version: string): object | undefined {
   const { type, format, label, description, options = [] } = field
   const texts = { ...(label && { title: label }), ...(description && { description }) }

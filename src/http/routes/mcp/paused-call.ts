@@ -117,7 +117,7 @@ async function ask(
   send(requestText(id, 'elicitation/create', params))
   const woken = AbortSignal.any([left, answered.signal])
   for (let looks = 0; ; looks += 1) {
-    // Clients that get progress do not give up.
+    // Progress keeps clients from giving up.
     if (looks % looksPerNote === 0) note?.('Waits for an answer')
     await sleep(clock, lookEveryMs, woken).catch(() => undefined)
     if (answered.signal.aborted) return await answer
@@ -166,7 +166,7 @@ const isSentResponse = ({ type, status }: { type: string; status: string }) =>
 
 const firstDelayMs = 25
 const delayMsMax = 1_000
-/** Answers arrive at once. Only the answers of others, and the end of a pause, are seen this late. */
+/** Answers of the client's user arrive at once. Polling finds other answers and the end of a pause. */
 const lookEveryMs = 3_000
 /** Clients give up after a minute without progress. */
 const looksPerNote = 5

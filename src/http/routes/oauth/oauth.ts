@@ -42,8 +42,8 @@ export function oauthRoutes(services: Services, door: Door) {
   }
 
   /**
-   * Does something with a form, and counts refused ones against their address. Beyond the limit, a form with a genuine
-   * code or token still counts as right: others at the same address cannot lock its client out.
+   * Handles a form, and counts refused forms against their address. Beyond the limit, the service still handles a form
+   * with a genuine code or token, so other clients at the same address cannot lock its client out.
    */
   async function limited<Result>(
     { request, server }: { request: Request; server: ServerPort | null },
@@ -89,7 +89,7 @@ export function oauthRoutes(services: Services, door: Door) {
       route({
         name: 'getAuthorizationServer',
         summary: 'Describe the authorization server for MCP clients',
-        description: 'RFC 8414. Only tokens for `/mcp` can be got here; the rest of the API accepts keys.',
+        description: 'RFC 8414. The server issues tokens for `/mcp` only; the rest of the API accepts keys.',
         tag: 'MCP',
         access: 'everyone',
         responses: { 200: AuthorizationServer },
@@ -131,8 +131,8 @@ export function oauthRoutes(services: Services, door: Door) {
         name: 'registerClient',
         summary: 'Register an MCP client',
         description:
-          'RFC 7591. Other members are ignored. A client has no secret. It is deleted when nobody signs it in for a ' +
-          'day. Redirect URIs use https, http on the own machine, or a scheme of an installed application.',
+          'RFC 7591. Other members are ignored. A client has no secret. It is deleted when nobody signs in with it ' +
+          "for a day. Redirect URIs use https, http on the user's machine, or a scheme of an installed application.",
         tag: 'MCP',
         access: 'everyone',
         body: ClientRegistration,
@@ -180,7 +180,7 @@ export function oauthRoutes(services: Services, door: Door) {
         return inOAuthShape(set, () =>
           limited({ request, server }, async (form) => {
             const [client, token] = [required(form, 'client_id'), required(form, 'token')]
-            // The response does not tell a guess, but it counts as one.
+            // The response does not reveal a wrong guess, but the service counts it.
             if (!oauth.isGenuine(token)) limits.takeRefused(addressOf(request, server))
             await oauth.revoke(client, token)
             return {}

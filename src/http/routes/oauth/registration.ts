@@ -19,7 +19,7 @@ export function readRegistration(body: Record<string, unknown>): { name: string;
   return { name: shownName(name ?? ''), redirectUris: uris as string[] }
 }
 
-/** A name as people see it when they consent: one short line, without characters that reorder or hide text. */
+/** A name as the consent page shows it: one short line, without characters that reorder or hide text. */
 function shownName(name: string): string {
   const line = name
     .slice(0, 1_000)

@@ -7,7 +7,7 @@ import { connectMcp } from '../../../support/mcp-client.ts'
 import { Conversation } from '../../../support/mcp-conversation.ts'
 import { type Installation, init, type Serving, serve } from '../../../support/running-service.ts'
 
-// Whole conversations of clients that know only the address and a key. The folder `recorded` has what was said.
+// Whole conversations of clients that know only the address and a key. The folder `recorded` has the conversations.
 
 let folder: ReturnType<typeof temporaryFolder>
 let installation: Installation

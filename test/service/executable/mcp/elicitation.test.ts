@@ -165,7 +165,7 @@ describe('a client that can ask its user', () => {
     expect(content[0]!.text).toContain('The run failed in the block "boom": ')
   })
 
-  test('is not asked for somebody else', async () => {
+  test('is not asked about an approval for somebody else', async () => {
     const client = await connect(() => {
       throw new Error('It was asked.')
     })
@@ -173,7 +173,7 @@ describe('a client that can ask its user', () => {
     expect(structuredContent).toMatchObject({ status: 'paused' })
   })
 
-  test('takes the question back when somebody else has answered, and returns the result', async () => {
+  test('withdraws the question when somebody else has answered, and returns the result', async () => {
     const shown = Promise.withResolvers<void>()
     const taken = Promise.withResolvers<void>()
     const client = await connect(async ({ message }, signal) => {

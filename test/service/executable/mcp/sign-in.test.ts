@@ -126,7 +126,7 @@ describe('an MCP client that knows only the address', () => {
     await client.close()
   }, 60_000)
 
-  test('learns that the person said no', async () => {
+  test('learns that the person denied access', async () => {
     const provider = new DesktopClient()
     await connected(provider).catch(() => undefined)
     const back = await consent(service.url, cookie, provider.opened!, undefined)

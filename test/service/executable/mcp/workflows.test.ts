@@ -75,7 +75,7 @@ async function runs(): Promise<Run[]> {
 }
 
 describe('the MCP server', () => {
-  test('says what it is, and what it can do', () => {
+  test('describes itself and its abilities', () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'millrace', title: 'Millrace' })
     expect(client.getServerCapabilities()).toMatchObject({ tools: {} })
   })

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-test('arguments of the model that cannot be used go back to it', async () => {
+test('invalid arguments of the model go back to it', async () => {
   const id = await world.http.workflow({ ...empty, name: 'Arguments' })
   const texts = [
     '{',
@@ -77,7 +77,7 @@ describe('a limit', () => {
     }
   })
 
-  test('refuses a conversation that does not end with the user, or is too long', async () => {
+  test('refuses a conversation whose last message is not from the user, or which is too long', async () => {
     const id = await world.http.workflow({ ...empty, name: 'Conversation' })
     world.say(done)
     const send = async (messages: object[]) =>

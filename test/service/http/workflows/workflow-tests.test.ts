@@ -225,7 +225,7 @@ describe('a test', () => {
     expect(await run(id)).toMatchObject({ passed: 0, failed: 3 })
   })
 
-  test('that names a renamed block is stale, and an update takes over the new name only', async () => {
+  test('that names a renamed block is stale, and an update changes only the name', async () => {
     const id = await deploy(greeting())
     await put(id, { tests: [{ ...greets('Ada'), expect: { output: { said: 'Bye' }, path: ['start', 'say hello'] } }] })
     const { results } = await run(id)

@@ -26,7 +26,7 @@ export function oauthContract(world: () => { store: Store; home: Installed }): v
   })
   const grant = (id: string, more?: Partial<NewOAuthGrant>) => world().store.createOAuthGrant(grantOf(id, more))
 
-  /** An exchange of what `presented` names for the tokens number `n`. */
+  /** Exchanges the code or token that `presented` names for the tokens with the number `n`. */
   const exchange = (id: string, presented: string, n: number, more: Partial<OAuthExchange> = {}) =>
     world().store.exchangeOAuthToken({
       ...{ family: hash(`family ${id}`), presented: hash(presented), clientId: 'desk', resource: undefined },
