@@ -32,7 +32,7 @@ describe('the log', () => {
     ])
   })
 
-  test('adds the trace to lines about a run, once it knows of traces', () => {
+  test('adds the trace to lines about a run, once traces are exported', () => {
     const { logger, lines } = collect()
     logger.info('before', { executionId: 'a' })
     logger.traceWith((executionId) => ({ trace_id: `trace of ${executionId}`, span_id: 'b7', trace_flags: '01' }))

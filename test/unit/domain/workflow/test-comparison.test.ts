@@ -69,11 +69,11 @@ describe('an expectation', () => {
     )
   })
 
-  test('fits what happened after it was updated', () => {
+  test('fits the outcome after an update', () => {
     fc.assert(fc.property(json, json, (expected, actual) => fits(accepted(expected, actual, 'output'), actual)))
   })
 
-  test('fits both of two runs that it was made from, if they have the same shape', () => {
+  test('fits both runs from which it was made, if they have the same shape', () => {
     const numbers = fc.dictionary(key, fc.integer(), { maxKeys: 4 })
     fc.assert(
       fc.property(numbers, fc.func(fc.integer()), (first, change) => {

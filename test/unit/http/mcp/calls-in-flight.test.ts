@@ -33,7 +33,7 @@ describe('calls in flight', () => {
     expect(await asking).toEqual(yes)
   })
 
-  test('ask only so many questions at a time', async () => {
+  test('ask a limited number of questions at a time', async () => {
     const calls = new CallsInFlight()
     const ended = Promise.withResolvers<void>()
     const ask = (session: string) =>

@@ -69,7 +69,7 @@ describe('edits of a document', () => {
     expect(variables).toEqual({})
   })
 
-  test('are refused with what is wrong and what to do', () => {
+  test('are refused with an error that names the problem and the correction', () => {
     expect(refusal({ op: 'set', path: ['blocks', 'end', 'params', 'data', '0'], value: 1 })).toBe(
       'blocks.end.params.data is a list. Set the whole list.',
     )
@@ -84,7 +84,7 @@ describe('edits of a document', () => {
     expect(refusal({ op: 'disconnect', source: 'end', target: 'start' })).toContain('There is no such connection.')
   })
 
-  test('never change the document that they are applied to, and never break outside of it, whatever they are', () => {
+  test('of any kind never change the original document or the prototype of objects, and are applied or refused', () => {
     const before = structuredClone(draft)
     const name = fc.constantFrom(
       'blocks',

@@ -39,7 +39,7 @@ describe('the question of an approval', () => {
     })
   })
 
-  test('leaves out what forms of clients cannot show, and is not asked when that is required', () => {
+  test('leaves out fields that clients cannot show, and is not asked when such a field is required', () => {
     const proof: FormField = { name: 'proof', type: 'files' }
     expect(ask([proof])?.requestedSchema).toEqual({ type: 'object', properties: {} })
     expect(ask([{ ...proof, required: true }])).toBeUndefined()

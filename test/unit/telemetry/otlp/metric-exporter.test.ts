@@ -106,7 +106,7 @@ test('reports the first failure after a success', async () => {
   expect(failures).toEqual(['down', 'too old', 'the collector rejected values'])
 })
 
-test('a reading that fails is a failed export, and the next one follows', async () => {
+test('a failed reading of the metrics counts as a failed export, and the next export follows', async () => {
   let readings = 0
   const { pass, failures, exporter } = setUp({
     async message() {

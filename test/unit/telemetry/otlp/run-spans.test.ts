@@ -171,7 +171,7 @@ test('a run below a caller has its trace and its span as the parent', () => {
   expect(all[1]?.['flags']).toBe(0x101)
 })
 
-test('pauses are events, disabled blocks are no spans, and spans beyond the maximum are counted', () => {
+test('pauses are events, disabled blocks have no spans, and spans beyond the maximum are counted', () => {
   const pauses = [{ contextId: 'c', kind: 'wait', since: 1, endedAt: 5, outcome: 'expired', by: null }] as const
   const run = record([
     span('wait', 'Wait', { pauses }),

@@ -76,7 +76,7 @@ test('failed and rejected spans are counted, and only the first failure of sever
   expect(failures).toEqual(['down', 'too old'])
 })
 
-test('a stop sends what waits', async () => {
+test('a stop sends the waiting spans', async () => {
   const { sent, exporter, answer } = setUp()
   exporter.add(['1', '2'])
   const stopped = exporter.stop(2_000)
@@ -86,7 +86,7 @@ test('a stop sends what waits', async () => {
   expect(exporter.counts.exported).toBe(2)
 })
 
-test('a stop ends after its time, and counts what was not sent as failed', async () => {
+test('a stop ends after its time limit, and counts unsent spans as failed', async () => {
   const { clock, exporter } = setUp()
   exporter.add(['1', '2', '3'])
   exporter.add(['4'])

@@ -31,7 +31,7 @@ describe('the conversation that is sent', () => {
     )
   })
 
-  test('has the latest turns, and says what became of a proposal', () => {
+  test('has the latest turns, and the outcome of each proposal', () => {
     const asked = (at: number): Turn => ({
       question: { text: `Question ${at}` },
       parts: [
