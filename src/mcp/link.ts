@@ -3,7 +3,7 @@ import { OutboundError, type OutboundRequest, type OutboundStream } from '../dom
 import { EventReader, type StreamEvent } from './event-reader.ts'
 
 /** Bytes of the responses to one request. */
-export const exchangeBytesMax = 10_485_760
+const exchangeBytesMax = 10_485_760
 
 /** The deadline of the work, and the signal that may end it earlier. */
 export type Bounds = { timeoutMs(): number; signal: AbortSignal }

@@ -5,7 +5,7 @@ import { type Incoming, type Outgoing, resultOf } from './rpc.ts'
 import type { Transport } from './transport.ts'
 
 /** The versions of the protocol that this client knows, the newest first. */
-export const protocolVersions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+const protocolVersions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
 type SessionOptions = {
   transport: Transport

@@ -6,7 +6,7 @@ import type { Bounds } from './link.ts'
 import type { McpSession } from './session.ts'
 
 /** Tools of one server. */
-export const toolsMax = 500
+const toolsMax = 500
 const pagesMax = 50
 const descriptionCharsMax = 4_000
 const nameCharsMax = 200

@@ -5,6 +5,8 @@ import {
   ElicitRequestSchema,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js'
+import { temporaryFolder } from './executable.ts'
+import { init, serve } from './running-service.ts'
 
 type Send = (url: string | URL, init?: RequestInit) => Promise<Response>
 
@@ -35,6 +37,24 @@ export async function connectMcp(
   // Its optional members are typed as not undefined, but the class has undefined ones.
   await client.connect(transport as Parameters<Client['connect']>[0])
   return client
+}
+
+export type ConnectedMcp = { client: Client } & AsyncDisposable
+
+/** Starts the executable on a new installation, and connects the official client to it. */
+export async function startConnected(): Promise<ConnectedMcp> {
+  const folder = temporaryFolder()
+  const installation = await init(folder.path)
+  const service = await serve(folder.path)
+  const client = await connectMcp(service.url, installation.apiKey)
+  return {
+    client,
+    async [Symbol.asyncDispose]() {
+      await client.close()
+      await service.kill('SIGTERM')
+      folder[Symbol.dispose]()
+    },
+  }
 }
 
 export type ToolResult = {

@@ -1,36 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import '../../../support/built.ts'
-import { temporaryFolder } from '../../../support/executable.ts'
-import { callTool, connectMcp, resultOfTool } from '../../../support/mcp-client.ts'
-import { type Installation, init, type Serving, serve } from '../../../support/running-service.ts'
+import { type ConnectedMcp, callTool, resultOfTool, startConnected } from '../../../support/mcp-client.ts'
 
 // Errors of the tools, with the official client of the protocol.
 
-let folder: ReturnType<typeof temporaryFolder>
-let installation: Installation
-let service: Serving
-let client: Client
+let mcp: ConnectedMcp
 
 beforeAll(async () => {
-  folder = temporaryFolder()
-  installation = await init(folder.path)
-  service = await serve(folder.path)
-  client = await connectMcp(service.url, installation.apiKey)
+  mcp = await startConnected()
 }, 120_000)
-afterAll(async () => {
-  await client?.close()
-  await service?.kill('SIGTERM')
-  folder?.[Symbol.dispose]()
-})
+afterAll(() => mcp?.[Symbol.asyncDispose]())
 
 type Saved = { workflowId: string }
 
 describe('the building tools', () => {
   test('say in each error how to correct the call', async () => {
-    const { workflowId } = await resultOfTool<Saved>(client, 'create_workflow', { name: 'Errors' })
+    const { workflowId } = await resultOfTool<Saved>(mcp.client, 'create_workflow', { name: 'Errors' })
     const textOf = async (tool: string, given: Record<string, unknown>) => {
-      const { isError, content } = await callTool(client, tool, given)
+      const { isError, content } = await callTool(mcp.client, tool, given)
       return [isError, content[0]!.text]
     }
     const edit = (...edits: object[]) => textOf('edit_workflow', { workflowId, edits })
@@ -58,6 +45,6 @@ describe('the building tools', () => {
     expect(await edit(long)).toEqual([true, expect.stringMatching(/^PAYLOAD_TOO_LARGE: .*Send smaller edits\.$/)])
     expect(await textOf('get_workflow', {})).toEqual([true, expect.stringContaining('workflowId is missing')])
     expect(await textOf('get_workflow', { workflowId: '../x' })).toEqual([true, expect.stringContaining('NOT_FOUND')])
-    await expect(callTool(client, 'nothing')).rejects.toThrow('There is no tool "nothing"')
+    await expect(callTool(mcp.client, 'nothing')).rejects.toThrow('There is no tool "nothing"')
   })
 })

@@ -1,30 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import '../../../support/built.ts'
-import { temporaryFolder } from '../../../support/executable.ts'
-import { connectMcp } from '../../../support/mcp-client.ts'
+import { type ConnectedMcp, startConnected } from '../../../support/mcp-client.ts'
 import { Conversation } from '../../../support/mcp-conversation.ts'
-import { type Installation, init, type Serving, serve } from '../../../support/running-service.ts'
 
 // Whole conversations of clients that know only the address and a key. The folder `recorded` has the conversations.
 
-let folder: ReturnType<typeof temporaryFolder>
-let installation: Installation
-let service: Serving
-let client: Client
+let mcp: ConnectedMcp
 
 beforeAll(async () => {
-  folder = temporaryFolder()
-  installation = await init(folder.path)
-  service = await serve(folder.path)
-  client = await connectMcp(service.url, installation.apiKey)
+  mcp = await startConnected()
 }, 120_000)
-afterAll(async () => {
-  await client?.close()
-  await service?.kill('SIGTERM')
-  folder?.[Symbol.dispose]()
-})
+afterAll(() => mcp?.[Symbol.asyncDispose]())
 
 const recording = (name: string) => join(import.meta.dir, 'recorded', `${name}.md`)
 
@@ -34,7 +21,7 @@ const errorsIn = ({ findings }: Saved) => findings.filter(({ level }) => level =
 
 describe('a scripted agent', () => {
   test('lists, builds, tests and deploys a workflow of five blocks through tools alone', async () => {
-    const talk = new Conversation(client)
+    const talk = new Conversation(mcp.client)
     await talk.do('list_workflows')
     await talk.do('list_blocks')
     for (const type of ['api_trigger', 'function', 'condition', 'response']) await talk.do('describe_block', { type })
@@ -74,7 +61,7 @@ describe('a scripted agent', () => {
   })
 
   test('corrects wrong calls by following the texts of their errors', async () => {
-    const talk = new Conversation(client)
+    const talk = new Conversation(mcp.client)
     const refused = async (tool: string, given: Record<string, unknown>, hint: string) => {
       const { isError, text } = await talk.call(tool, given)
       expect([isError, text]).toEqual([true, expect.stringContaining(hint)])
@@ -115,7 +102,7 @@ describe('a scripted agent', () => {
   })
 
   test('finds out why a run failed, corrects the workflow and runs it again', async () => {
-    const talk = new Conversation(client)
+    const talk = new Conversation(mcp.client)
     const { workflowId } = await talk.do<Saved>('create_workflow', { name: 'Discount', document: discount })
     await talk.do('edit_workflow', { workflowId, edits: [{ op: 'set', path: ['mcp'], value: { expose: true } }] })
     await talk.do('deploy_workflow', { workflowId })
