@@ -28,7 +28,10 @@ const Parameters = t.Object({
 })
 type Parameters = Static<typeof Parameters>
 
-/** Calls a tool of an MCP server. A call is never repeated, because it may have effects. */
+/**
+ * Calls a tool of an MCP server. A call may have effects, so it is repeated only if the server refused it because it no
+ * longer knows the session.
+ */
 export const mcp = defineBlock({
   type: 'mcp',
   label: 'MCP tool',
