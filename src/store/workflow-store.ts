@@ -21,6 +21,8 @@ export interface WorkflowStore {
   ): Promise<WorkflowRow>
   getWorkflow(id: string): Promise<WorkflowRow | undefined>
   listWorkflows(workspaceId: string): Promise<WorkflowRow[]>
+  /** The active versions of a workspace's workflows, without documents, in the order in which these were created. */
+  listActiveVersions(workspaceId: string): Promise<ActiveVersion[]>
   /** A page of a workspace's workflows. */
   pageWorkflows(query: WorkflowQuery): Promise<WorkflowPlace[]>
   /** Keeps the row for its log entries, frees the name and deletes its pins. False when there is no such workflow. */
@@ -199,6 +201,8 @@ export type DeploymentRow = {
   name: string | null
   description: string | null
 }
+
+export type ActiveVersion = { workflowId: string; version: number }
 
 export type ActiveRow = {
   workflowId: string

@@ -151,6 +151,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listFolders: { kind: 'read', run: listFolders },
   pageWorkflows: { kind: 'read', run: pageWorkflows },
   listWorkflows: { kind: 'read', run: workflows.listWorkflows },
+  listActiveVersions: { kind: 'read', run: workflows.listActiveVersions },
   deleteWorkflow: ofWorkflow(workflows.deleteWorkflow),
 
   listSubscriptions: { kind: 'read', run: subscriptions.listSubscriptions },

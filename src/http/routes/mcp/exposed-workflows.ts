@@ -20,23 +20,23 @@ const knownMax = 5_000
 
 /** The deployed workflows of workspaces that are tools. */
 export class ExposedWorkflows {
-  readonly #store: Pick<Services['store'], 'listWorkflows' | 'getDeployment'>
+  readonly #store: Pick<Services['store'], 'listActiveVersions' | 'getDeployment'>
   /** By workflow and version. */
   readonly #known = new Map<string, Known>()
 
-  constructor(store: Pick<Services['store'], 'listWorkflows' | 'getDeployment'>) {
+  constructor(store: Pick<Services['store'], 'listActiveVersions' | 'getDeployment'>) {
     this.#store = store
   }
 
   /** The tools of a workspace. A name that is `taken`, or that an earlier workflow has, gets the end of the ID. */
   async list(workspaceId: string, taken: Iterable<string>): Promise<WorkflowTool[]> {
-    const rows = await this.#store.listWorkflows(workspaceId)
+    const rows = await this.#store.listActiveVersions(workspaceId)
     const names = new Set(taken)
     const tools: WorkflowTool[] = []
-    for (const { id, activeVersion } of rows.toSorted((one, other) => one.createdAt - other.createdAt)) {
-      const tool = activeVersion === null ? null : await this.#toolOf(id, activeVersion)
+    for (const { workflowId, version } of rows) {
+      const tool = await this.#toolOf(workflowId, version)
       if (!tool) continue
-      const name = names.has(tool.name) ? `${tool.name.slice(0, 54)}_${id.slice(-9)}` : tool.name
+      const name = names.has(tool.name) ? `${tool.name.slice(0, 54)}_${workflowId.slice(-9)}` : tool.name
       names.add(name)
       tools.push({ ...tool, name })
     }

@@ -2,6 +2,7 @@ import { AppError, problemsError, StartSkipped } from '../../../domain/errors.ts
 import { isObject } from '../../../domain/run/input.ts'
 import type { RunObserver } from '../../../domain/run/run-observer.ts'
 import { findValidationErrors } from '../../../domain/workflow/shape.ts'
+import { toolNameCharsMax } from '../../../domain/workflow/tool-name.ts'
 import { type Caller, type Need, roleOf } from '../../access/auth.ts'
 import { toAppError } from '../../errors.ts'
 import { plainSchema } from '../../openapi/plain-schema.ts'
@@ -131,8 +132,11 @@ async function callTool(
   const tool = building.get(name)
   try {
     if (tool) return valueResult(await runTool(session, tool, given))
-    const { exposed, workspaceId, callWorkflow } = session
-    const workflow = (await exposed.list(workspaceId, reserved)).find((each) => each.name === name)
+    const { exposed, caller, workspaceId, callWorkflow } = session
+    // Names of tools are short, and viewers may not run any, so such calls read nothing.
+    if (!may(caller, workspaceId, 'execute')) throw forbidden(`The tool "${name.slice(0, toolNameCharsMax)}"`)
+    const workflows = name.length > toolNameCharsMax ? [] : await exposed.list(workspaceId, reserved)
+    const workflow = workflows.find((each) => each.name === name)
     if (workflow) return await callWorkflow(workflow.workflowId, given, observer)
   } catch (thrown) {
     if (thrown instanceof StartSkipped) return skippedText(thrown)
@@ -146,12 +150,7 @@ async function callTool(
 
 async function runTool(session: Session, tool: BuildingTool, given: Record<string, unknown>): Promise<unknown> {
   const { services, caller, workspaceId, api, startRun, inTurn, signal } = session
-  if (!may(caller, workspaceId, tool.needs)) {
-    throw new AppError(
-      'FORBIDDEN',
-      `The tool ${tool.name} needs the role of an editor in this workspace. You are a viewer.`,
-    )
-  }
+  if (!may(caller, workspaceId, tool.needs)) throw forbidden(`The tool ${tool.name}`)
   const { max, setting } = services.settings.documentBody.bytes
   if (session.chars > max) {
     const message = `The call is larger than ${max} bytes, the most that ${setting} allows a document. Send smaller edits.`
@@ -162,4 +161,8 @@ async function runTool(session: Session, tool: BuildingTool, given: Record<strin
   const context = { services, caller, workspaceId, api, startRun, inTurn, signal }
   const run = () => tool.run(context, given)
   return tool.hasDocument ? await inTurn(run) : await run()
+}
+
+function forbidden(tool: string): AppError {
+  return new AppError('FORBIDDEN', `${tool} needs the role of an editor in this workspace. You are a viewer.`)
 }

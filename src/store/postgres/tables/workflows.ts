@@ -11,7 +11,7 @@ import {
   workspaceNotFound,
 } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
-import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
+import type { ActiveVersion, NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
 import { copyPins, deletePins } from './pins.ts'
@@ -120,6 +120,17 @@ export async function getWorkflow(sql: Sql, id: string): Promise<WorkflowRow | u
 export async function listWorkflows(sql: Sql, workspaceId: string): Promise<WorkflowRow[]> {
   const rows = await sql.all<SqlWorkflow>(`${selectWorkflows} AND w.id = $1 ORDER BY f.name`, workspaceId)
   return rows.map(workflowOf)
+}
+
+/** In order of creation. */
+export async function listActiveVersions(sql: Sql, workspaceId: string): Promise<ActiveVersion[]> {
+  return await sql.all<ActiveVersion>(
+    `SELECT f.id AS "workflowId", f.active_version AS version FROM millrace.workflows f
+     WHERE f.workspace = (SELECT number FROM millrace.workspaces WHERE id = $1) AND f.deleted_at IS NULL
+       AND f.active_version IS NOT NULL
+     ORDER BY f.number`,
+    storable(workspaceId),
+  )
 }
 
 export async function deleteWorkflow(sql: Sql, id: string, at: number): Promise<boolean> {

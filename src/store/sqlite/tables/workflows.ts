@@ -11,7 +11,7 @@ import {
   workspaceNotFound,
 } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
-import type { NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
+import type { ActiveVersion, NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
 import { copyPins, deletePins } from './pins.ts'
@@ -115,6 +115,17 @@ export function getWorkflow(sql: Sql, id: string): WorkflowRow | undefined {
 /** Sorted by name. */
 export function listWorkflows(sql: Sql, workspaceId: string): WorkflowRow[] {
   return sql.all<SqlWorkflow>(`${selectWorkflows} AND w.id = ? ORDER BY f.name`, workspaceId).map(workflowOf)
+}
+
+/** In order of creation. */
+export function listActiveVersions(sql: Sql, workspaceId: string): ActiveVersion[] {
+  return sql.all<ActiveVersion>(
+    `SELECT f.id AS workflowId, f.active_version AS version FROM workflows f INDEXED BY workflows_by_age
+     WHERE f.workspace = (SELECT number FROM workspaces WHERE id = ?) AND f.deleted_at IS NULL
+       AND f.active_version IS NOT NULL
+     ORDER BY f.number`,
+    workspaceId,
+  )
 }
 
 export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {

@@ -150,6 +150,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listFolders: { writes: false, searches: true, run: listFolders },
   pageWorkflows: { writes: false, searches: true, run: pageWorkflows },
   listWorkflows: { writes: false, run: workflows.listWorkflows },
+  listActiveVersions: { writes: false, run: workflows.listActiveVersions },
   deleteWorkflow: { writes: true, run: workflows.deleteWorkflow },
 
   listSubscriptions: { writes: false, run: subscriptions.listSubscriptions },

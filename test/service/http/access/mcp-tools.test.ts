@@ -40,6 +40,15 @@ describe('the MCP server', () => {
     expect(await namesFor("a viewer's, personal")).toEqual(readable.toSorted())
   })
 
+  test('tells a viewer nothing about workflows that are tools', async () => {
+    const { workspace } = await world.things()
+    const { text } = await send(workspace, "a viewer's, personal", 'tools/call', { name: 'find_order', arguments: {} })
+    expect(JSON.parse(text).result.structuredContent).toMatchObject({
+      code: 'FORBIDDEN',
+      error: 'The tool "find_order" needs the role of an editor in this workspace. You are a viewer.',
+    })
+  })
+
   test('finds nothing of a workspace that the address does not name, although the key reaches it', async () => {
     const things = await world.things()
     const key = world.keys["the owner's, personal"]

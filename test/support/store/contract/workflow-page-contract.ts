@@ -94,6 +94,23 @@ export function workflowPageContract(world: () => { store: Store; home: Installe
     })
   })
 
+  test('active versions are listed without documents, oldest workflow first', async () => {
+    const { store, home } = world()
+    const before = await store.listActiveVersions(home.workspaceId)
+    // Names in the opposite order, and every other workflow is deployed.
+    await fill(['e', 'd', 'c', 'b', 'a'])
+    const idOf = new Map((await store.listWorkflows(home.workspaceId)).map(({ id, document: { name } }) => [name, id]))
+    const added = async () => (await store.listActiveVersions(home.workspaceId)).slice(before.length)
+    const versions = ['e', 'c', 'a'].map((name) => ({ workflowId: idOf.get(name)!, version: 1 }))
+    expect(await added()).toEqual(versions)
+    const [first, second, third] = versions
+    await store.deploy(first!.workflowId, document({ name: 'e', blocks: [] }), 300, home.userId)
+    await store.undeploy(second!.workflowId)
+    await store.deleteWorkflow(third!.workflowId, 300)
+    expect(await added()).toEqual([{ ...first!, version: 2 }])
+    expect(await store.listActiveVersions('nowhere')).toEqual([])
+  })
+
   test('an overview of a few workflows is the same as theirs in the overview of all', async () => {
     const { store, home } = world()
     await fill(['one', 'two', 'three'])
