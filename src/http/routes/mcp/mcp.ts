@@ -6,6 +6,7 @@ import { assertMay, type Caller, workspacesOf } from '../../access/auth.ts'
 import { allowSilence, disconnect, type ServerPort } from '../../access/connection.ts'
 import { type Door, type ResponseSet, sendAsIs } from '../../access/door.ts'
 import { type CheckedKey, requireKeyOrBearer } from '../../access/key-or-bearer.ts'
+import { assertOwnOrigin } from '../../access/mcp-origin.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { uncountedBytes } from '../../requests/body-budget.ts'
@@ -77,7 +78,9 @@ export function mcpRoutes(services: Services, door: Door, fetch: (request: Reque
     )
 
   async function handle(exchange: Exchange, named: string | undefined): Promise<unknown> {
-    const { request } = exchange
+    const { request, set } = exchange
+    door.allowAnonymous(request, set)
+    assertOwnOrigin(request, settings.baseUrl())
     const path = named === undefined ? '/mcp' : `/mcp/${encodeURIComponent(named)}`
     const metadata = `${settings.baseUrl()}${metadataPath}${path}`
     const key = await requireKeyOrBearer(services, door, exchange, metadata)
