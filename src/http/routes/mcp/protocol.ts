@@ -34,7 +34,13 @@ export type Session = {
   callWorkflow(workflowId: string, given: Record<string, unknown>, observer?: RunObserver): Promise<string>
 }
 
-export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+/** Newest first. 2025-03-26 is missing, because only that version requires servers to accept batches. */
+export const protocolVersions = ['2025-11-25', '2025-06-18', '2024-11-05'] as const
+
+/** The newest version that is not newer than the client's. Versions are dates, so texts sort by age. */
+function versionFor(asked: unknown): string {
+  return protocolVersions.find((each) => typeof asked === 'string' && each <= asked) ?? protocolVersions[0]
+}
 
 const reserved = buildingTools.map(({ name }) => name)
 const building = new Map(buildingTools.map((tool) => [tool.name, tool]))
@@ -71,9 +77,8 @@ export async function respondTo(
 }
 
 function initialized({ services }: Session, { protocolVersion }: Record<string, unknown>): object {
-  const version = protocolVersions.find((each) => each === protocolVersion) ?? protocolVersions[0]
   return {
-    protocolVersion: version,
+    protocolVersion: versionFor(protocolVersion),
     capabilities: { tools: {}, resources: {}, prompts: {} },
     serverInfo: { name: 'millrace', title: 'Millrace', version: services.settings.version },
     instructions,
