@@ -82,7 +82,10 @@ export class WorkflowTests {
     return redactor ? await inSlices(redactor.redactInSlices(text)) : text
   }
 
-  /** Throws NOT_FOUND for an unknown name, INVALID_INPUT for a draft that cannot run, OVERLOADED when too many run. */
+  /**
+   * Throws NOT_FOUND for an unknown name, INVALID_INPUT for a draft that cannot run, OVERLOADED when too many run, and
+   * CANCELLED after `signal`; then no test changes.
+   */
   async run(draft: Draft, { names, update, signal }: RunWish): Promise<TestReport> {
     const { clock } = this.#options
     const saved = await this.of(draft.id)
@@ -91,6 +94,7 @@ export class WorkflowTests {
     const ran = await this.#inPlace(draft.workspaceId, () =>
       this.#suite(draft, chosen, { signal, needs: update ? 'updates' : 'results' }),
     )
+    assertWanted(signal)
     let { revision } = saved
     if (update) {
       const next = new Map(ran.map(({ test, next }) => [test, next ?? test]))
@@ -114,7 +118,7 @@ export class WorkflowTests {
   async addFromRun(
     draft: Draft,
     { executionId, name, save = true }: { executionId: string; name?: string | undefined; save?: boolean | undefined },
-    by: string,
+    { by, signal }: { by: string; signal: AbortSignal },
   ) {
     const run = await this.#options.recordedRun(draft.id, executionId)
     if (!run) throw new AppError('NOT_FOUND', `The workflow has no run ${executionId} in the log.`)
@@ -123,7 +127,8 @@ export class WorkflowTests {
       run,
       freeName(name ?? `Run of ${new Date(run.startedAt).toISOString().slice(0, 16)}`, tests),
     )
-    const test = await this.#settled(draft, made)
+    const test = await this.#settled(draft, made, signal)
+    assertWanted(signal)
     if ((test.mocks?.length ?? 0) > mocksMax) {
       const message = `The run made more than ${mocksMax} requests, the most that a test can answer.`
       throw new AppError('CONFLICT', message)
@@ -133,8 +138,7 @@ export class WorkflowTests {
     return { name: test.name, revision, test: shown }
   }
 
-  async #settled(draft: Draft, test: WorkflowTest): Promise<WorkflowTest> {
-    const signal = new AbortController().signal
+  async #settled(draft: Draft, test: WorkflowTest, signal: AbortSignal): Promise<WorkflowTest> {
     const [ran] = await this.#inPlace(draft.workspaceId, () =>
       this.#suite(draft, [test], { signal, needs: 'observations' }),
     ).catch((error) => {
@@ -168,6 +172,10 @@ export class WorkflowTests {
     const pins = await pinsOf(draft)
     return await runSuite({ ...wish, draft, tests, runner, compile, clock, environmentOf, pins })
   }
+}
+
+function assertWanted(signal: AbortSignal): void {
+  if (signal.aborted) throw new AppError('CANCELLED', 'The caller cancelled the request. No test has changed.')
 }
 
 /** Requests that run tests at the same time. With two, a workspace has one, so that the outputs fit in the memory. */

@@ -91,7 +91,7 @@ export function workflowTestRoutes(services: Services, door: Door) {
         tag: 'Workflows',
         body: TestRunRequest,
         responses: { 200: TestReport },
-        errors: [...inBody, 'CONFLICT', 'OVERLOADED'],
+        errors: [...inBody, 'CONFLICT', 'CANCELLED', 'OVERLOADED'],
       }),
     )
     .post(
@@ -101,7 +101,7 @@ export function workflowTestRoutes(services: Services, door: Door) {
         door.note(request, { workflowId: id })
         const workflow = await findWorkflow(services, key, id, 'write')
         const sent = await readShape(request, TestFromRun, settings.body)
-        const made = await tests.addFromRun(workflow, sent, key.userId)
+        const made = await tests.addFromRun(workflow, sent, { by: key.userId, signal: request.signal })
         set.status = sent.save === false ? 200 : 201
         return made
       },
@@ -114,7 +114,7 @@ export function workflowTestRoutes(services: Services, door: Door) {
         tag: 'Workflows',
         body: TestFromRun,
         responses: { 200: MadeTest, 201: MadeTest },
-        errors: [...inBody, 'CONFLICT'],
+        errors: [...inBody, 'CONFLICT', 'CANCELLED', 'OVERLOADED'],
       }),
     )
 }

@@ -1,20 +1,23 @@
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
 
-/** Calls a route of the API with the key of the client. Rejects with the error of the route. */
+/**
+ * Calls a route of the API with the key of the client. Rejects with the error of the route. `signal`: ends long work.
+ */
 export type ApiCall = (
   method: 'GET' | 'POST' | 'PUT',
   path: string,
-  more?: { body?: unknown; headers?: Record<string, string> },
+  more?: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal },
 ) => Promise<Record<string, unknown>>
 
 /** Calls the routes in this process, so that a tool may do exactly what the API allows to the key. */
 export function apiCallOf(fetch: (request: Request) => Promise<Response> | Response, apiKey: () => string): ApiCall {
-  return async (method, path, { body, headers = {} } = {}) => {
+  return async (method, path, { body, headers = {}, signal } = {}) => {
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: { 'x-api-key': apiKey(), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
     })
     const response = await fetch(request)
     const read: unknown = response.status === 204 ? {} : await response.json()

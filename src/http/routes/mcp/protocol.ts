@@ -154,7 +154,7 @@ async function callTool(
 }
 
 async function runTool(session: Session, tool: BuildingTool, given: Record<string, unknown>): Promise<unknown> {
-  const { services, caller, workspaceId, api, startRun, inTurn, signal } = session
+  const { services, caller, workspaceId, api, startRun, signal } = session
   if (!may(caller, workspaceId, tool.needs)) throw forbidden(`The tool ${tool.name}`)
   const { max, setting } = services.settings.documentBody.bytes
   if (session.chars > max) {
@@ -163,6 +163,12 @@ async function runTool(session: Session, tool: BuildingTool, given: Record<strin
   }
   const problems = findValidationErrors(tool.input, given)
   if (problems.length > 0) throw problemsError('INVALID_INPUT', tool.explain?.(given, problems) ?? problems)
+  // A call may have waited long for its turn.
+  const inTurn: Session['inTurn'] = (work) =>
+    session.inTurn(async () => {
+      if (signal.aborted) throw new AppError('CANCELLED', 'The client cancelled the call before its turn.')
+      return await work()
+    })
   const context = { services, caller, workspaceId, api, startRun, inTurn, signal }
   const run = () => tool.run(context, given)
   return tool.hasDocument ? await inTurn(run) : await run()

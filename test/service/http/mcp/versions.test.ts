@@ -14,7 +14,11 @@ describe('the MCP server', () => {
   // Clients of each version send this.
   const initialize = (protocolVersion: unknown) => ({
     ...{ jsonrpc: '2.0', id: 0, method: 'initialize' },
-    params: { protocolVersion, capabilities: { roots: { listChanged: true } }, clientInfo: { name: 'x', version: '1' } },
+    params: {
+      protocolVersion,
+      capabilities: { roots: { listChanged: true } },
+      clientInfo: { name: 'x', version: '1' },
+    },
   })
 
   test.each([

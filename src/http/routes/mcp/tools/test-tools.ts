@@ -66,7 +66,7 @@ const createTest = defineTool({
     closed,
   ),
   run: async (context, { workflowId: id, ...body }) =>
-    await context.api('POST', `${await pathOf(context, id, 'write')}/from-run`, { body }),
+    await context.api('POST', `${await pathOf(context, id, 'write')}/from-run`, { body, signal: context.signal }),
 })
 
 const runTests = defineTool({
@@ -86,7 +86,7 @@ const runTests = defineTool({
     closed,
   ),
   run: async (context, { workflowId: id, ...body }) =>
-    await context.api('POST', `${await pathOf(context, id, 'execute')}/run`, { body }),
+    await context.api('POST', `${await pathOf(context, id, 'execute')}/run`, { body, signal: context.signal }),
 })
 
 /** The address of the tests of a workflow in the workspace of the endpoint. The key may reach others. */
