@@ -162,6 +162,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       largestBody: bodies.largest,
       document: config,
       baseUrl,
+      shareFactor: config.shareFactor,
       store: storeKindOf(config),
       version: build.version,
     },

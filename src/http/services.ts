@@ -302,6 +302,8 @@ export type HttpSettings = {
    * The public address of the service, without a trailing slash. A function, because the port may be chosen at start.
    */
   baseUrl(): string
+  /** How workspaces share what is limited for all of them (`domain/fair-share.ts`). */
+  shareFactor: number
   /** The kind of the database. */
   store: 'sqlite' | 'postgres'
   version: string

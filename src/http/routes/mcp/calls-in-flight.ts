@@ -1,3 +1,4 @@
+import { FairShare } from '../../../domain/fair-share.ts'
 import type { Elicited } from './elicitation.ts'
 import type { RpcId } from './json-rpc.ts'
 
@@ -9,11 +10,19 @@ export type CallInFlight = {
   id: string
   /** Aborts when the client cancels the call. */
   signal: AbortSignal
-  /** Resolves with the answer of the client to a request of this call. Undefined when too many wait for an answer. */
+  /**
+   * Resolves with the answer of the client to a request of this call. Undefined when too many wait for an answer, in
+   * this workspace or in all.
+   */
   answerTo(question: RpcId): Promise<Elicited> | undefined
 }
 
-type Known = { keyId: string; controller: AbortController; questions: Map<RpcId, (answer: Elicited) => void> }
+type Known = {
+  keyId: string
+  workspaceId: string
+  controller: AbortController
+  questions: Map<RpcId, (answer: Elicited) => void>
+}
 
 /**
  * The requests of clients in progress, so that later requests can refer to them: a cancellation, or an answer to a
@@ -22,20 +31,24 @@ type Known = { keyId: string; controller: AbortController; questions: Map<RpcId,
  */
 export class CallsInFlight {
   readonly #calls = new Map<string, Known>()
-  /** The questions that wait for an answer. */
-  #waiting = 0
+  /** The questions that wait for an answer, by workspace. */
+  readonly #waiting: FairShare
+
+  constructor(shareFactor: number) {
+    this.#waiting = new FairShare({ total: questionsMax, factor: shareFactor })
+  }
 
   /** `work`: may use what it gets until it has ended. */
   async run<Result>(
-    { keyId, session, id: requestId }: CallKey,
+    { keyId, session, id: requestId, workspaceId }: CallKey & { workspaceId: string },
     work: (call: CallInFlight) => Promise<Result>,
   ): Promise<Result> {
     const id = callIdOf({ keyId, session, id: requestId })
-    const known: Known = { keyId, controller: new AbortController(), questions: new Map() }
+    const known: Known = { keyId, workspaceId, controller: new AbortController(), questions: new Map() }
     this.#calls.set(id, known)
     const answerTo = (question: RpcId) => {
-      if (this.#waiting >= questionsMax) return undefined
-      this.#waiting += 1
+      if (!this.#waiting.hasRoom(workspaceId)) return undefined
+      this.#waiting.take(workspaceId)
       const { promise, resolve } = Promise.withResolvers<Elicited>()
       known.questions.set(question, resolve)
       return promise
@@ -43,7 +56,7 @@ export class CallsInFlight {
     try {
       return await work({ id, signal: known.controller.signal, answerTo })
     } finally {
-      this.#waiting -= known.questions.size
+      for (const _ of known.questions) this.#waiting.release(workspaceId)
       if (this.#calls.get(id) === known) this.#calls.delete(id)
     }
   }
@@ -64,12 +77,12 @@ export class CallsInFlight {
     const call = this.#calls.get(id)
     if (call?.keyId !== keyId) return false
     call.questions.get(question)?.(given)
-    if (call.questions.delete(question)) this.#waiting -= 1
+    if (call.questions.delete(question)) this.#waiting.release(call.workspaceId)
     return true
   }
 }
 
-/** Limited, because each waiting call polls its pause. */
+/** Limited, because each waiting call polls its pause. Workspaces share them. */
 export const questionsMax = 500
 
 /** The name of a call. It is short even if the client sends long IDs. */

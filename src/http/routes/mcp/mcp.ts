@@ -55,7 +55,7 @@ const metadataPath = '/.well-known/oauth-protected-resource'
  */
 export function mcpRoutes(services: Services, door: Door, fetch: (request: Request) => Promise<Response> | Response) {
   const { settings, clock, peers } = services
-  const calls = new CallsInFlight()
+  const calls = new CallsInFlight(settings.shareFactor)
   peers.keep('mcp-call', (id) => calls.has(id))
   const exposed = new ExposedWorkflows(services.store)
   const startRun = createManualStart(services)
