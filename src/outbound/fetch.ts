@@ -8,6 +8,7 @@ import {
   type OutboundRequest,
   type OutboundStream,
 } from '../domain/outbound-request.ts'
+import type { ResolveTcp } from '../domain/tcp-target.ts'
 import type { AllowList } from './addresses.ts'
 import { allowedAddresses } from './allowed-addresses.ts'
 import { Authorizer } from './authorizer.ts'
@@ -21,6 +22,7 @@ import { type Hop, hopTo, redirectOf, refuseSecretBody } from './redirects.ts'
 import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts'
 import { ResponseBody } from './response-body.ts'
 import { parseTarget, type Target } from './target.ts'
+import { tcpTargets } from './tcp-target.ts'
 
 export type OutboundOptions = {
   allow: AllowList
@@ -39,6 +41,8 @@ export type Samples = { host: string; port: number; paths: readonly string[] }
 export type Outbound = {
   fetch: OutboundFetch
   open: OutboundOpen
+  /** For connections of other protocols than HTTP. */
+  resolveTcp: ResolveTcp
   /** Requests in flight, and requests that wait for a slot. */
   load(): { running: number; waiting: number }
   /** Refuses further requests, ends those in flight and closes idle connections. */
@@ -51,6 +55,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     fetch: (request) => requests.fetch(request),
     open: (request) => requests.open(request),
+    resolveTcp: tcpTargets(options),
     load: () => requests.load(),
     stop: () => requests.stop(),
   }
