@@ -13,3 +13,11 @@ export function networkOf(address: string): string {
   const network = [...head, ...zeros, ...tail].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
   return `${network.join(':')}::/64`
 }
+
+/** The site that a request comes from: 256 IPv4 addresses, or the IPv6 addresses that one site usually gets. */
+export function siteOf(address: string): string {
+  const network = networkOf(address)
+  const [ipv4] = /^\d+\.\d+\.\d+\.(?=\d+$)/.exec(network) ?? []
+  if (ipv4 !== undefined) return `${ipv4}0/24`
+  return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network
+}
