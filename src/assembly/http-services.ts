@@ -120,6 +120,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     },
     runner,
     jobs,
+    inSlices: base.slices.run,
     startsOf: (workflowId) => {
       const { limiter } = engine.limited
       return { ...limiter.occupancyOf(workflowId), ...limiter.countsOf(workflowId) }

@@ -16,6 +16,7 @@ import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
 import type { PriceTable } from '../domain/run/model-prices.ts'
+import type { InSlices } from '../domain/slices.ts'
 import type { DocumentLimits } from '../domain/workflow/document-size.ts'
 import type { Registrations } from '../domain/workflow/trigger.ts'
 import type { Finding, WorkflowDocument } from '../domain/workflow/workflow.ts'
@@ -172,6 +173,7 @@ export type Services = DocumentServices & {
   /** The metrics for Prometheus. */
   metrics: { requests: RequestMetrics; text(): Promise<string> }
   clock: Clock
+  inSlices: InSlices
   logger: Logger
   settings: HttpSettings
 }

@@ -10,7 +10,7 @@ import { applyEdits, type Edit } from '../mcp/tools/document-edits.ts'
 /** The changes that the assistant proposes, and the findings about the changed draft. */
 export type Proposal = { changes: Change[]; findings: Finding[] }
 
-type CopyServices = Pick<Services, 'secrets' | 'readDocument' | 'checkWorkflow' | 'settings'>
+type CopyServices = Pick<Services, 'secrets' | 'readDocument' | 'checkWorkflow' | 'settings' | 'inSlices'>
 
 /**
  * The draft that the assistant edits: a copy of the one on the canvas. The assistant sees it without secrets, as a
@@ -48,7 +48,8 @@ export class DraftCopy {
 
   /** Applies edits, all or none. Throws INVALID_INPUT with what is wrong with them. */
   async edit(edits: readonly Edit[]): Promise<void> {
-    this.#now = await readDraft(this.#services, applyEdits(this.#now, edits), this.#workspaceId)
+    const edited = await this.#services.inSlices(applyEdits(this.#now, edits))
+    this.#now = await readDraft(this.#services, edited, this.#workspaceId)
     this.#isEdited = true
   }
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../../src/domain/errors.ts'
+import { finish } from '../../../../src/domain/slices.ts'
 import { findValidationErrors } from '../../../../src/domain/workflow/shape.ts'
 import type { WorkflowDocument } from '../../../../src/domain/workflow/workflow.ts'
-import { applyEdits, Edit } from '../../../../src/http/routes/mcp/tools/document-edits.ts'
+import { Edit, applyEdits as slicesOf } from '../../../../src/http/routes/mcp/tools/document-edits.ts'
+
+const applyEdits = (document: WorkflowDocument, edits: readonly Edit[]) => finish(slicesOf(document, edits))
 
 const draft: WorkflowDocument = {
   name: 'Draft',
@@ -31,6 +34,19 @@ function refusal(...edits: Edit[]): string {
 }
 
 describe('edits of a document', () => {
+  test('give others a turn after each one', () => {
+    const rename = (name: string): Edit => ({ op: 'rename_block', id: 'inner', name })
+    const slices = slicesOf(draft, [rename('A'), rename('B'), rename('C')])
+    const names = (value: WorkflowDocument | undefined) => value?.blocks['inner']?.name
+    const steps = Array.from({ length: 4 }, () => slices.next())
+    expect(steps.map(({ done, value }) => [done, names(value)])).toEqual([
+      [false, undefined],
+      [false, undefined],
+      [false, undefined],
+      [true, 'C'],
+    ])
+  })
+
   test('place a new block to the right of the block before it, below those that are there', () => {
     const add = (id: string): Edit => ({ op: 'add_block', block: { id, type: 'api', name: id }, after: 'start' })
     const { blocks, edges } = applyEdits(draft, [add('one'), add('two')])

@@ -13,6 +13,7 @@ import { renameReferences } from '../../../../domain/edits/rename-references.ts'
 import { repair } from '../../../../domain/edits/repair.ts'
 import { type ErrorDetail, problemsError } from '../../../../domain/errors.ts'
 import { isObject } from '../../../../domain/run/input.ts'
+import type { Slices } from '../../../../domain/slices.ts'
 import { findValidationErrors } from '../../../../domain/workflow/shape.ts'
 import { Block, WorkflowDocument } from '../../../../domain/workflow/workflow.ts'
 
@@ -82,13 +83,14 @@ export const editsMax = 100
 
 /**
  * Applies edits in order, as the changes that the editor makes. Throws INVALID_INPUT for the first edit that cannot be
- * applied; then nothing is changed.
+ * applied; then nothing is changed. An edit of a large draft may read the whole draft, so others have turns in between.
  */
-export function applyEdits<Doc extends EditedDocument>(document: Doc, edits: readonly Edit[]): Doc {
+export function* applyEdits<Doc extends EditedDocument>(document: Doc, edits: readonly Edit[]): Slices<Doc> {
   let edited = document
   for (const [index, edit] of edits.entries()) {
     const refuse = (message: string) => problemsError('INVALID_INPUT', [{ path: `edits[${index}]`, message }])
     edited = applyEdit(edited, edit, refuse)
+    yield
   }
   return edited
 }

@@ -108,7 +108,7 @@ const editWorkflow = defineTool({
     }
     // Secrets that nobody edited stay `***`, which keeps the stored value.
     const shown = await services.secrets.shown(row.document, row.workspaceId, false)
-    const body = applyEdits(shown, edits)
+    const body = await services.inSlices(applyEdits(shown, edits))
     const headers = { 'if-match': etagOf(row) }
     return savedFacts(await api('PUT', `/api/workflows/${encodeURIComponent(row.id)}`, { body, headers }))
   },
