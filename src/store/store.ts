@@ -4,6 +4,7 @@ import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { OAuthStore } from './oauth-store.ts'
+import type { PollStore } from './poll-store.ts'
 import type { PresenceStore } from './presence-store.ts'
 import type { ProcessStore } from './process-store.ts'
 import type { RunStore } from './run-store.ts'
@@ -22,6 +23,7 @@ export interface Store
     SessionStore,
     OAuthStore,
     WorkflowStore,
+    PollStore,
     RunStore,
     DeliveryStore,
     DashboardStore,

@@ -1,3 +1,4 @@
+import type { PollCommit } from '../poll/poll.ts'
 import type { ScheduleStep } from '../schedule/schedule.ts'
 import type { PauseEvent } from '../webhook/run-event.ts'
 import type { Claim, RequestClaim } from './claim.ts'
@@ -23,6 +24,8 @@ export type LogWrite = {
 
 export type JobWrite =
   | PauseWrite
+  /** The result of a poll and the jobs that it starts. Refused, without jobs, when the poll has changed. */
+  | PollWrite
   /** Refused, without a job, when its claim is. `chars`: the approximate input size, if it is encrypted later. */
   | { kind: 'job'; row: NewJob; claim?: Claim; chars?: number }
   /** A job that starts or continues. */
@@ -37,6 +40,8 @@ export type JobWrite =
   | { kind: 'job-input'; executionId: string; version: number; input: Uint8Array }
   /** A decision about a schedule that starts no run. */
   | { kind: 'schedule'; step: ScheduleStep }
+
+export type PollWrite = { kind: 'poll'; poll: PollCommit; jobs: readonly NewJob[] }
 
 /** One exchange of a chat, encrypted. `kept`: how many of the latest exchanges of the conversation stay. */
 export type ChatWrite = {
@@ -67,6 +72,8 @@ export function lengthOfWrite(write: Write): number {
     case 'job-wait':
     case 'schedule':
       return 0
+    case 'poll':
+      return write.jobs.reduce((sum, { input }) => sum + input.length, write.poll.seen.length * seenChars)
     case 'job-event':
       return write.event.paused.length
     case 'job-pause':
@@ -78,6 +85,9 @@ export function lengthOfWrite(write: Write): number {
       return write.content.length
   }
 }
+
+/** A hash and its place in a list. */
+const seenChars = 25
 
 function lengthOfPause({ pauses, accepts, event }: PauseWrite): number {
   const contents = pauses.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)

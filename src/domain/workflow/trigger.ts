@@ -1,3 +1,4 @@
+import type { NewPoll } from '../poll/poll.ts'
 import type { NewSchedule } from '../schedule/schedule.ts'
 
 /**
@@ -7,7 +8,9 @@ export const addressKinds = ['webhook', 'chat', 'form'] as const
 export type AddressKind = (typeof addressKinds)[number]
 export type Address = { kind: AddressKind; name: string }
 
-/** The addresses and the schedule of an active deployment. Created, replaced and removed together with it. */
-export type Registrations = { addresses: readonly Address[]; schedule: NewSchedule | null }
+/**
+ * The addresses, the schedule and the polls of an active deployment. Created, replaced and removed together with it.
+ */
+export type Registrations = { addresses: readonly Address[]; schedule: NewSchedule | null; polls?: readonly NewPoll[] }
 
 export const noRegistrations: Registrations = { addresses: [], schedule: null }

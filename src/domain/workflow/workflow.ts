@@ -165,12 +165,16 @@ export type Finding = {
 export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
-/** The kinds of triggers at which a run can start. The log counts a form as a webhook; its source says more. */
-export const startKinds = [...triggerKinds, 'form'] as const
+/**
+ * The kinds of triggers at which a run can start. The log counts a form as a webhook, and a poll or a feed as a
+ * schedule; their source says more.
+ */
+export const startKinds = [...triggerKinds, 'form', 'poll', 'rss'] as const
 export type StartKind = (typeof startKinds)[number]
 
 export function triggerOf(start: StartKind): TriggerKind {
-  return start === 'form' ? 'webhook' : start
+  if (start === 'form') return 'webhook'
+  return start === 'poll' || start === 'rss' ? 'schedule' : start
 }
 
 export function stateOf(document: WorkflowDocument): WorkflowState {

@@ -30,6 +30,8 @@ const Trigger = t.Union([
   t.Literal('manual'),
   t.Literal('chat'),
   t.Literal('form'),
+  t.Literal('poll'),
+  t.Literal('rss'),
 ])
 
 /** The request for a manual run. */
@@ -133,6 +135,11 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
     case 'schedule': {
       const times = { dueAt: at, firedAt: at, ...sent }
       return { input: times, fields: times }
+    }
+    case 'poll':
+    case 'rss': {
+      const found = Object.hasOwn(sent, 'item') ? { item: null, ...sent } : { item: given ?? null }
+      return { input: found, fields: found }
     }
     case 'chat': {
       const message = { input: '', conversationId: null, history: [], files: [], ...sent }

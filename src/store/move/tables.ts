@@ -221,6 +221,28 @@ const tables = {
     key: ['workflow'],
     columns: { workflow: 'integer', version: 'integer', rule: 'text', due_at: 'integer', waiting_at: 'integer' },
   },
+  polls: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workflow: 'integer',
+      block: 'text',
+      kind: 'integer',
+      identity: 'text',
+      version: 'integer',
+      rule: 'text',
+      due_at: 'integer',
+      revision: 'integer',
+      state: 'text',
+      polled_at: 'integer',
+      succeeded_at: 'integer',
+      failures: 'integer',
+      error: 'text',
+      started_at: 'integer',
+      started: 'integer',
+    },
+  },
+  poll_items: { key: ['poll', 'hash'], columns: { poll: 'integer', hash: 'text', place: 'integer' } },
   // A job that was running when its process ended is interrupted: that counts as a crash.
   jobs: {
     key: ['number'],

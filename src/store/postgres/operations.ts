@@ -9,6 +9,7 @@ import type { Sql } from './connection.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
 import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
+import * as polls from './polls/poll-rows.ts'
 import * as connectors from './tables/connectors.ts'
 import * as credentials from './tables/credentials.ts'
 import * as deletedWorkflows from './tables/deleted-workflows.ts'
@@ -187,6 +188,11 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listDueSchedules: { kind: 'read', run: registrations.listDueSchedules },
   listWaitingSchedules: { kind: 'read', run: registrations.listWaitingSchedules },
   getSchedule: { kind: 'read', run: registrations.getSchedule },
+  listDuePolls: { kind: 'read', run: polls.listDuePolls },
+  listPollsOfKind: { kind: 'read', run: polls.listPollsOfKind },
+  listPolls: { kind: 'read', run: polls.listPolls },
+  findSeen: { kind: 'read', run: polls.findSeen },
+  notePolls: { kind: 'write', run: polls.notePolls },
 
   append: { kind: 'write', run: append },
   findRequestClaim: { kind: 'read', run: claims.findRequestClaim },

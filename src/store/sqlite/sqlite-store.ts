@@ -117,6 +117,7 @@ async function workerStore(options: OpenOptions, onLost: OnLost): Promise<Store>
     listRateWindows: (at) => writer.call('listRateWindows', [at]),
     listDueSchedules: (limit, after) => writer.call('listDueSchedules', [limit, after]),
     listWaitingSchedules: () => writer.call('listWaitingSchedules', []),
+    listDuePolls: (limit, after) => writer.call('listDuePolls', [limit, after]),
     listScheduledJobs: () => writer.call('listScheduledJobs', []),
     // Runs after all groups that were handed over before. So the sum, together with what is counted afterwards, omits
     // no run and counts none twice.

@@ -1,4 +1,5 @@
 import { newExecutionId, newId, sequenceAt } from '../../../src/domain/ids.ts'
+import { hashOfItem } from '../../../src/domain/poll/item-hash.ts'
 import { requestClaimMs } from '../../../src/domain/run/claim.ts'
 import type { LogRow } from '../../../src/domain/run/log.ts'
 import { logWrite } from '../../../src/domain/run/write.ts'
@@ -77,6 +78,7 @@ const named = (name: string, more = {}) =>
 async function fillWorkflows(store: Store, { userId, workspaceId, workflowId }: Installed): Promise<void> {
   const rule = { cron: '0 9 * * *', intervalMs: null, timezone: 'UTC', startAt: null, endAt: null } as const
   const policy = { overlap: 'queue', missed: 'once', missedMax: 1, jitterMs: 0 } as const
+  const poll = { dueAt: at, firstAt: at } as const
   const registrations = {
     addresses: [
       { kind: 'webhook', name: 'orders' },
@@ -84,12 +86,26 @@ async function fillWorkflows(store: Store, { userId, workspaceId, workflowId }: 
       { kind: 'form', name: 'order' },
     ],
     schedule: { rule: { ...rule, ...policy }, dueAt: at },
+    polls: [
+      { ...poll, blockId: strange, kind: 'poll', identity: 'one', rule: { ...rule, ...policy } },
+      { ...poll, blockId: 'mail', kind: 'email', identity: 'two', rule: null },
+    ],
   } as const
   await store.deploy(workflowId, named('Main'), at, userId)
   await store.deploy(workflowId, named('Main'), at + 1, userId, registrations, { name: 'Two', description: strange })
   const from = { dueAt: at, waitingAt: null }
   const step = { workflowId, version: 2, from, to: { dueAt: at + 9, waitingAt: at } }
   await store.append([{ kind: 'schedule', step }])
+  const [polled] = await store.listPolls(workflowId)
+  const outcome = { polledAt: at, succeededAt: at, failures: 2, error: strange, state: strange }
+  const found = {
+    ...outcome,
+    number: polled!.number,
+    revision: 0,
+    dueAt: at + 9,
+    seen: [hashOfItem('a'), hashOfItem('b')],
+  }
+  await store.append([{ kind: 'poll', poll: found, jobs: [] }])
   await store.updateWorkflow(workflowId, { ...named('Main'), folder: 'a/b', description: strange }, at + 2)
   await store.keepDraft(workflowId, named('Draft'))
   await store.setPin(workflowId, { blockId: 'b', content: bytes(4), bytes: 12, at })

@@ -79,6 +79,7 @@ async function dumpWorkflow(store: Store, workflowId: string): Promise<unknown> 
     active: await store.getActive(workflowId),
     draft: await store.getDocument(workflowId, -1),
     schedule: await store.getSchedule(workflowId),
+    polls: await store.listPolls(workflowId),
     pins: await store.listPins(workflowId),
     tests: await store.getTests(workflowId),
     subscriptions: await store.listSubscriptions(workflowId),

@@ -2,12 +2,17 @@ import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedul
 import { type Address, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
 import { addressTaken } from '../../errors/workflow-errors.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
+import { registerPolls } from '../polls/poll-rows.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }
 
-/** Registers the addresses and the schedule of an active version, and removes those of the previous one. */
+/**
+ * Registers the addresses, the schedule and the polls of an active version, and removes those of the previous one. A
+ * poll of the same thing keeps what it remembers.
+ */
 export async function register(sql: Sql, { workflow, version, registrations }: Registering): Promise<void> {
   await unregisterNumber(sql, workflow)
+  await registerPolls(sql, { workflow, version, polls: registrations.polls ?? [] })
   await registerAddresses(sql, workflow, registrations.addresses)
   const { schedule } = registrations
   if (!schedule) return
@@ -42,7 +47,9 @@ async function registerAddresses(sql: Sql, workflow: number, addresses: readonly
 
 export async function unregister(sql: Sql, workflowId: string): Promise<void> {
   const workflow = await sql.get<{ number: number }>('SELECT number FROM millrace.workflows WHERE id = $1', workflowId)
-  if (workflow) await unregisterNumber(sql, workflow.number)
+  if (!workflow) return
+  await unregisterNumber(sql, workflow.number)
+  await registerPolls(sql, { workflow: workflow.number, version: 0, polls: [] })
 }
 
 export async function findAddress(sql: Sql, { kind, name }: Address): Promise<string | undefined> {

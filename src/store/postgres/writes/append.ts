@@ -9,6 +9,7 @@ import { endJobs, insertJobs, insertOutputs, insertSteps, moveJobs, type Placed 
 import { appendLogs, appendNewLogs } from './logs.ts'
 import { insertPauseEvents, type JobEvent } from './pause-events.ts'
 import { pauseJobs } from './pauses.ts'
+import { commitPolls } from './polls.ts'
 
 /**
  * Writes any group. Returns which writes were refused; undefined when none was.
@@ -28,6 +29,7 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
     sql,
     accepted.filter(({ executionId }) => !ended.has(executionId)),
   )
+  refusals.push(...(await commitPolls(sql, placed(writes, 'poll'))))
   refusals.push(...(await replaceInputs(sql, placed(writes, 'job-input'))))
   refusals.push(...(await moveJobs(sql, [...placed(writes, 'job-start'), ...placed(writes, 'job-wait')].sort(byIndex))))
   refusals.push(...(await insertSteps(sql, placed(writes, 'job-step'))))

@@ -2,12 +2,17 @@ import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedul
 import { type Address, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
 import { addressTaken } from '../../errors/workflow-errors.ts'
 import type { Sql } from '../connection.ts'
+import { registerPolls } from '../polls/poll-rows.ts'
 
 type Registering = { workflow: number; version: number; registrations: Registrations }
 
-/** Registers the addresses and the schedule of an active version, and removes those of the previous one. */
+/**
+ * Registers the addresses, the schedule and the polls of an active version, and removes those of the previous one. A
+ * poll of the same thing keeps what it remembers.
+ */
 export function register(sql: Sql, { workflow, version, registrations }: Registering): void {
   unregisterNumber(sql, workflow)
+  registerPolls(sql, { workflow, version, polls: registrations.polls ?? [] })
   for (const { kind, name } of registrations.addresses) {
     const number = addressKinds.indexOf(kind)
     const taken = sql.get('SELECT 1 FROM addresses WHERE kind = ? AND name = ?', number, name)
@@ -27,7 +32,9 @@ export function register(sql: Sql, { workflow, version, registrations }: Registe
 
 export function unregister(sql: Sql, workflowId: string): void {
   const workflow = sql.get<{ number: number }>('SELECT number FROM workflows WHERE id = ?', workflowId)
-  if (workflow) unregisterNumber(sql, workflow.number)
+  if (!workflow) return
+  unregisterNumber(sql, workflow.number)
+  registerPolls(sql, { workflow: workflow.number, version: 0, polls: [] })
 }
 
 export function findAddress(sql: Sql, { kind, name }: Address): string | undefined {

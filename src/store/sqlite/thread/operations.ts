@@ -5,6 +5,7 @@ import type { Sql } from '../connection.ts'
 import { countLogs } from '../logs/log-counts.ts'
 import { queryLogs } from '../logs/log-page.ts'
 import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
+import * as polls from '../polls/poll-rows.ts'
 import * as connectors from '../tables/connectors.ts'
 import * as credentials from '../tables/credentials.ts'
 import * as deletedWorkflows from '../tables/deleted-workflows.ts'
@@ -186,6 +187,11 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },
   listWaitingSchedules: { writes: false, run: registrations.listWaitingSchedules },
   getSchedule: { writes: false, run: registrations.getSchedule },
+  listDuePolls: { writes: false, run: polls.listDuePolls },
+  listPollsOfKind: { writes: false, run: polls.listPollsOfKind },
+  listPolls: { writes: false, run: polls.listPolls },
+  findSeen: { writes: false, run: polls.findSeen },
+  notePolls: { writes: true, flushed: false, run: polls.notePolls },
 
   append: { writes: true, run: append },
   findRequestClaim: { writes: false, run: claims.findRequestClaim },

@@ -2,6 +2,7 @@ import type { Refusal } from '../../../domain/run/claim.ts'
 import type { LogRow } from '../../../domain/run/log.ts'
 import type { Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
+import { commitPoll } from '../polls/poll-rows.ts'
 import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, releaseRequest, takeStep } from './claims.ts'
 import { endJob, insertJob, insertStep, replaceInput, startJob, suspendJob } from './jobs.ts'
@@ -31,6 +32,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       if (!replaceInput(sql, write)) refusals.push({ index, executionId: null })
     } else if (write.kind === 'schedule') {
       if (!takeStep(sql, write.step)) refusals.push({ index, executionId: null })
+    } else if (write.kind === 'poll') {
+      if (!commitPoll(sql, write.poll, write.jobs.length)) refusals.push({ index, executionId: null })
+      else for (const job of write.jobs) insertJob(sql, job)
     } else if (write.kind === 'job-start') {
       startJob(sql, write.executionId, write.at)
       if (write.event) insertPauseEvent(sql, write.executionId, write.event)

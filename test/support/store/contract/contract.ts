@@ -23,6 +23,7 @@ import { pauseContract } from './pause-contract.ts'
 import { pauseCountContract } from './pause-count-contract.ts'
 import { pauseEventContract } from './pause-event-contract.ts'
 import { pinContract } from './pin-contract.ts'
+import { pollContract } from './poll-contract.ts'
 import { presenceContract } from './presence-contract.ts'
 import { registrationContract } from './registration-contract.ts'
 import { sealedDocumentContract } from './sealed-document-contract.ts'
@@ -377,6 +378,7 @@ export function storeContract(name: string, open: OpenStore): void {
     sealedValueContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))
     registrationContract(() => ({ store, home }))
+    pollContract(() => ({ store, home }))
     logContract(() => ({ store, home }))
     deliveryContract(() => ({ store, home }))
     fanOutContract(() => ({ store, home }))

@@ -1,0 +1,18 @@
+import type { PollKind, PollNote, PollPlace, PollRow } from '../domain/poll/poll.ts'
+
+/**
+ * The part of the port for polls. `deploy`, `activate` and `undeploy` register them and remove them; an `append` of a
+ * `poll` write commits what one has found, together with the jobs that its new items start.
+ */
+export interface PollStore {
+  /** Up to `limit` polls in order of due time. `after`: the last one of the previous page. */
+  listDuePolls(limit: number, after?: Pick<PollRow, 'dueAt' | 'number'>): Promise<PollRow[]>
+  /** Up to `limit` polls of a kind, by number. `after`: the last number of the previous page. */
+  listPollsOfKind(kind: PollKind, limit: number, after?: number): Promise<PollRow[]>
+  /** The polls of a workflow's active version. */
+  listPolls(workflowId: string): Promise<PollRow[]>
+  /** Those of the given hashes that the poll has seen; undefined when it is no longer as it was read. */
+  findSeen(poll: PollPlace, hashes: readonly string[]): Promise<string[] | undefined>
+  /** Takes down the results of polls that have seen nothing new. Skips those that are no longer as they were read. */
+  notePolls(notes: readonly PollNote[]): Promise<void>
+}
