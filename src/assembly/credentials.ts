@@ -44,6 +44,11 @@ export function assembleCredentials({ store, clock, config }: Base, assembly: Cr
   return {
     credentials,
     signIns,
+    /** A credential with its secrets, for connections of other protocols than HTTP. See `Credentials.find`. */
+    find: (workspaceId: string, name: string, values: Environment['values']) =>
+      credentials.find(workspaceId, name, values),
+    tokens,
+    used: uses.note,
     /** Gets a token if the credential needs one. */
     async prepare(workspaceId: string, name: string): Promise<void> {
       const credential = await find(workspaceId, name)

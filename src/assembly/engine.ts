@@ -26,6 +26,7 @@ import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { CredentialParts } from './credentials.ts'
 import type { Delivery } from './delivery.ts'
+import { assembleMail } from './mail.ts'
 import { operationCallsOf } from './operation-calls.ts'
 import { assemblePauses } from './pauses.ts'
 import { assembleStartLimits } from './start-limits.ts'
@@ -63,6 +64,7 @@ export function assembleEngine({
     openSecrets: (document, workspaceId) => secrets.opened(document, workspaceId),
     hideSecrets: environments.hide,
   })
+  const mail = assembleMail({ ...base, credentials, outbound, environmentOf: environments.of })
   const runCapabilities: RunnerOptions['capabilities'] = {
     ...blockCapabilities,
     clock,
@@ -72,6 +74,7 @@ export function assembleEngine({
     files: files.power,
     connector: (workspaceId, id) => connectors.find(workspaceId, id),
     credential: credentials.credentialFor,
+    sendMail: mail.sendMail,
     note: base.note,
     ...(base.traces ? { traceHeadersOf: base.traces.headersOf } : {}),
   }
@@ -158,6 +161,7 @@ export function assembleEngine({
       ['live events', () => bus.close()],
       ['open editors', () => editors.close()],
       ['sandbox', () => sandbox.stop()],
+      ['mail', () => mail.stop()],
       ['connections', () => outbound.stop()],
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
@@ -179,7 +183,7 @@ export function assembleEngine({
     addresses,
     sandbox,
   }
-  return { ...parts, choices, outbound, mcp: blockCapabilities.mcp, open, stop }
+  return { ...parts, choices, mail, outbound, mcp: blockCapabilities.mcp, open, stop }
 }
 
 function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open' | 'isCurrent'> {

@@ -81,6 +81,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       credentialFor,
       fetch: engine.outbound.fetch,
       prepare: credentials.prepare,
+      login: engine.mail.login,
       redactorOf,
     }),
     deployments: {

@@ -5,6 +5,7 @@ import { apiTrigger } from './api-trigger.ts'
 import { approval } from './approval.ts'
 import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
+import { email } from './email.ts'
 import { evaluator } from './evaluator.ts'
 import { formTrigger } from './form-trigger.ts'
 import { functionBlock } from './function.ts'
@@ -28,7 +29,7 @@ import { workflow } from './workflow.ts'
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
-    ...[api, operation, mcp, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
+    ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[variables, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -1,3 +1,4 @@
+import { MailError } from '../domain/mail/mail.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../domain/outbound-request.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
 
@@ -13,6 +14,8 @@ export type TestCredentialOptions = {
   credentialFor(workspaceId: string, name: string): Promise<RequestAuthorization | undefined>
   /** Gets a token if the credential needs one. Throws `OutboundError`. */
   prepare(workspaceId: string, name: string): Promise<void>
+  /** Logs in with a credential that describes a server of another protocol than HTTP. False for others. */
+  login(workspaceId: string, name: string, signal: AbortSignal): Promise<boolean>
   fetch: OutboundFetch
   /** Knows the secrets of a workspace. */
   redactorOf(workspaceId: string): Promise<Redactor | undefined>
@@ -22,6 +25,7 @@ export type TestCredentialOptions = {
 export function createTestCredential({
   credentialFor,
   prepare,
+  login,
   fetch,
   redactorOf,
 }: TestCredentialOptions): TestCredential {
@@ -30,6 +34,7 @@ export function createTestCredential({
   ): Promise<CredentialTestResult> => {
     const authorization = await credentialFor(workspaceId, name)
     if (!authorization) return { ok: false, error: 'The credential was deleted.' }
+    if (await login(workspaceId, name, signal)) return { ok: true }
     if (url === undefined) return await prepare(workspaceId, name).then(() => ({ ok: true }))
     const limits = { followRedirects: 5, timeoutMs, responseBytesMax }
     const redactor = await redactorOf(workspaceId)
@@ -49,7 +54,7 @@ export function createTestCredential({
 }
 
 function refusal(error: unknown): CredentialTestResult {
-  if (error instanceof OutboundError) return { ok: false, error: error.message }
+  if (error instanceof OutboundError || error instanceof MailError) return { ok: false, error: error.message }
   throw error
 }
 

@@ -2,6 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
 import type { Limits } from '../domain/limits.ts'
+import type { Mail, SentMail } from '../domain/mail/mail.ts'
 import type { McpServer } from '../domain/mcp-server.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
@@ -183,6 +184,8 @@ export interface BlockContext {
   connector(id: string): Promise<Connector>
   /** An MCP server at an address that users chose, with a credential of the workspace (empty: without one). */
   mcp(url: string, credential: string): McpServer
+  /** Sends an e-mail with a credential of the workspace. Rejects with `MailError`. */
+  sendMail(mail: Mail, credential: string, timeoutMs: number): Promise<SentMail>
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
   /** Does work that takes more than some milliseconds, in turns with everything else. */

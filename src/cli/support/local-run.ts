@@ -20,6 +20,8 @@ import { compilePlan, type Plan, type PlanNode } from '../../engine/compile/plan
 import { Runner } from '../../engine/run/runner.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
 import { RunEvents } from '../../http/streams/run-events.ts'
+import { connectBy } from '../../mail/connect.ts'
+import { MailClient } from '../../mail/mail-client.ts'
 import { createLanguageModels } from '../../models/language-models.ts'
 import { createOutbound } from '../../outbound/fetch.ts'
 import { Sandbox } from '../../sandbox/sandbox.ts'
@@ -71,6 +73,11 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     concurrency: { total: config.outboundConcurrency, perOrigin: config.outboundHostConcurrency },
   })
   const tokens = localTokens(outbound.fetch)
+  const mail = new MailClient({
+    ...{ connect: connectBy(outbound.resolveTcp), tokens, clock: systemClock, used: () => {} },
+    acquire: async () => ({ release: () => {} }),
+  })
+  const mailAccess = { workspaceId: 'none', find: async (name: string) => credentials.get(name) }
   const sandbox = new Sandbox()
   const builtIn = new BuiltIn()
   const runner = new Runner({
@@ -83,6 +90,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
         const credential = credentials.get(name)
         return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
       },
+      sendMail: (_, ...sent) => mail.send(mailAccess, ...sent),
       connector: async (_, id) => request.connectors?.get(id) ?? (await builtIn.find(id)),
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),
@@ -100,6 +108,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     const end = await runner.execute({ ...run, ...(observer ? { observer } : {}) })
     return end.record
   } finally {
+    mail.stop()
     outbound.stop()
     await sandbox.stop()
   }

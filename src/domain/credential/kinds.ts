@@ -19,6 +19,8 @@ export type CredentialPart = {
   isTexts?: true
   /** HTTP statuses: a list of numbers, or a text with commas. */
   isStatuses?: true
+  /** A number from 1 to 65535, or a text with one. */
+  isPort?: true
   choices?: readonly string[]
   default?: string
 }
@@ -62,6 +64,23 @@ const named = (label: string, description: string) =>
     fields: { name: { label, description, isRequired: true } },
     secrets: { value: { label: 'Value', isRequired: true } },
   }) as const
+
+/** A server for mail. Its credential is sent there and to no other host. */
+const mailServer = (kind: 'smtp' | 'imap', ports: string) =>
+  ({
+    host: { label: 'Server', description: `Its name, such as ${kind}.example.com.`, isRequired: true },
+    port: { label: 'Port', description: ports, isPort: true },
+    tls: {
+      label: 'Encryption',
+      description: 'implicit: from the start. starttls: by a command. none: the password is sent as it is.',
+      choices: ['implicit', 'starttls', 'none'],
+      default: 'implicit',
+    },
+  }) as const
+const mailAuth: CredentialPart = {
+  label: 'OAuth 2 credential',
+  description: 'The name of a credential whose token replaces the password (XOAUTH2). Its hosts must have the server.',
+}
 
 const kinds = {
   basic: { label: 'User name and password', ...user },
@@ -137,16 +156,31 @@ const kinds = {
       passphrase: { label: 'Passphrase' },
     },
   },
+  smtp: {
+    label: 'Mail server (SMTP)',
+    fields: {
+      ...mailServer('smtp', 'Empty: 465, or 587 with starttls, or 25 with none.'),
+      user: { label: 'User', description: 'Empty for a server without a login.' },
+      auth: mailAuth,
+    },
+    secrets: { password: { label: 'Password' } },
+  },
 } as const satisfies Readonly<Record<string, CredentialKind>>
 
 export type CredentialKindName = keyof typeof kinds
 export const credentialKindNames = Object.keys(kinds) as CredentialKindName[]
 
-/** The kind of a name; undefined when there is none. Any kind may have a `baseUrl` and an `authority`. */
+/** The kind of a name; undefined when there is none. All may have an `authority`, and those for HTTP a `baseUrl`. */
 export function credentialKind(name: string): CredentialKind | undefined {
   if (!Object.hasOwn(kinds, name)) return undefined
   const kind: CredentialKind = kinds[name as CredentialKindName]
-  return { ...kind, fields: { ...kind.fields, baseUrl, authority } }
+  const isForHttp = kind.fields['host'] === undefined
+  return { ...kind, fields: { ...kind.fields, ...(isForHttp ? { baseUrl } : {}), authority } }
+}
+
+/** Whether a credential of this kind names its server in the field `host`, and is sent to no other. */
+export function hasOwnHost(kind: string): boolean {
+  return credentialKind(kind)?.fields['host'] !== undefined
 }
 
 /** Whether a person signs in to the service that a credential of this kind is for. */

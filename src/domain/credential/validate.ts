@@ -20,7 +20,7 @@ export function credentialProblems(credential: WrittenCredential): Problem[] {
   const kind = credentialKind(kindName)
   return [
     ...(nameProblem === undefined ? [] : [{ path: 'name', message: nameProblem }]),
-    ...hostProblems(hosts),
+    ...hostProblems(hosts, kind),
     ...sizeProblems({ fields, secrets }),
     ...(kind
       ? [
@@ -36,8 +36,9 @@ function unknownKind(kind: string): string {
   return `"${kind.slice(0, 100)}" is not a kind of credential. The kinds are ${credentialKindNames.join(', ')}.`
 }
 
-function hostProblems(hosts: readonly string[]): Problem[] {
-  if (hosts.length === 0) {
+/** A kind with a `host` of its own needs no list. */
+function hostProblems(hosts: readonly string[], kind: CredentialKind | undefined): Problem[] {
+  if (hosts.length === 0 && !kind?.fields['host']) {
     return [{ path: 'hosts', message: 'Name at least one host that the credential may be sent to.' }]
   }
   const { hostsMax } = credentialBounds
@@ -84,13 +85,14 @@ function groupProblems(
 }
 
 function partProblem(
-  { label, isRequired, isLong, isTexts, isStatuses, choices }: CredentialPart,
+  { label, isRequired, isLong, isTexts, isStatuses, isPort, choices }: CredentialPart,
   value: unknown,
 ): string | undefined {
   if (!isSet(value)) return isRequired ? `${label} is required.` : undefined
   if (isTexts) return areTexts(value) ? undefined : `${label} must be an object of texts.`
   if (isStatuses && !areStatuses(value)) return `${label} must be HTTP statuses, such as 401, 403.`
   if (isStatuses) return undefined
+  if (isPort) return isPortNumber(value) ? undefined : `${label} must be a number from 1 to 65535.`
   if (typeof value !== 'string') return `${label} must be a text.`
   if (!value.isWellFormed()) return `${label} is not valid text: it contains half of a character (a lone surrogate).`
   // A line break in a header or address would be refused later, or change what is sent.
@@ -103,6 +105,12 @@ const isSet = (value: unknown) => value !== undefined && value !== null && value
 function areStatuses(value: unknown): boolean {
   if (typeof value === 'string') return /^\s*[345]\d\d(\s*,\s*[345]\d\d)*\s*$/.test(value)
   return Array.isArray(value) && value.every((each) => Number.isInteger(each) && each >= 300 && each <= 599)
+}
+
+function isPortNumber(value: unknown): boolean {
+  if (typeof value === 'string' && value.includes('{{')) return true
+  const port = typeof value === 'string' && /^\s*\d{1,5}\s*$/.test(value) ? Number(value) : value
+  return Number.isInteger(port) && (port as number) >= 1 && (port as number) <= 65_535
 }
 
 function areTexts(value: unknown): boolean {

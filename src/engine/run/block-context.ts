@@ -2,6 +2,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
+import type { Mail, SentMail } from '../../domain/mail/mail.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../../domain/outbound-request.ts'
 import { costOf, type ModelUsage } from '../../domain/run/cost.ts'
 import type { Span, SpanNotes, SpanPause } from '../../domain/run/log.ts'
@@ -139,6 +140,14 @@ export class BlockContextImpl implements PartContext {
 
   mcp(url: string, credential: string) {
     return mcpServerOf(this.#execution.run, this.#span, this, { url, credential })
+  }
+
+  async sendMail(mail: Mail, credential: string, timeoutMs: number): Promise<SentMail> {
+    const { run, node } = this.#execution
+    const { sendMail } = run.capabilities
+    if (!sendMail) throw new Error('This service sends no e-mail')
+    const access = { workspaceId: run.facts.workspaceId, environment: run.environment }
+    return await sendMail(access, mail, { credential, timeoutMs, signal: this.signal, blockName: node.name })
   }
 
   get runProgram(): RunProgram {

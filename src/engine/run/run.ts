@@ -3,6 +3,7 @@ import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { Limits } from '../../domain/limits.ts'
+import type { SendMail } from '../../domain/mail/mail.ts'
 import type { McpClient } from '../../domain/mcp-server.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import { addCost, type Cost, noCost } from '../../domain/run/cost.ts'
@@ -40,6 +41,8 @@ export type Capabilities = {
   /** A connector that a workspace can use; undefined when there is none. */
   connector?(workspaceId: string, id: string): Promise<Connector | undefined>
   mcp?: McpClient
+  /** Sends e-mail with a credential of a workspace. */
+  sendMail?: SendMail<{ workspaceId: string; environment: Environment }>
   /** The headers of a request that belongs to a span. Absent when runs are not exported as traces. */
   traceHeadersOf?(executionId: string, parent: TraceParent | undefined, span: Span): OutboundRequest['headers']
   runProgram: RunProgram

@@ -1,9 +1,11 @@
 import { estimateSize } from '../../domain/estimate-size.ts'
+import { MailError, type SendMail } from '../../domain/mail/mail.ts'
 import { type McpClient, McpError } from '../../domain/mcp-server.ts'
 import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../../domain/outbound-request.ts'
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
 import { addressCharsMax, type TestCall, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { mailBody, sentMail } from './mocked-mail.ts'
 import { mcpResult, mcpTools } from './mocked-mcp.ts'
 import { modelOutcome } from './mocked-model.ts'
 
@@ -73,6 +75,15 @@ export class MockedCalls {
         call: async ({ tool, arguments: body }) => mcpResult(answer({ method: 'MCP', url: `${url}#${tool}`, body })),
       }
     },
+  }
+
+  /** An e-mail has the method `EMAIL` and, as its address, the name of the credential. */
+  readonly sendMail: SendMail<unknown> = async (_, mail, { credential: url, blockName }) => {
+    const call = { method: 'EMAIL', url, body: mailBody(mail) }
+    this.#note(call)
+    const response = this.#answer(call, blockName)
+    if (response) return sentMail(mail, response)
+    throw new MailError('INVALID_REQUEST', missingText('EMAIL', url))
   }
 
   #note({ body, ...sent }: MadeCall): void {

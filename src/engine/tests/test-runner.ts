@@ -105,7 +105,7 @@ export class TestRunner {
       capabilities: {
         ...{ clock, turns: clock.turns, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
-        ...{ fetch: mocked.fetch, mcp: mocked.mcp },
+        ...{ fetch: mocked.fetch, mcp: mocked.mcp, sendMail: mocked.sendMail },
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
         credential: async (_, name) => mockedCredential(name),
         inSlices: (slices) => clock.during(inSlices(slices)),

@@ -35,6 +35,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
     holdMemory: () => ({ add: () => undefined, end: () => undefined }),
     credential: () => Promise.reject(new Error('This test gave its block no credentials')),
     inSlices: async (slices) => finish(slices),
+    sendMail: () => Promise.reject(new Error('This test gave its block no mail server')),
     connector: () => Promise.reject(new Error('This test gave its block no connectors')),
     mcp: (url, credential) =>
       mcpServers.connect({

@@ -25,6 +25,7 @@ const examples: Record<string, Record<string, unknown>> = {
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   mcp: { server: 'https://mcp.example/', tool: 'search', onError: 'continue' },
+  email: { credential: 'mail', from: 'a@example.com', to: 'b@example.com', subject: 'Hi', onError: 'continue' },
   agent: { ...asked, userPrompt: 'Which way?' },
   router: { ...asked, prompt: 'Which way?', routes: [{ id: 'a' }] },
   evaluator: { ...asked, content: 'A text', metrics: [{ name: 'clarity', range: { min: 0, max: 10 } }] },

@@ -3,6 +3,7 @@ import type { Environment } from '../../../src/domain/account/environment.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
 import type { Connector } from '../../../src/domain/connector/connector.ts'
 import { defaultLimits, type Limits, responseBytesMax } from '../../../src/domain/limits.ts'
+import { MailError } from '../../../src/domain/mail/mail.ts'
 import type { OutboundFetch, OutboundOpen } from '../../../src/domain/outbound-request.ts'
 import { createRedactor } from '../../../src/domain/redaction/redactor.ts'
 import type { Price } from '../../../src/domain/run/cost.ts'
@@ -76,6 +77,7 @@ export class World {
         inSlices: new SliceQueue(systemClock).run,
         files: noFiles,
         mcp: { open: options.open ?? closed, connect: new McpServers({ clock, clientVersion: '0' }).connect },
+        sendMail: () => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.')),
         models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
         priceOf: this.#priceOf,
         connector: async () => options.connector,

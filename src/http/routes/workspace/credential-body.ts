@@ -6,7 +6,7 @@ import { isObject } from '../../../domain/run/input.ts'
 /** The body of a request that creates a credential. INVALID_INPUT lists members of the wrong type. */
 export function readNewCredential(body: unknown): WrittenCredential {
   const edit = readCredentialEdit(body)
-  const missing = (['name', 'kind', 'hosts'] as const).filter((name) => edit[name] === undefined)
+  const missing = (['name', 'kind'] as const).filter((name) => edit[name] === undefined)
   if (missing.length > 0) {
     const problems = missing.map((path) => ({ path, message: `${path} must be given.` }))
     throw problemsError('INVALID_INPUT', problems)

@@ -10,7 +10,8 @@ const Kind = oneOf(credentialKindNames)
 const Hosts = t.Array(t.String(), {
   description:
     'Where requests with the credential may go: names, `*.example.com`, with `:port` if it is not the default. ' +
-    'Over https only, unless an entry begins with `http://` or names a local address.',
+    'Over https only, unless an entry begins with `http://` or names a local address. Not needed for kinds with a ' +
+    'field `host`, which go there only.',
 })
 const Fields = t.Record(t.String(), t.Unknown(), {
   description: 'The settings of this kind. They may contain `{{NAME}}`.',
@@ -44,7 +45,7 @@ export const CredentialList = listOf(Credential)
 export const NewCredential = t.Object({
   name: t.String({ description: '1 to 64 letters, digits, - or _. Unique in the workspace.' }),
   kind: Kind,
-  hosts: Hosts,
+  hosts: t.Optional(Hosts),
   fields: t.Optional(Fields),
   secrets: t.Optional(t.Record(t.String(), t.String(), { description: 'Encrypted at rest, and never returned.' })),
 })

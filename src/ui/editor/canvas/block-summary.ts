@@ -45,6 +45,8 @@ export function summaryOf(
       const host = URL.parse(textOf(params['server']))?.host ?? textOf(params['server'])
       return { text: host === '' ? 'No server yet' : [host, textOf(params['tool'])].filter(Boolean).join(' · ') }
     }
+    case 'email':
+      return { text: listText(params['to']) || 'No recipient yet', whole: textOf(params['subject']) }
     case 'agent':
     case 'router':
     case 'evaluator':

@@ -6,6 +6,7 @@ import {
   type CredentialPart,
   credentialKind,
   credentialKindNames,
+  hasOwnHost,
 } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
@@ -71,7 +72,7 @@ export function CredentialDialog({
   const kept = credential?.kind === kind ? credential.secrets : []
   const save = async () => {
     const body = {
-      ...{ name: name.trim(), kind, hosts: hosts.split(',').map((host) => host.trim()) },
+      ...{ name: name.trim(), kind, hosts: hasOwnHost(kind) ? [] : hosts.split(',').map((host) => host.trim()) },
       fields: chosen(fields, parts?.fields),
       secrets: chosen(secrets, parts?.secrets) as Record<string, string>,
     }
@@ -115,13 +116,15 @@ export function CredentialDialog({
           if (offer.hosts) setHosts(offer.hosts.join(', '))
         }}
       />
-      <TextField
-        label="Hosts"
-        note="Where it may be sent, separated by commas: api.example.com, *.example.com"
-        required
-        value={hosts}
-        onChange={setHosts}
-      />
+      {!hasOwnHost(kind) && (
+        <TextField
+          label="Hosts"
+          note="Where it may be sent, separated by commas: api.example.com, *.example.com"
+          required
+          value={hosts}
+          onChange={setHosts}
+        />
+      )}
       {shown.map(([part, shape]) => (
         <PartField
           key={part}

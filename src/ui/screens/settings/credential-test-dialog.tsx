@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { needsToken } from '../../../domain/credential/kinds.ts'
+import { hasOwnHost, needsToken } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
@@ -19,6 +19,7 @@ export function CredentialTestDialog({
   onClose: () => void
 }) {
   const queries = useQueryClient()
+  const isServer = hasOwnHost(kind)
   const [first = ''] = hosts
   const [url, setUrl] = useState(first.includes('*') ? '' : first.includes('://') ? first : `https://${first}/`)
   const [result, setResult] = useState<Result>()
@@ -27,27 +28,31 @@ export function CredentialTestDialog({
     setResult(
       await call('POST /api/workspaces/:id/credentials/:name/test', {
         params,
-        body: url.trim() === '' ? {} : { url: url.trim() },
+        body: url.trim() === '' || isServer ? {} : { url: url.trim() },
       }),
     )
     await queries.invalidateQueries(credentialsQuery(workspaceId))
   }
   return (
-    <FormDialog title={`Test ${name}`} submit="Send request" onClose={onClose} onSubmit={send}>
-      <TextField
-        label="URL"
-        note={`A GET request with the credential is sent to it. Choose one that only accounts may read.${
-          needsToken(kind) ? ' Leave it empty to get a token only.' : ''
-        }`}
-        type="url"
-        required={!needsToken(kind)}
-        autoFocus
-        value={url}
-        onChange={setUrl}
-      />
+    <FormDialog title={`Test ${name}`} submit={isServer ? 'Log in' : 'Send request'} onClose={onClose} onSubmit={send}>
+      {isServer ? (
+        <p className="text-muted text-sm">Connects to the server of the credential and logs in there.</p>
+      ) : (
+        <TextField
+          label="URL"
+          note={`A GET request with the credential is sent to it. Choose one that only accounts may read.${
+            needsToken(kind) ? ' Leave it empty to get a token only.' : ''
+          }`}
+          type="url"
+          required={!needsToken(kind)}
+          autoFocus
+          value={url}
+          onChange={setUrl}
+        />
+      )}
       {result && (
         <p role="status" className={result.ok ? 'text-sm text-ok-text' : 'text-sm text-error-text'}>
-          {result.ok ? acceptedText(result.status) : result.error}
+          {result.ok ? (isServer ? 'The server accepted the login.' : acceptedText(result.status)) : result.error}
         </p>
       )}
     </FormDialog>

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { signsIn } from '../../../domain/credential/kinds.ts'
+import { hasOwnHost, signsIn } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -25,6 +25,11 @@ const states: Record<Credential['state'], { label: string; tone: Tone }> = {
   ok: { label: 'Works', tone: 'ok' },
   failing: { label: 'Refused', tone: 'error' },
   needs_sign_in: { label: 'Needs sign-in', tone: 'warn' },
+}
+
+/** Where a credential may be sent. */
+function hostsText({ kind, hosts, fields }: Credential): string {
+  return hasOwnHost(kind) ? String(fields['host'] ?? '') : hosts.join(', ')
 }
 
 /** Credentials for other services, which blocks name. Secrets are never shown again. */
@@ -64,7 +69,7 @@ export function CredentialsSection() {
           {data.data.map((credential) => (
             <Row key={credential.id}>
               <Cell className="font-mono text-xs font-medium">{credential.name}</Cell>
-              <Cell className="max-w-60 truncate text-muted max-md:hidden">{credential.hosts.join(', ')}</Cell>
+              <Cell className="max-w-60 truncate text-muted max-md:hidden">{hostsText(credential)}</Cell>
               <Cell>
                 <Badge tone={states[credential.state].tone}>{states[credential.state].label}</Badge>
                 {credential.problem !== null && <p className="mt-1 text-xs text-muted">{credential.problem}</p>}

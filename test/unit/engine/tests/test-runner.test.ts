@@ -46,3 +46,35 @@ test('a long loop leaves time for other work, and a wait in it takes no time', a
   expect(differences).toEqual([])
   expect(turns).toBeGreaterThan(5)
 }, 60_000)
+
+test('an e-mail is answered by a mock, and never sent without one', async () => {
+  const params = {
+    credential: 'mail',
+    from: 'Shop <shop@example.com>',
+    to: 'a@example.com, b@example.com',
+    subject: 'Hi',
+  }
+  const mailing = document({
+    blocks: [block('start', 'api_trigger'), block('mail', 'email', { ...params, text: 'Hello', retries: 0 })],
+    edges: ['start > mail'],
+  })
+  const { plan } = compilePlan(mailing, registry, limits, () => undefined)
+  const tested = { plan: plan!, workspaceId: 'ws', environment: noEnvironment, pins: undefined }
+  const run = (mocks: object[], expected: object) =>
+    runner.run(tested, { name: 'Sends', mocks, expect: expected } as never, new AbortController().signal)
+  const mock = (response: object) => ({ request: { method: 'EMAIL', url: 'mail' }, response })
+  const output = { accepted: ['a@example.com'], rejected: ['b@example.com'], error: null }
+  const body = { from: 'Shop <shop@example.com>', to: ['a@example.com', 'b@example.com'], subject: 'Hi', text: 'Hello' }
+  const answered = await run([mock({ status: 250, data: { rejected: ['b@example.com'] } })], {
+    output,
+    calls: [{ method: 'EMAIL', url: 'mail', body }],
+  })
+  expect(answered.differences).toEqual([])
+  const refused = await run([mock({ status: 550, data: 'No such user' })], { success: false })
+  expect(refused.differences).toEqual([])
+  expect(refused.observed!.record.failure!.message).toContain('No such user')
+  const { differences } = await run([], {})
+  expect(differences.map(({ message }) => message).join()).toContain(
+    'No mock answers the request of "mail": EMAIL mail',
+  )
+})

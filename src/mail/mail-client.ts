@@ -1,0 +1,116 @@
+import type { Clock } from '../domain/clock.ts'
+import type { OpenCredential } from '../domain/credential/open-credential.ts'
+import { type Mail, type MailDelivery, MailError, type SentMail } from '../domain/mail/mail.ts'
+import { OutboundError } from '../domain/outbound-request.ts'
+import type { ConnectTo } from './connect.ts'
+import { type MailServer, type MailServerOptions, mailServerOf } from './mail-server.ts'
+import { loginBySmtp, sendBySmtp } from './smtp.ts'
+
+export type MailClientOptions = {
+  connect: ConnectTo
+  /** Waits for a place among the connections of the workspace to the server. */
+  acquire(route: { workspace: string; host: string; origin: string }, signal: AbortSignal): Promise<{ release(): void }>
+  tokens: MailServerOptions['tokens']
+  clock: Pick<Clock, 'now' | 'setTimer'>
+  /** Called after a login with a credential. `status`: 200, or 401 if the server refused it. */
+  used(credential: OpenCredential, status: number): void
+}
+
+/** The credentials of a workspace. */
+export type WorkspaceCredentials = { workspaceId: string; find: MailServerOptions['find'] }
+
+type Attempt = Pick<MailDelivery, 'credential' | 'timeoutMs' | 'signal'>
+
+/** Sends messages over the servers that credentials describe. Each message has a connection of its own. */
+export class MailClient {
+  readonly #options: MailClientOptions
+  readonly #underWay = new Set<AbortController>()
+  #isStopped = false
+
+  constructor(options: MailClientOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with `MailError`. */
+  async send(credentials: WorkspaceCredentials, mail: Mail, delivery: MailDelivery): Promise<SentMail> {
+    const { connect, clock } = this.#options
+    return await this.#connected(credentials, delivery, (server, signal) =>
+      sendBySmtp(server, mail, { connect, signal, now: clock.now() }),
+    )
+  }
+
+  /** Connects and logs in. Rejects with `MailError` when that fails. */
+  async test(credentials: WorkspaceCredentials, attempt: Attempt): Promise<void> {
+    const { connect } = this.#options
+    await this.#connected(credentials, attempt, (server, signal) => loginBySmtp(server, { connect, signal }))
+  }
+
+  /** Refuses further messages, and ends those on their way. */
+  stop(): void {
+    this.#isStopped = true
+    for (const controller of [...this.#underWay]) controller.abort(stopped())
+  }
+
+  async #connected<Result>(
+    { workspaceId, find }: WorkspaceCredentials,
+    { credential: name, timeoutMs, signal }: Attempt,
+    work: (server: MailServer, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const { acquire, tokens, used } = this.#options
+    return await this.#inTime(timeoutMs, signal, async (ending) => {
+      const credential = await find(name)
+      if (!credential) throw unknownCredential(name)
+      const server = await mailServerOf(credential, 'smtp', { find, tokens })
+      const { host, port } = server
+      const slot = await acquire({ workspace: workspaceId, host, origin: `${host}:${port}` }, ending)
+      try {
+        const result = await work(server, ending)
+        used(credential, 200)
+        return result
+      } catch (error) {
+        if (error instanceof MailError && error.code === 'LOGIN_FAILED') used(credential, 401)
+        throw error
+      } finally {
+        slot.release()
+      }
+    })
+  }
+
+  /** Does work with a signal that aborts at its deadline, when it is cancelled, and when the service stops. */
+  async #inTime<Result>(
+    timeoutMs: number,
+    signal: AbortSignal,
+    work: (ending: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const controller = new AbortController()
+    const cancel = () => controller.abort(new OutboundError('CANCELLED', 'The message was cancelled.'))
+    const timer = this.#options.clock.setTimer(timeoutMs, () => {
+      controller.abort(new OutboundError('TIMEOUT', `The message was not sent within ${timeoutMs} ms.`))
+    })
+    this.#underWay.add(controller)
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    if (this.#isStopped) controller.abort(stopped())
+    try {
+      controller.signal.throwIfAborted()
+      return await work(controller.signal)
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error
+      const mayRepeat = error.code === 'TIMEOUT' || error.code === 'CONNECTION_FAILED'
+      throw new MailError(error.code, error.message, { mayRepeat, cause: error })
+    } finally {
+      timer.cancel()
+      this.#underWay.delete(controller)
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+}
+
+function unknownCredential(name: string): MailError {
+  const message = `The workspace has no credential "${name.slice(0, 100)}". Create it, or correct the name.`
+  return new MailError('UNKNOWN_CREDENTIAL', message)
+}
+
+function stopped(): OutboundError {
+  return new OutboundError('CANCELLED', 'The service stops.')
+}
