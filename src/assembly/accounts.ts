@@ -5,6 +5,7 @@ import { KeyUses } from '../accounts/key-uses.ts'
 import { KeyCache } from '../accounts/keys.ts'
 import { AccountLimits } from '../accounts/limits.ts'
 import { OAuthGrants } from '../accounts/oauth/grants.ts'
+import { StaleGrants } from '../accounts/oauth/stale-grants.ts'
 import { OAuthTokens } from '../accounts/oauth/tokens.ts'
 import { createOwnerLimits } from '../accounts/owner-limits.ts'
 import { RateWindowPersistence } from '../accounts/rate-window-persistence.ts'
@@ -12,6 +13,7 @@ import { openSecretBox } from '../accounts/secret-box.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { Usage } from '../accounts/usage.ts'
 import { tiersOf } from '../domain/account/tiers.ts'
+import { messageOf } from '../domain/errors.ts'
 import type { Base } from './base.ts'
 import { sealHeadsOf } from './seal-heads.ts'
 import { stopAll } from './stop-all.ts'
@@ -35,6 +37,10 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
   const oauth = new OAuthGrants({
     ...{ store, clock, used: oauthUses.note },
     tokens: new OAuthTokens(() => box.derive('millrace oauth', true)),
+  })
+  const staleGrants = new StaleGrants({
+    ...{ store, clock },
+    onFailure: (error) => logger.warn('expired grants of applications stay for now', { reason: messageOf(error) }),
   })
   const lookUpKey = (text: string) => oauth.lookUpOwn(text) ?? keys.lookUp(text)
   const sessions = new Sessions({ store, clock, idleDays: config.sessionDays, open: config.noAuth })
@@ -68,6 +74,7 @@ export async function assembleAccounts({ config, store, metrics, logger, clock }
     stopAll(logger, [
       ['keys', () => keyUses.stop()],
       ['applications', () => oauthUses.stop()],
+      ['expired grants', () => staleGrants.stop()],
       ['sessions', () => sessions.stop()],
       ['rate windows', () => windowPersistence.stop()],
     ])

@@ -5,15 +5,12 @@ import type { Role } from '../domain/account/role.ts'
  * only their SHA-256 hashes.
  */
 export interface OAuthStore {
-  /**
-   * Registers a client. Also deletes clients without a grant that are older than `kept`, and the oldest unused ones
-   * beyond `unusedClientsMax`.
-   */
-  createOAuthClient(client: NewOAuthClient, kept: KeptClients): Promise<void>
+  /** Registers a client. Also deletes the oldest unused ones beyond `unusedClientsMax`. */
+  createOAuthClient(client: NewOAuthClient): Promise<void>
   findOAuthClient(id: string): Promise<OAuthClientRow | undefined>
 
   /**
-   * Also deletes expired grants, and the oldest ones of the account beyond `grantsMax`. NOT_FOUND when the client does
+   * Also deletes expired grants of the account, and its oldest ones beyond `grantsMax`. NOT_FOUND when the client does
    * not exist, or the account is no member of the workspace.
    */
   createOAuthGrant(grant: NewOAuthGrant): Promise<void>
@@ -31,12 +28,20 @@ export interface OAuthStore {
   revokeOAuthToken(clientId: string, hash: Uint8Array): Promise<boolean>
   /** Ignores a use within a minute of the recorded one. */
   recordOAuthUses(uses: readonly { keyId: string; at: number }[]): Promise<void>
+  /**
+   * Deletes some grants that have expired at `at`, and some clients without a grant that are older than `kept`. Returns
+   * how many; 0: none are left.
+   */
+  deleteStaleOAuth(at: number, kept: KeptClients): Promise<number>
 }
 
 /** The maximum number of grants per account. */
 export const grantsMax = 100
 /** The maximum number of clients that nobody has signed in. */
 export const unusedClientsMax = 2_000
+
+/** How many grants, and how many clients, are deleted at once. */
+export const staleOAuthMax = 500
 
 export type NewOAuthClient = { id: string; name: string; redirectUris: readonly string[]; createdAt: number }
 

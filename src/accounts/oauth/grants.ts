@@ -70,10 +70,8 @@ export class OAuthGrants {
       const problem = redirectProblem(uri)
       if (problem !== undefined) throw new OAuthError('invalid_redirect_uri', `${shortened(uri)} ${problem}.`)
     }
-    const now = this.#options.clock.now()
-    const client = { id: newId(), name, redirectUris, createdAt: now }
-    const kept = { unusedSince: now - unusedClientMs, usedSince: now - usedClientMs }
-    await this.#options.store.createOAuthClient(client, kept)
+    const client = { id: newId(), name, redirectUris, createdAt: this.#options.clock.now() }
+    await this.#options.store.createOAuthClient(client)
     return client
   }
 
@@ -213,7 +211,4 @@ const accessMs = 3_600_000
 const refreshMs = 60 * 86_400_000
 /** How long a replaced refresh token gives the same tokens again. */
 const repeatMs = 10_000
-/** How long the store keeps a client with which nobody signed in, and a client without grants. */
-const unusedClientMs = 86_400_000
-const usedClientMs = 400 * 86_400_000
 const idCharsMax = 100

@@ -98,6 +98,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listOAuthGrants: { kind: 'read', run: oauth.listOAuthGrants },
   endOAuthGrant: { kind: 'change', run: oauth.endOAuthGrant },
   revokeOAuthToken: { kind: 'change', run: oauth.revokeOAuthToken },
+  deleteStaleOAuth: { kind: 'change', run: oauth.deleteStaleOAuth },
   recordOAuthUses: { kind: 'write', run: oauth.recordOAuthUses },
 
   findKey: { kind: 'read', run: keys.findKey },

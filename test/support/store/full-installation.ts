@@ -54,7 +54,7 @@ async function fillAccounts(store: Store, { userId, workspaceId }: Installed): P
   await store.saveCredentialToken(credential.id, 'a process', 0, token)
   await store.noteCredentialUses([{ id: credential.id, at }])
   const client = { id: 'desk', name: 'Desk', redirectUris: ['https://desk.example/'], createdAt: at }
-  await store.createOAuthClient(client, { unusedSince: 0, usedSince: 0 })
+  await store.createOAuthClient(client)
   await store.createOAuthGrant({
     ...{ id: newId(), family: bytes(20), current: bytes(21), clientId: 'desk', userId, workspaceId, createdAt: at },
     ...{

@@ -9,22 +9,19 @@ import {
   type OAuthExchanged,
   type OAuthGrantRow,
   type OAuthTokenRow,
+  staleOAuthMax,
   unusedClientsMax,
 } from '../../oauth-store.ts'
 import { decideExchange, type ExchangedGrant } from '../../stored-oauth.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
-export async function createOAuthClient(sql: Sql, client: NewOAuthClient, kept: KeptClients): Promise<void> {
-  const { id, name, redirectUris, createdAt } = client
+export async function createOAuthClient(
+  sql: Sql,
+  { id, name, redirectUris, createdAt }: NewOAuthClient,
+): Promise<void> {
   await sql.run(
     'INSERT INTO millrace.oauth_clients (id, name, redirect_uris, created_at) VALUES ($1, $2, $3, $4)',
     ...[id, storable(name), JSON.stringify(redirectUris), createdAt],
-  )
-  await deleteExpired(sql, createdAt)
-  await sql.run(
-    `DELETE FROM millrace.oauth_clients c WHERE coalesce(used_at, created_at) < CASE WHEN used_at IS NULL THEN $1::bigint ELSE $2 END
-       AND NOT EXISTS (SELECT 1 FROM millrace.oauth_grants g WHERE g.client_id = c.id)`,
-    ...[kept.unusedSince, kept.usedSince],
   )
   await sql.run(
     `DELETE FROM millrace.oauth_clients WHERE id IN (
@@ -45,7 +42,7 @@ export async function findOAuthClient(sql: Sql, id: string): Promise<OAuthClient
 
 export async function createOAuthGrant(sql: Sql, grant: NewOAuthGrant): Promise<void> {
   const { id, clientId, userId, workspaceId, createdAt, expiresAt } = grant
-  await deleteExpired(sql, createdAt)
+  await sql.run('DELETE FROM millrace.oauth_grants WHERE user_id = $1 AND expires_at <= $2', userId, createdAt)
   const used = await sql.run('UPDATE millrace.oauth_clients SET used_at = $1 WHERE id = $2', createdAt, clientId)
   if (used === 0) throw unknownClient()
   const workspace = await sql.get<{ number: number }>(
@@ -153,6 +150,20 @@ export async function recordOAuthUses(sql: Sql, uses: readonly { keyId: string; 
   )
 }
 
-async function deleteExpired(sql: Sql, at: number): Promise<void> {
-  await sql.run('DELETE FROM millrace.oauth_grants WHERE expires_at <= $1', at)
+/** An unused client is kept for less time, so all stale ones are older than `unusedSince`. */
+export async function deleteStaleOAuth(sql: Sql, at: number, { unusedSince, usedSince }: KeptClients): Promise<number> {
+  const grants = await sql.run(
+    `DELETE FROM millrace.oauth_grants WHERE id IN (
+       SELECT id FROM millrace.oauth_grants WHERE expires_at <= $1 LIMIT ${staleOAuthMax} FOR UPDATE SKIP LOCKED)`,
+    at,
+  )
+  const clients = await sql.run(
+    `DELETE FROM millrace.oauth_clients WHERE id IN (
+       SELECT id FROM millrace.oauth_clients c
+       WHERE coalesce(used_at, created_at) < $1 AND (used_at IS NULL OR used_at < $2)
+         AND NOT EXISTS (SELECT 1 FROM millrace.oauth_grants g WHERE g.client_id = c.id)
+       LIMIT ${staleOAuthMax} FOR UPDATE SKIP LOCKED)`,
+    ...[unusedSince, usedSince],
+  )
+  return grants + clients
 }

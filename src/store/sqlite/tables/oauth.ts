@@ -9,22 +9,16 @@ import {
   type OAuthExchanged,
   type OAuthGrantRow,
   type OAuthTokenRow,
+  staleOAuthMax,
   unusedClientsMax,
 } from '../../oauth-store.ts'
 import { decideExchange, type ExchangedGrant } from '../../stored-oauth.ts'
 import type { Sql } from '../connection.ts'
 
-export function createOAuthClient(sql: Sql, client: NewOAuthClient, kept: KeptClients): void {
-  const { id, name, redirectUris, createdAt } = client
+export function createOAuthClient(sql: Sql, { id, name, redirectUris, createdAt }: NewOAuthClient): void {
   sql.run(
     'INSERT INTO oauth_clients (id, name, redirect_uris, created_at) VALUES (?, ?, ?, ?)',
     ...[id, name, JSON.stringify(redirectUris), createdAt],
-  )
-  deleteExpired(sql, createdAt)
-  sql.run(
-    `DELETE FROM oauth_clients WHERE coalesce(used_at, created_at) < CASE WHEN used_at IS NULL THEN ? ELSE ? END
-       AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)`,
-    ...[kept.unusedSince, kept.usedSince],
   )
   sql.run(
     `DELETE FROM oauth_clients WHERE id IN (
@@ -43,7 +37,7 @@ export function findOAuthClient(sql: Sql, id: string): OAuthClientRow | undefine
 
 export function createOAuthGrant(sql: Sql, grant: NewOAuthGrant): void {
   const { id, clientId, userId, workspaceId, createdAt, expiresAt } = grant
-  deleteExpired(sql, createdAt)
+  sql.run('DELETE FROM oauth_grants WHERE user_id = ? AND expires_at <= ?', userId, createdAt)
   if (sql.run('UPDATE oauth_clients SET used_at = ? WHERE id = ?', createdAt, clientId) === 0) throw unknownClient()
   const workspace = sql.get<{ number: number }>(
     'SELECT w.number FROM workspaces w JOIN members m ON m.workspace = w.number WHERE w.id = ? AND m.user_id = ?',
@@ -130,6 +124,17 @@ export function recordOAuthUses(sql: Sql, uses: readonly { keyId: string; at: nu
   }
 }
 
-function deleteExpired(sql: Sql, at: number): void {
-  sql.run('DELETE FROM oauth_grants WHERE expires_at <= ?', at)
+/** An unused client is kept for less time, so all stale ones are older than `unusedSince`. */
+export function deleteStaleOAuth(sql: Sql, at: number, { unusedSince, usedSince }: KeptClients): number {
+  const grants = sql.run(
+    `DELETE FROM oauth_grants WHERE id IN (SELECT id FROM oauth_grants WHERE expires_at <= ? LIMIT ${staleOAuthMax})`,
+    at,
+  )
+  const clients = sql.run(
+    `DELETE FROM oauth_clients WHERE id IN (
+       SELECT id FROM oauth_clients c WHERE coalesce(used_at, created_at) < ? AND (used_at IS NULL OR used_at < ?)
+         AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = c.id) LIMIT ${staleOAuthMax})`,
+    ...[unusedSince, usedSince],
+  )
+  return grants + clients
 }

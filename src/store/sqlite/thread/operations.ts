@@ -97,6 +97,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listOAuthGrants: { writes: false, run: oauth.listOAuthGrants },
   endOAuthGrant: { writes: true, run: oauth.endOAuthGrant },
   revokeOAuthToken: { writes: true, run: oauth.revokeOAuthToken },
+  deleteStaleOAuth: { writes: true, run: oauth.deleteStaleOAuth },
   recordOAuthUses: { writes: true, run: oauth.recordOAuthUses },
 
   findKey: { writes: false, run: keys.findKey },

@@ -3,6 +3,7 @@ import {
   grantsMax,
   type NewOAuthGrant,
   type OAuthExchange,
+  staleOAuthMax,
   unusedClientsMax,
 } from '../../../../src/store/oauth-store.ts'
 import type { Store } from '../../../../src/store/store.ts'
@@ -11,12 +12,11 @@ import { rejectionOf } from '../rejection.ts'
 
 /** A hash for a name. */
 const hash = (name: string) => Bun.SHA256.hash(name) as Uint8Array
-const all = { unusedSince: 0, usedSince: 0 }
 
 /** The contract of every store for MCP clients that people signed in. */
 export function oauthContract(world: () => { store: Store; home: Installed }): void {
-  const client = (id: string, createdAt = 1_000, kept = all) =>
-    world().store.createOAuthClient({ id, name: `Client ${id}`, redirectUris: ['https://a.example/'], createdAt }, kept)
+  const client = (id: string, createdAt = 1_000) =>
+    world().store.createOAuthClient({ id, name: `Client ${id}`, redirectUris: ['https://a.example/'], createdAt })
 
   const grantOf = (id: string, more: Partial<NewOAuthGrant> = {}): NewOAuthGrant => ({
     ...{ id, family: hash(`family ${id}`), current: hash(`code ${id}`), clientId: 'desk' },
@@ -48,19 +48,28 @@ export function oauthContract(world: () => { store: Store; home: Installed }): v
     test('is deleted when it is old and has no grant, sooner if nobody ever signed it in', async () => {
       const { store } = world()
       for (const id of ['desk', 'unused', 'used']) await client(id)
+      await client('later', 10_000)
       await grant('g', { expiresAt: 99_000 })
       await grant('h', { clientId: 'used' })
-      // The grant of "used" has expired by now.
-      await client('later', 10_000, { unusedSince: 5_000, usedSince: 2_000 })
       const found = async () => {
         const ids = ['desk', 'unused', 'used', 'later']
         const rows = await Promise.all(ids.map((id) => store.findOAuthClient(id)))
         return rows.flatMap((row) => row?.id ?? [])
       }
-      expect(await found()).toEqual(['desk', 'used', 'later'])
-      await client('latest', 10_000, { unusedSince: 5_000, usedSince: 5_000 })
-      expect(await found()).toEqual(['desk', 'later'])
+      // The grant of "used" has expired by now.
+      expect(await store.deleteStaleOAuth(10_000, { unusedSince: 5_000, usedSince: 2_000 })).toBe(2)
+      expect([await found(), await store.findOAuthGrant('h')]).toEqual([['desk', 'used', 'later'], undefined])
+      expect(await store.deleteStaleOAuth(10_000, { unusedSince: 5_000, usedSince: 5_000 })).toBe(1)
+      expect([await found(), (await store.findOAuthGrant('g'))?.grantId]).toEqual([['desk', 'later'], 'g'])
+      expect(await store.deleteStaleOAuth(10_000, { unusedSince: 5_000, usedSince: 5_000 })).toBe(0)
     })
+
+    test('is deleted with many others in small steps', async () => {
+      const { store } = world()
+      for (let n = 0; n <= staleOAuthMax; n += 1) await client(`c${n}`)
+      const steps = [1, 2, 3].map(() => store.deleteStaleOAuth(9_000, { unusedSince: 5_000, usedSince: 0 }))
+      expect((await Promise.all(steps)).toSorted((one, other) => other - one)).toEqual([staleOAuthMax, 1, 0])
+    }, 60_000)
 
     test('replaces the oldest one that nobody signed in, when there are too many', async () => {
       const { store } = world()
@@ -165,6 +174,17 @@ export function oauthContract(world: () => { store: Store; home: Installed }): v
       await exchange('h', 'code h', 3, { code })
       await store.setPassword(home.userId, 'a hash')
       expect(await store.findOAuthToken(hash('access 3'))).toBeUndefined()
+    })
+
+    test('ends with the sessions of its account, and with no others', async () => {
+      const { store, home } = world()
+      await client('desk')
+      await grant('g')
+      await exchange('g', 'code g', 1, { code })
+      await store.endSessions('nobody', undefined)
+      expect(await store.findOAuthToken(hash('access 1'))).toBeDefined()
+      await store.endSessions(home.userId, hash('the session that stays'))
+      expect(await store.findOAuthToken(hash('access 1'))).toBeUndefined()
     })
 
     test('is ended by its account, or by its client with any of its tokens', async () => {
