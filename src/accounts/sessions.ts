@@ -123,7 +123,7 @@ export class Sessions {
     await this.#passwords.check({ email: userId, password, address })
   }
 
-  /** Changes the password and ends all other sessions of the account. Throws INVALID_INPUT for an invalid password. */
+  /** Changes the password, and does what `endOthers` does. Throws INVALID_INPUT for an invalid password. */
   async setPassword(change: { userId: string; password: string; keptToken: string | undefined }): Promise<void> {
     const { userId, password, keptToken } = change
     const hash = await this.#passwords.hash(password)
@@ -134,7 +134,7 @@ export class Sessions {
     }
   }
 
-  /** Ends all other sessions of an account. */
+  /** Ends all other sessions of an account, and disconnects its applications. */
   async endOthers(userId: string, keptToken: string | undefined): Promise<void> {
     try {
       await this.#store.endSessions(userId, keptToken === undefined ? undefined : hashToken(keptToken))

@@ -19,7 +19,10 @@ export interface SessionStore {
   /** False when there is none. */
   endSession(hash: Uint8Array): Promise<boolean>
 
-  /** Ends all sessions of an account except one. */
+  /**
+   * Ends all sessions of an account except one. Also ends its grants to applications: a stolen session may have made
+   * some.
+   */
   endSessions(userId: string, kept: Uint8Array | undefined): Promise<void>
 
   /** Replaces the account's earlier sign-in tokens. NOT_FOUND if the account does not exist. */

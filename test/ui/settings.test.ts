@@ -91,7 +91,7 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'No credentials yet' }).waitFor()
   })
 
-  test('set a password that can be used to sign in', async () => {
+  test('set a password that can be used to sign in, and sign out everywhere else', async () => {
     const { page, browser, serving } = visited
     await open('account')
     await page.getByLabel('New password').fill('correct horse battery')
@@ -105,8 +105,20 @@ describe('the settings', () => {
     await other.getByLabel('Password').fill('correct horse battery')
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('button', { name: /^Account/ }).waitFor()
+
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign out everywhere else?' })
+    await dialog.getByText('disconnects its applications').waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByText('Signed out everywhere else.').waitFor()
+    await other.reload()
+    await other.getByLabel('Password').waitFor()
     await other.context().close()
-  })
+    // This session stays.
+    await open('account')
+    await page.getByRole('heading', { name: 'Connected applications', exact: true }).waitFor()
+  }, 60_000)
 
   test('ask an account with a password for it before they create an API key', async () => {
     const { page } = visited
@@ -170,7 +182,7 @@ describe('the settings', () => {
     }
     await page.getByText('No runs in the last 30 days').waitFor()
     await open('account')
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()
     await page.reload()
     await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor()

@@ -123,6 +123,7 @@ export function meRoutes(services: Services, door: Door) {
       editorRoute({
         name: 'endOtherSessions',
         summary: 'Sign out everywhere else',
+        description: 'Ends all other sessions of the account, and disconnects its applications. API keys stay.',
         responses: { 204: t.Void() },
       }),
     )
@@ -145,7 +146,7 @@ export function meRoutes(services: Services, door: Door) {
         name: 'setPassword',
         summary: 'Set or change the password',
         description:
-          'Ends all other sessions of the account, and its sign-in link. The first password of an account needs a ' +
+          'Ends all other sessions of the account and its sign-in link, and disconnects its applications. The first password of an account needs a ' +
           'sign-in that is at most 10 minutes old.',
         body: NewPassword,
         responses: { 204: t.Void() },

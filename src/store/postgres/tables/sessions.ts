@@ -75,12 +75,13 @@ export async function endSession(sql: Sql, hash: Uint8Array): Promise<boolean> {
   return (await sql.run('DELETE FROM millrace.sessions WHERE hash = $1', hash)) > 0
 }
 
-/** Ends all sessions of an account except one. */
+/** Ends all sessions of an account except one, and its grants to applications. */
 export async function endSessions(sql: Sql, userId: string, kept: Uint8Array | undefined): Promise<void> {
   await sql.run(
     'DELETE FROM millrace.sessions WHERE user_id = $1 AND hash IS DISTINCT FROM $2::bytea',
     ...[userId, kept ?? null],
   )
+  await sql.run('DELETE FROM millrace.oauth_grants WHERE user_id = $1', userId)
 }
 
 export async function createSignInToken(sql: Sql, { hash, userId, createdAt }: NewSignInToken): Promise<void> {

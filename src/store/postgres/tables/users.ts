@@ -53,7 +53,6 @@ export async function setPassword(
 ): Promise<boolean> {
   await endSessions(sql, userId, keptSession)
   await sql.run('DELETE FROM millrace.sign_in_tokens WHERE user_id = $1', userId)
-  await sql.run('DELETE FROM millrace.oauth_grants WHERE user_id = $1', userId)
   return (await sql.run('UPDATE millrace.users SET password_hash = $1 WHERE id = $2', passwordHash, userId)) > 0
 }
 

@@ -69,9 +69,10 @@ export function endSession(sql: Sql, hash: Uint8Array): boolean {
   return sql.run('DELETE FROM sessions WHERE hash = ?', hash) > 0
 }
 
-/** Ends all sessions of an account except one. */
+/** Ends all sessions of an account except one, and its grants to applications. */
 export function endSessions(sql: Sql, userId: string, kept: Uint8Array | undefined): void {
   sql.run('DELETE FROM sessions WHERE user_id = ? AND hash IS NOT ?', userId, kept ?? null)
+  sql.run('DELETE FROM oauth_grants WHERE user_id = ?', userId)
 }
 
 export function createSignInToken(sql: Sql, { hash, userId, createdAt }: NewSignInToken): void {

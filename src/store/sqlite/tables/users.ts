@@ -43,7 +43,6 @@ function assertFree(sql: Sql, email: string, userId: string): void {
 export function setPassword(sql: Sql, userId: string, passwordHash: string, keptSession?: Uint8Array): boolean {
   endSessions(sql, userId, keptSession)
   sql.run('DELETE FROM sign_in_tokens WHERE user_id = ?', userId)
-  sql.run('DELETE FROM oauth_grants WHERE user_id = ?', userId)
   return sql.run('UPDATE users SET password_hash = ? WHERE id = ?', passwordHash, userId) > 0
 }
 

@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { LogOut } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { call } from '../../api/call.ts'
-import { sessionKey, useMe, useSignOut } from '../../api/session.ts'
+import { sessionKey, useMe } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -12,6 +11,7 @@ import { useToast } from '../../parts/toast.tsx'
 import { chooseTheme, chosenTheme } from '../../shell/theme.ts'
 import { ApplicationsSection } from './applications-section.tsx'
 import { Facts, Section } from './section.tsx'
+import { SignOut } from './sign-out.tsx'
 import { tierFact } from './tier-fact.ts'
 
 /** The signed-in account, its password, and the theme of this browser. */
@@ -59,17 +59,6 @@ export function AccountSection() {
         </div>
       </Section>
     </>
-  )
-}
-
-function SignOut() {
-  const signOut = useSignOut()
-  const toast = useToast()
-  const leave = useMutation({ mutationFn: signOut, onError: toast.fail })
-  return (
-    <Button icon={<LogOut size={14} aria-hidden="true" />} busy={leave.isPending} onClick={() => leave.mutate()}>
-      Sign out
-    </Button>
   )
 }
 

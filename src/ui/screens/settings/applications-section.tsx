@@ -12,7 +12,7 @@ import { Section } from './section.tsx'
 
 type Application = ResponseOf<'GET /api/editor/applications'>['data'][number]
 
-const queryKey = ['applications']
+export const applicationsKey = ['applications'] as const
 
 /** Applications that act for the account over MCP. */
 export function ApplicationsSection() {
@@ -20,7 +20,7 @@ export function ApplicationsSection() {
   const queries = useQueryClient()
   const toast = useToast()
   const { data, error, refetch } = useQuery({
-    queryKey,
+    queryKey: applicationsKey,
     queryFn: ({ signal }) => call('GET /api/editor/applications', { signal }),
   })
   return (
@@ -85,7 +85,7 @@ export function ApplicationsSection() {
         action="Disconnect"
         onConfirm={async () => {
           await call('DELETE /api/editor/applications/:id', { params: { id: chosen?.id ?? '' } })
-          await queries.invalidateQueries({ queryKey })
+          await queries.invalidateQueries({ queryKey: applicationsKey })
           toast.show({ text: 'Application disconnected.' })
         }}
       >
