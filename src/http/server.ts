@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { accessLog } from './access/access-log.ts'
 import { Door } from './access/door.ts'
 import { peerRoutes } from './peers/peer-routes.ts'
+import { Turns } from './requests/turns.ts'
 import { accountRoutes } from './routes/account.ts'
 import { assistantRoutes } from './routes/assistant/assistant.ts'
 import { chatRoutes } from './routes/chat/chat.ts'
@@ -19,6 +20,7 @@ import { healthRoutes } from './routes/health.ts'
 import { webhookRoutes } from './routes/inbound-webhooks.ts'
 import { interfaceRoutes, respondWithPage } from './routes/interface.ts'
 import { logRoutes } from './routes/logs.ts'
+import type { ToolRequests } from './routes/mcp/api-call.ts'
 import { mcpRoutes } from './routes/mcp/mcp.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { oauthRoutes } from './routes/oauth/oauth.ts'
@@ -65,6 +67,11 @@ export function createServer(services: Services): HttpServer {
     })
     return editor
   }
+  const tools: ToolRequests = {
+    fetch: (request) => server.fetch(request),
+    // One for both, because it bounds the memory of the process.
+    turns: new Turns(services.clock),
+  }
   const server: AnyElysia = newApp(door)
     .use(editorLater(loadEditor))
     .use(accessLog(door))
@@ -76,8 +83,8 @@ export function createServer(services: Services): HttpServer {
     .use(chatRoutes(services.runs.chats, door))
     .use(formRoutes(services.runs.forms, door))
     .use(fileRoutes(services, door))
-    .use(mcpRoutes(services, door, (request) => server.fetch(request)))
-    .use(assistantRoutes(services, door, (request) => server.fetch(request)))
+    .use(mcpRoutes(services, door, tools))
+    .use(assistantRoutes(services, door, tools))
     .use(signInLink(services, door, (request, set) => respondWithPage(services, request, set)))
     .use(apiRoutes(services, door))
     .use(workflowRoutesV1(services, door))

@@ -8,11 +8,10 @@ import { allowSilence } from '../../access/connection.ts'
 import { type Door, sendAsIs } from '../../access/door.ts'
 import { AssistantRequest, assistantDetail } from '../../openapi/assistant-operation.ts'
 import { readShape } from '../../requests/body.ts'
-import { Turns } from '../../requests/turns.ts'
 import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
 import { createManualStart } from '../editor/manual-start.ts'
-import { type ApiCall, apiCallOf } from '../mcp/api-call.ts'
+import { type ApiCall, apiCallOf, type ToolRequests } from '../mcp/api-call.ts'
 import { assistantTools } from './assistant-tools.ts'
 import { DraftCopy, type Proposal } from './draft-copy.ts'
 import { instructionsFor } from './instructions.ts'
@@ -20,15 +19,10 @@ import { instructionsFor } from './instructions.ts'
 /** The maximum number of characters of a conversation. */
 const conversationCharsMax = 100_000
 
-/** The assistant of the editor. `fetch` handles requests of the API in this process. */
-export function assistantRoutes(
-  services: Services,
-  door: Door,
-  fetch: (request: Request) => Promise<Response> | Response,
-) {
+/** The assistant of the editor. */
+export function assistantRoutes(services: Services, door: Door, { fetch, turns }: ToolRequests) {
   const { clock, settings } = services
   const startRun = createManualStart(services)
-  const turns = new Turns(clock)
   return new Elysia().post(
     '/api/workflows/:id/assistant',
     async ({ request, set, params: { id }, server }) => {
@@ -99,7 +93,7 @@ function invalid(path: string, message: string): AppError {
 }
 
 /** Calls the API with the key or the session of the request. */
-function callerApi(fetch: (request: Request) => Promise<Response> | Response, { headers }: Request): ApiCall {
+function callerApi(fetch: ToolRequests['fetch'], { headers }: Request): ApiCall {
   const call = apiCallOf(fetch, () => headers.get('x-api-key') ?? '')
   const own = ['cookie', 'host'].flatMap((name) => {
     const value = headers.get(name)

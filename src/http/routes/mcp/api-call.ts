@@ -1,5 +1,14 @@
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/run/input.ts'
+import type { Turns } from '../../requests/turns.ts'
+
+/** How tools work in this process. */
+export type ToolRequests = {
+  /** Handles a request of the API. */
+  fetch(request: Request): Promise<Response> | Response
+  /** For work with whole documents, each of which takes many times its size in memory. */
+  turns: Turns
+}
 
 /**
  * Calls a route of the API with the key of the client. Rejects with the error of the route. `signal`: ends long work.
@@ -11,7 +20,7 @@ export type ApiCall = (
 ) => Promise<Record<string, unknown>>
 
 /** Calls the routes in this process, so that a tool may do exactly what the API allows to the key. */
-export function apiCallOf(fetch: (request: Request) => Promise<Response> | Response, apiKey: () => string): ApiCall {
+export function apiCallOf(fetch: ToolRequests['fetch'], apiKey: () => string): ApiCall {
   return async (method, path, { body, headers = {}, signal } = {}) => {
     const request = new Request(`http://localhost${path}`, {
       method,

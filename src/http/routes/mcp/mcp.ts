@@ -10,12 +10,11 @@ import { assertOwnOrigin } from '../../access/mcp-origin.ts'
 import type { PeerCall } from '../../peers/peers.ts'
 import { parseJsonBody, readBody } from '../../requests/body.ts'
 import { uncountedBytes } from '../../requests/body-budget.ts'
-import { Turns } from '../../requests/turns.ts'
 import { respondWithBody } from '../../responses/json-text.ts'
 import type { Services } from '../../services.ts'
 import { EventStream, eventStreamHeaders } from '../../streams/event-stream.ts'
 import { createManualStart } from '../editor/manual-start.ts'
-import { type ApiCall, apiCallOf } from './api-call.ts'
+import { type ApiCall, apiCallOf, type ToolRequests } from './api-call.ts'
 import { type CallInFlight, CallsInFlight, callIdOf } from './calls-in-flight.ts'
 import { elicitedIn, placeIn, showsForms } from './elicitation.ts'
 import { ExposedWorkflows } from './exposed-workflows.ts'
@@ -51,15 +50,14 @@ const metadataPath = '/.well-known/oauth-protected-resource'
 
 /**
  * The MCP server, over streamable HTTP: `/mcp` and `/mcp/<workspace>`. Every request is complete in itself, so any
- * process can respond to it. `fetch` handles requests of the API.
+ * process can respond to it.
  */
-export function mcpRoutes(services: Services, door: Door, fetch: (request: Request) => Promise<Response> | Response) {
+export function mcpRoutes(services: Services, door: Door, { fetch, turns }: ToolRequests) {
   const { settings, clock, peers } = services
   const calls = new CallsInFlight(settings.shareFactor)
   peers.keep('mcp-call', (id) => calls.has(id))
   const exposed = new ExposedWorkflows(services.store)
   const startRun = createManualStart(services)
-  const turns = new Turns(clock)
   const inTurn: Session['inTurn'] = (work) => turns.run(work)
   const hidden = { parse: 'none', detail: { hide: true } } as const
   return new Elysia()
