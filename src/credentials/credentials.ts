@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { credentialContext } from '../domain/credential/credential.ts'
 import { signsIn } from '../domain/credential/kinds.ts'
 import { filledCredential, type OpenCredential } from '../domain/credential/open-credential.ts'
-import { credentialProblems, type WrittenCredential } from '../domain/credential/validate.ts'
+import { credentialProblems, defaultHosts, type WrittenCredential } from '../domain/credential/validate.ts'
 import { AppError, problemsError } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { OutboundError } from '../domain/outbound-request.ts'
@@ -107,7 +107,10 @@ export class Credentials {
     const secrets = Object.fromEntries(
       Object.entries({ ...kept, ...edit.secrets }).filter((pair): pair is [string, string] => pair[1] !== null),
     )
-    const { fields = row.fields, kind = row.kind, hosts = row.hosts } = edit
+    const { fields = row.fields, kind = row.kind } = edit
+    // Hosts that nobody chose follow the field that they come from.
+    const follows = kind === row.kind && row.hosts.join() === defaultHosts(row).join()
+    const hosts = edit.hosts ?? (follows ? [] : row.hosts)
     const written = checked({ name: edit.name ?? row.name, kind, hosts, fields, secrets })
     const keepsToken =
       written.kind === row.kind &&
@@ -206,7 +209,8 @@ export function headerOf({ kind, fields }: Pick<CredentialRow, 'kind' | 'fields'
   return ['basic', 'bearer', 'digest', 'aws_sigv4'].includes(kind) ? 'Authorization' : undefined
 }
 
-function checked(written: WrittenCredential): WrittenCredential {
+function checked(given: WrittenCredential): WrittenCredential {
+  const written = given.hosts.length === 0 ? { ...given, hosts: defaultHosts(given) } : given
   const problems = credentialProblems(written)
   if (problems.length > 0) throw problemsError('INVALID_INPUT', problems)
   return written

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type CredentialEdit, Credentials, type ListedCredential } from '../../credentials/credentials.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { credentialKindNames, hasOwnHost } from '../../domain/credential/kinds.ts'
+import { credentialKind, credentialKindNames, hasOwnHost } from '../../domain/credential/kinds.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { type Call, type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { withInstallation } from '../installation/installation.ts'
@@ -242,7 +242,8 @@ function pairOf(text: string): [name: string, value: string] {
 }
 
 function newOf(name: string, { kind, hosts, fields = {}, secrets = {} }: CredentialEdit) {
-  if (kind === undefined || (hosts === undefined && !hasOwnHost(kind))) {
+  const hasDefault = kind !== undefined && (hasOwnHost(kind) || credentialKind(kind)?.hostsFrom !== undefined)
+  if (kind === undefined || (hosts === undefined && !hasDefault)) {
     throw new UsageError(`There is no credential ${name} yet: a new one needs --kind and --hosts.`)
   }
   return { name, kind, hosts: hosts ?? [], fields, secrets: secrets as Record<string, string> }

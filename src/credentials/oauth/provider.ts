@@ -1,7 +1,12 @@
 import * as oauth from 'oauth4webapi'
 import { hostsCover } from '../../domain/credential/hosts.ts'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
-import { OutboundError, type OutboundFetch } from '../../domain/outbound-request.ts'
+import {
+  OutboundError,
+  type OutboundFetch,
+  type OutboundOutcome,
+  type OutboundRequest,
+} from '../../domain/outbound-request.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { basicAuthorization } from '../authorization.ts'
 import { signingKey } from './assertion.ts'
@@ -92,23 +97,33 @@ export function parametersOf({ fields }: OpenCredential): URLSearchParams {
  * Requests follow the same address rules as those of API blocks. They take no slot: the requests that wait for the
  * token may hold all slots of the server.
  */
-export function transportOf({ workspaceId }: OpenCredential, { fetch, signal }: ProviderOptions) {
+export function transportOf(credential: OpenCredential, options: ProviderOptions) {
   return {
     [oauth.allowInsecureRequests]: true,
     async [oauth.customFetch](url: string, { method, headers, body }: oauth.CustomFetchOptions<string, unknown>) {
-      const target = new URL(url)
-      // Over plain http, only to local addresses.
-      if (!hostsCover([target.host], target)) throw new Error(`${target.origin} must be called over https.`)
       const sent = body === undefined || body === null ? {} : { body: String(body) }
-      const pairs = Object.entries(headers)
-      const request = { url, method, headers: pairs, ...sent, signal, workspaceId, takesNoSlot: true as const }
-      const outcome = await fetch({ ...request, followRedirects: 0, timeoutMs, responseBytesMax })
+      const outcome = await send(credential, { url, method, headers: Object.entries(headers), ...sent }, options)
       if (!outcome.ok) throw new Error(outcome.message)
       const { response } = outcome
       if (method === 'POST') return tokenResponseOf(response)
       return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } })
     },
   } satisfies oauth.TokenEndpointRequestOptions
+}
+
+export async function send(
+  { workspaceId }: OpenCredential,
+  request: Pick<OutboundRequest, 'url' | 'method' | 'headers'> & { body?: string },
+  { fetch, signal }: ProviderOptions,
+): Promise<OutboundOutcome> {
+  assertSecure(new URL(request.url))
+  const limits = { followRedirects: 0, timeoutMs, responseBytesMax }
+  return await fetch({ ...request, ...limits, signal, workspaceId, takesNoSlot: true })
+}
+
+/** Over plain http, only to local addresses. */
+export function assertSecure(url: URL): void {
+  if (!hostsCover([url.host], url)) throw new Error(`${url.origin} must be called over https.`)
 }
 
 /** The error of a token request, or of another request to an authorization server, for people. */

@@ -10,8 +10,7 @@ import {
   refusalOf,
   transportOf,
 } from './provider.ts'
-import { type Token, tokenFrom } from './token.ts'
-import { issuedBy } from './token-request.ts'
+import { issuedBy, type Token, tokenFrom } from './token.ts'
 
 /** The page of the provider where a person signs in, and the secret that exchanges the code which that returns. */
 export async function authorizationUrl(

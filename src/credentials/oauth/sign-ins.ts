@@ -3,7 +3,9 @@ import { signsIn } from '../../domain/credential/kinds.ts'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { AppError } from '../../domain/errors.ts'
 import { OutboundError, type OutboundFetch } from '../../domain/outbound-request.ts'
+import { isStillFor, type McpGrant } from './mcp/grant.ts'
 import type { DeviceSignIn } from './sign-in-requests.ts'
+import type { Token } from './token.ts'
 import type { Tokens } from './tokens.ts'
 
 export type SignInsOptions = {
@@ -25,7 +27,10 @@ export type StartedSignIn = { url: string } | { userCode: string; verificationUr
 /** A sign-in that a provider has sent back. `returnTo`: a path of the service. */
 export type FinishedSignIn = { workspaceId: string; name: string; returnTo: string | undefined }
 
-/** A sealed note that travels to the provider and back. `session`: of the person who started the sign-in. */
+/**
+ * A sealed note that travels to the provider and back. `session`: of the person who started the sign-in. `grant`: what
+ * the token for an MCP server will be bound to, with the client that has registered for it.
+ */
 type State = {
   workspaceId: string
   name: string
@@ -34,6 +39,7 @@ type State = {
   verifier: string
   expiresAt: number
   returnTo?: string
+  grant?: McpGrant
 }
 
 /**
@@ -72,7 +78,7 @@ export class SignIns {
     const sealed = received.get('state') ?? ''
     const state = this.#opened(sealed)
     if (!state) throw new AppError('INVALID_INPUT', 'This sign-in was not started here. Start it again.')
-    const { workspaceId, name, id, verifier, returnTo } = state
+    const { workspaceId, name, id, returnTo } = state
     if (session === undefined || state.session !== session) {
       throw new AppError('FORBIDDEN', 'Another person, or another browser, started this sign-in. Start it again.')
     }
@@ -82,10 +88,7 @@ export class SignIns {
     const credential = await this.#options.find(workspaceId, name)
     if (credential?.id !== id) throw new AppError('NOT_FOUND', `The credential "${name}" was deleted meanwhile.`)
     await this.#reported(credential, async () => {
-      const { exchangeCode } = await import('./sign-in-requests.ts')
-      const { callback: redirectUri } = this.#addresses()
-      const answer = { received, redirectUri, state: sealed, verifier }
-      await this.#options.tokens.signedIn(credential, await exchangeCode(credential, answer, this.#requests()))
+      await this.#options.tokens.signedIn(credential, await this.#exchange(credential, received, sealed, state))
     })
     return { workspaceId, name, returnTo }
   }
@@ -99,14 +102,40 @@ export class SignIns {
     if (session === undefined) throw new AppError('SIGN_IN_REQUIRED', 'Start the sign-in on the page of credentials.')
     const { workspaceId, name, id } = credential
     const expiresAt = clock.now() + stateMs
-    const state = (verifier: string) => {
-      const content: State = { workspaceId, name, id, session, verifier, expiresAt, ...(returnTo ? { returnTo } : {}) }
+    const state = (verifier: string, grant?: McpGrant) => {
+      const content: State = {
+        ...{ workspaceId, name, id, session, verifier, expiresAt },
+        ...(returnTo ? { returnTo } : {}),
+        ...(grant ? { grant } : {}),
+      }
       return Buffer.from(box.seal(JSON.stringify(content), stateContext)).toString('base64url')
     }
-    const { authorizationUrl } = await import('./sign-in-requests.ts')
-    return {
-      url: await authorizationUrl(credential, { redirectUri: this.#addresses().callback, state }, this.#requests()),
+    const request = { redirectUri: this.#addresses().callback, state }
+    if (credential.kind === 'mcp_oauth') {
+      const { mcpAuthorizationUrl } = await import('./mcp/sign-in.ts')
+      return { url: await mcpAuthorizationUrl(credential, request, this.#requests()) }
     }
+    const { authorizationUrl } = await import('./sign-in-requests.ts')
+    return { url: await authorizationUrl(credential, request, this.#requests()) }
+  }
+
+  async #exchange(
+    credential: OpenCredential,
+    received: URLSearchParams,
+    sealed: string,
+    { verifier, grant }: State,
+  ): Promise<Token> {
+    const answer = { received, redirectUri: this.#addresses().callback, state: sealed, verifier }
+    const isSame = credential.kind === 'mcp_oauth' ? grant && isStillFor(credential, grant) : !grant
+    if (!isSame) {
+      throw new AppError('CONFLICT', `The credential "${credential.name}" was changed meanwhile. Start it again.`)
+    }
+    if (grant) {
+      const { exchangeMcpCode } = await import('./mcp/sign-in.ts')
+      return await exchangeMcpCode(credential, grant, answer, this.#requests())
+    }
+    const { exchangeCode } = await import('./sign-in-requests.ts')
+    return await exchangeCode(credential, answer, this.#requests())
   }
 
   async #startDevice(credential: OpenCredential): Promise<StartedSignIn> {

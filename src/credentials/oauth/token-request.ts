@@ -3,6 +3,7 @@ import { signsIn } from '../../domain/credential/kinds.ts'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { isObject } from '../../domain/run/input.ts'
 import { signedAssertion } from './assertion.ts'
+import { refreshForMcp } from './mcp/sign-in.ts'
 import {
   authenticationOf,
   clientOf,
@@ -14,36 +15,37 @@ import {
   textOf,
   transportOf,
 } from './provider.ts'
-import { type IssuedToken, needsSignIn } from './token.ts'
+import { type IssuedToken, issuedBy, needsSignIn, type Token } from './token.ts'
 
 /**
- * Asks the server of a credential for a token. `refreshToken`: the one that the server issued last. Throws
- * `OutboundError` with `CREDENTIAL_FAILED`, or with `CREDENTIAL_SIGN_IN` when the server does not accept the refresh
- * token any more.
+ * Asks the server of a credential for a token. `stored`: the one that the server issued last. Throws `OutboundError`
+ * with `CREDENTIAL_FAILED`, or with `CREDENTIAL_SIGN_IN` when the server does not accept the refresh token any more.
  */
 export async function requestToken(
   credential: OpenCredential,
   options: ProviderOptions,
-  refreshToken?: string,
+  stored?: Stored,
 ): Promise<IssuedToken> {
   try {
-    return issuedBy(await ask(credential, options, refreshToken))
+    return issuedBy(await ask(credential, options, stored))
   } catch (error) {
-    if (signsIn(credential.kind) && refusalOf(error) === 'invalid_grant') {
+    const refusal = refusalOf(error)
+    // The server may have forgotten a client that registered itself. Another sign-in registers it again.
+    const isForgotten = refusal === 'invalid_client' && stored?.grant !== undefined
+    if (signsIn(credential.kind) && (refusal === 'invalid_grant' || isForgotten)) {
       const reason = error instanceof oauth.ResponseBodyError ? error.error_description : undefined
-      const why = reason === undefined ? 'invalid_grant' : `invalid_grant: ${reason.slice(0, 200)}`
+      const why = reason === undefined ? refusal : `${refusal}: ${reason.slice(0, 200)}`
       throw needsSignIn(credential, ` again: the server refused its refresh token (${why})`, error)
     }
     throw providerError(`The credential "${credential.name}" got no token`, error)
   }
 }
 
-export function issuedBy(response: oauth.TokenEndpointResponse): IssuedToken {
-  const { access_token: accessToken, expires_in: lifetimeS, refresh_token: refreshToken } = response
-  return { accessToken, lifetimeS, refreshToken }
-}
+type Stored = Pick<Token, 'refreshToken' | 'grant'>
 
-function ask(credential: OpenCredential, options: ProviderOptions, refreshToken = '') {
+function ask(credential: OpenCredential, options: ProviderOptions, { refreshToken = '', grant }: Stored = {}) {
+  if (grant) return refreshForMcp(credential, grant, refreshToken, options)
+  if (credential.kind === 'mcp_oauth') throw needsSignIn(credential, '')
   if (credential.kind === 'google_service_account') return askWithAssertion(credential, options)
   return signsIn(credential.kind) ? refresh(credential, options, refreshToken) : askAsClient(credential, options)
 }

@@ -1,11 +1,24 @@
+import type { TokenEndpointResponse } from 'oauth4webapi'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import { OutboundError } from '../../domain/outbound-request.ts'
+import type { McpGrant } from './mcp/grant.ts'
 
 /** The response of a token endpoint. `lifetimeS`: undefined when the server does not say. */
 export type IssuedToken = { accessToken: string; lifetimeS: number | undefined; refreshToken: string | undefined }
 
-/** `refreshAt`: when another one should be got. Epoch milliseconds. */
-export type Token = { accessToken: string; refreshAt: number; expiresAt: number | null; refreshToken?: string }
+/** `refreshAt`: when another one should be got. Epoch milliseconds. `grant`: of a sign-in for an MCP server. */
+export type Token = {
+  accessToken: string
+  refreshAt: number
+  expiresAt: number | null
+  refreshToken?: string
+  grant?: McpGrant
+}
+
+export function issuedBy(response: TokenEndpointResponse): IssuedToken {
+  const { access_token: accessToken, expires_in: lifetimeS, refresh_token: refreshToken } = response
+  return { accessToken, lifetimeS, refreshToken }
+}
 
 /**
  * A tenth of the lifetime early, at most five minutes. The lifetime began when the token was asked for. A server that

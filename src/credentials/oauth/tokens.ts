@@ -8,6 +8,7 @@ import type { Secret } from '../../domain/redaction/redactor.ts'
 import type { CredentialRow, TokenChange } from '../../store/credential-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { TokenSource } from '../authorization.ts'
+import { isStillFor } from './mcp/grant.ts'
 import { needsSignIn, type Token, tokenFrom } from './token.ts'
 
 export type TokensOptions = {
@@ -103,13 +104,18 @@ export class Tokens implements TokenSource {
   }
 
   #remember(credential: OpenCredential, token: KnownToken): KnownToken {
-    const { name, workspaceId } = credential
-    this.#options.hide(workspaceId, credential.id, { name, value: token.accessToken })
+    this.#hide(credential, token)
     const key = keyOf(credential)
     this.#known.delete(key)
     this.#known.set(key, token)
     forgetOldest(this.#known, knownMax)
     return token
+  }
+
+  #hide({ id, name, workspaceId }: OpenCredential, { accessToken, grant }: Token): void {
+    this.#options.hide(workspaceId, id, { name, value: accessToken })
+    const secret = grant?.client.secret
+    if (secret !== undefined) this.#options.hide(workspaceId, `${id}/client`, { name, value: secret })
   }
 
   /** The stored token if it is good, else a new one. Waits while another process gets one. */
@@ -133,7 +139,8 @@ export class Tokens implements TokenSource {
     const renewal = this.#keepLease(row.id)
     let isEnded = false
     try {
-      const stored = await this.#storedIn(row)
+      const stored = suitable(credential, await this.#storedIn(row))
+      if (stored) this.#hide(credential, stored)
       const isUsable = stored !== undefined && stored.accessToken !== refused
       if (isUsable && clock.now() < stored.refreshAt) return stored
       if (signsIn(credential.kind) && !stored) throw needsSignIn(credential, '')
@@ -169,8 +176,9 @@ export class Tokens implements TokenSource {
     const { requestToken } = await import('./token-request.ts')
     const askedAt = clock.now()
     const options = { fetch, now: askedAt, signal: this.#stopped.signal }
-    const issued = await requestToken(credential, options, stored?.refreshToken)
-    return tokenFrom(issued, askedAt, stored?.refreshToken)
+    const issued = await requestToken(credential, options, stored)
+    const token = tokenFrom(issued, askedAt, stored?.refreshToken)
+    return stored?.grant ? { ...token, grant: stored.grant } : token
   }
 
   /** Keeps the lease while the server takes its time. It ends soon after this process. */
@@ -217,6 +225,11 @@ export class Tokens implements TokenSource {
     const text = this.#options.box.openText(token, credentialTokenContext(workspaceId, id))
     return { ...(JSON.parse(text) as Token), version: tokenVersion }
   }
+}
+
+/** None when the token is for another MCP server than the credential: a variable has changed since. */
+function suitable(credential: OpenCredential, stored: KnownToken | undefined): KnownToken | undefined {
+  return stored?.grant && !isStillFor(credential, stored.grant) ? undefined : stored
 }
 
 /** A token that cannot be refreshed is used until it expires. The service says what is wrong if it refuses it. */

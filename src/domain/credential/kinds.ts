@@ -8,6 +8,10 @@ export type CredentialKind = {
   secrets: Readonly<Record<string, CredentialPart>>
   /** Lists of parts of which one is needed, such as `issuer` or `tokenUrl`. */
   needsOneOf?: readonly (readonly string[])[]
+  /** Parts that a part needs beside it. */
+  needs?: Readonly<Record<string, readonly string[]>>
+  /** The field whose URL names the only host, unless the author names others. */
+  hostsFrom?: string
 }
 
 /** A text. `isLong`: of several lines. `isTexts`: an object of texts instead. `default`: for an absent one. */
@@ -17,6 +21,8 @@ export type CredentialPart = {
   isRequired?: true
   isLong?: true
   isTexts?: true
+  /** An http or https URL. */
+  isUrl?: true
   /** HTTP statuses: a list of numbers, or a text with commas. */
   isStatuses?: true
   /** A number from 1 to 65535, or a text with one. */
@@ -127,6 +133,27 @@ const kinds = {
       ['issuer', 'tokenUrl'],
     ],
   },
+  mcp_oauth: {
+    label: 'MCP server: sign in',
+    fields: {
+      server: {
+        label: 'Server',
+        description: 'The address of an MCP server, such as https://mcp.example.com/mcp.',
+        isRequired: true,
+        isUrl: true,
+      },
+      scope: { ...scope, description: 'Scopes, separated by spaces. Absent: those that the server asks for.' },
+      clientId: {
+        label: 'Client ID',
+        description: 'For servers at which this service cannot register itself.',
+      },
+      issuer: { label: 'Issuer', description: 'The authorization server, if only one may be used.', isUrl: true },
+    },
+    secrets: { clientSecret: { ...clientSecret, description: 'Needs the client ID and the issuer.' } },
+    // Without the issuer, the MCP server decides which authorization server receives the secret.
+    needs: { clientSecret: ['clientId', 'issuer'] },
+    hostsFrom: 'server',
+  },
   google_service_account: {
     label: 'Google service account',
     fields: {
@@ -185,7 +212,7 @@ export function hasOwnHost(kind: string): boolean {
 
 /** Whether a person signs in to the service that a credential of this kind is for. */
 export function signsIn(kind: string): boolean {
-  return kind === 'oauth2_authorization_code' || kind === 'oauth2_device'
+  return kind === 'oauth2_authorization_code' || kind === 'oauth2_device' || kind === 'mcp_oauth'
 }
 
 /** The statuses after which a token is refreshed, from the field `refreshStatuses`. */
@@ -197,5 +224,5 @@ export function refreshStatusesOf(fields: Readonly<Record<string, unknown>>): re
 
 /** Whether requests with this kind need a token that a server issues. */
 export function needsToken(kind: string): boolean {
-  return kind.startsWith('oauth2_') || kind === 'google_service_account'
+  return kind.startsWith('oauth2_') || kind === 'mcp_oauth' || kind === 'google_service_account'
 }

@@ -1,5 +1,5 @@
 import { credentialBounds, credentialNameProblem } from './credential.ts'
-import { hostProblem } from './hosts.ts'
+import { hostProblem, hostsCover } from './hosts.ts'
 import { type CredentialKind, type CredentialPart, credentialKind, credentialKindNames } from './kinds.ts'
 
 /** A credential as its author describes it. */
@@ -21,6 +21,7 @@ export function credentialProblems(credential: WrittenCredential): Problem[] {
   return [
     ...(nameProblem === undefined ? [] : [{ path: 'name', message: nameProblem }]),
     ...hostProblems(hosts, kind),
+    ...(kind ? uncoveredProblems(kind, hosts, fields) : []),
     ...sizeProblems({ fields, secrets }),
     ...(kind
       ? [
@@ -49,6 +50,31 @@ function hostProblems(hosts: readonly string[], kind: CredentialKind | undefined
   })
 }
 
+/** The hosts that a credential has if its author names none. */
+export function defaultHosts({ kind, fields }: Pick<WrittenCredential, 'kind' | 'fields'>): readonly string[] {
+  const { hostsFrom } = credentialKind(kind) ?? {}
+  const url = hostsFrom === undefined ? null : writtenUrl(fields[hostsFrom])
+  return url ? [url.host] : []
+}
+
+function uncoveredProblems(
+  { hostsFrom }: CredentialKind,
+  hosts: readonly string[],
+  fields: WrittenCredential['fields'],
+) {
+  const url = hostsFrom === undefined ? null : writtenUrl(fields[hostsFrom])
+  if (!url || hosts.length === 0 || hostsCover(hosts, url)) return []
+  const entry = url.protocol === 'https:' ? url.host : url.origin
+  return [{ path: 'hosts', message: `The hosts must include that of the ${hostsFrom}: add ${entry}.` }]
+}
+
+/** Null for a text that is no URL, and for one with variables. */
+function writtenUrl(value: unknown): URL | null {
+  if (typeof value !== 'string' || value.includes('{{')) return null
+  const url = URL.parse(value)
+  return url && /^https?:$/.test(url.protocol) ? url : null
+}
+
 function sizeProblems(parts: Readonly<Record<string, unknown>>): Problem[] {
   const { bytesMax } = credentialBounds
   return Object.entries(parts).flatMap(([path, value]) =>
@@ -58,10 +84,22 @@ function sizeProblems(parts: Readonly<Record<string, unknown>>): Problem[] {
   )
 }
 
-function missingProblems(kindName: string, { needsOneOf = [] }: CredentialKind, given: WrittenCredential['fields']) {
-  return needsOneOf
+function missingProblems(
+  kindName: string,
+  { needsOneOf = [], needs = {} }: CredentialKind,
+  given: WrittenCredential['fields'],
+): Problem[] {
+  const alternatives = needsOneOf
     .filter((names) => names.every((name) => !isSet(given[name])))
     .map((names) => ({ path: '', message: `A credential of kind ${kindName} needs ${names.join(' or ')}.` }))
+  const companions = Object.entries(needs).flatMap(([name, others]) => {
+    const missing = isSet(given[name]) ? others.filter((other) => !isSet(given[other])) : []
+    return missing.map((other) => ({
+      path: '',
+      message: `A credential of kind ${kindName} with ${name} needs ${other}.`,
+    }))
+  })
+  return [...alternatives, ...companions]
 }
 
 function groupProblems(
@@ -85,7 +123,7 @@ function groupProblems(
 }
 
 function partProblem(
-  { label, isRequired, isLong, isTexts, isStatuses, isPort, choices }: CredentialPart,
+  { label, isRequired, isLong, isTexts, isUrl, isStatuses, isPort, choices }: CredentialPart,
   value: unknown,
 ): string | undefined {
   if (!isSet(value)) return isRequired ? `${label} is required.` : undefined
@@ -97,10 +135,18 @@ function partProblem(
   if (!value.isWellFormed()) return `${label} is not valid text: it contains half of a character (a lone surrogate).`
   // A line break in a header or address would be refused later, or change what is sent.
   if (!isLong && /\p{Cc}/u.test(value)) return `${label} must not contain line breaks or control characters.`
+  if (isUrl && !value.includes('{{') && !isPlainUrl(value)) {
+    return `${label} must be an http or https URL without a user name and a fragment.`
+  }
   return !choices || choices.includes(value) ? undefined : `${label} must be one of ${choices.join(', ')}.`
 }
 
 const isSet = (value: unknown) => value !== undefined && value !== null && value !== ''
+
+function isPlainUrl(value: string): boolean {
+  const url = writtenUrl(value)
+  return url !== null && url.username === '' && url.password === '' && url.hash === ''
+}
 
 function areStatuses(value: unknown): boolean {
   if (typeof value === 'string') return /^\s*[345]\d\d(\s*,\s*[345]\d\d)*\s*$/.test(value)

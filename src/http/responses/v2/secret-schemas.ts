@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import type { ListedCredential } from '../../../credentials/credentials.ts'
+import { signsIn } from '../../../domain/credential/kinds.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import type { VariableRow } from '../../../store/account-store.ts'
 import { isoTime, maybe, Time } from '../schema-parts.ts'
@@ -66,7 +67,11 @@ export const CredentialV2 = t.Object(
 
 export function credentialV2({ row, secrets }: ListedCredential, mayEdit: boolean): Static<typeof CredentialV2> {
   return {
-    ...{ id: row.id, type: row.kind.startsWith('oauth2_') ? 'oauth' : 'service_account', displayName: row.name },
+    ...{
+      id: row.id,
+      type: signsIn(row.kind) || row.kind.startsWith('oauth2_') ? 'oauth' : 'service_account',
+      displayName: row.name,
+    },
     ...{ description: null, providerId: row.kind, accountId: null, hasServiceAccountKey: secrets.length > 0 },
     ...{ role: roleOf(mayEdit), createdAt: isoTime(row.createdAt), updatedAt: isoTime(row.updatedAt) },
   }

@@ -45,7 +45,11 @@ export const CredentialList = listOf(Credential)
 export const NewCredential = t.Object({
   name: t.String({ description: '1 to 64 letters, digits, - or _. Unique in the workspace.' }),
   kind: Kind,
-  hosts: t.Optional(Hosts),
+  hosts: t.Optional(
+    t.Array(t.String(), {
+      description: `${Hosts.description} For the kind \`mcp_oauth\`, the default is the host of its \`server\`.`,
+    }),
+  ),
   fields: t.Optional(Fields),
   secrets: t.Optional(t.Record(t.String(), t.String(), { description: 'Encrypted at rest, and never returned.' })),
 })

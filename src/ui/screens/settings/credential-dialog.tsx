@@ -72,7 +72,14 @@ export function CredentialDialog({
   const kept = credential?.kind === kind ? credential.secrets : []
   const save = async () => {
     const body = {
-      ...{ name: name.trim(), kind, hosts: hasOwnHost(kind) ? [] : hosts.split(',').map((host) => host.trim()) },
+      ...{
+        name: name.trim(),
+        kind,
+        hosts: (hasOwnHost(kind) ? '' : hosts)
+          .split(',')
+          .map((host) => host.trim())
+          .filter((host) => host !== ''),
+      },
       fields: chosen(fields, parts?.fields),
       secrets: chosen(secrets, parts?.secrets) as Record<string, string>,
     }
@@ -119,8 +126,12 @@ export function CredentialDialog({
       {!hasOwnHost(kind) && (
         <TextField
           label="Hosts"
-          note="Where it may be sent, separated by commas: api.example.com, *.example.com"
-          required
+          note={
+            parts?.hostsFrom === undefined
+              ? 'Where it may be sent, separated by commas: api.example.com, *.example.com'
+              : 'Where it may be sent, separated by commas. Leave it empty for the host of the server.'
+          }
+          required={parts?.hostsFrom === undefined}
           value={hosts}
           onChange={setHosts}
         />

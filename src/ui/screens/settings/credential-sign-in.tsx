@@ -9,14 +9,20 @@ import { Failed, Loading } from '../../parts/states.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { credentialsQuery } from '../../shell/credentials-query.ts'
 
-type Props = { workspaceId: string; credential: { name: string; kind: string }; onClose: () => void }
+type Props = {
+  workspaceId: string
+  credential: { name: string; kind: string; fields: Readonly<Record<string, unknown>> }
+  onClose: () => void
+}
 
 /** Lets a person sign in at the provider of a credential: in this browser, or with a code on another device. */
 export function CredentialSignIn(props: Props) {
   return props.credential.kind === 'oauth2_device' ? <DeviceSignIn {...props} /> : <BrowserSignIn {...props} />
 }
 
-function BrowserSignIn({ workspaceId, credential: { name }, onClose }: Props) {
+function BrowserSignIn({ workspaceId, credential: { name, kind, fields }, onClose }: Props) {
+  // For most MCP servers, the service registers itself, so nobody has to enter its URL anywhere.
+  const registersItself = kind === 'mcp_oauth' && !fields['clientId']
   const { service } = useMe()
   const [path] = useLocation()
   const start = async () => {
@@ -30,11 +36,13 @@ function BrowserSignIn({ workspaceId, credential: { name }, onClose }: Props) {
       <p className="text-sm text-muted">
         You sign in on the page of the provider, which sends you back here. The service stores the token that it gets.
       </p>
-      <CopyField
-        label="Redirect URL"
-        note="The provider must know this URL. Add it to the settings of your application there."
-        value={`${service.baseUrl}/api/oauth/callback`}
-      />
+      {!registersItself && (
+        <CopyField
+          label="Redirect URL"
+          note="The provider must know this URL. Add it to the settings of your application there."
+          value={`${service.baseUrl}/api/oauth/callback`}
+        />
+      )}
     </FormDialog>
   )
 }

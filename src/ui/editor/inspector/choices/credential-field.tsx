@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import type { CredentialOffer } from '../../../../domain/connector/connector.ts'
 import { Button } from '../../../parts/button.tsx'
 import type { Tied } from '../../../parts/field.tsx'
@@ -34,7 +34,7 @@ export function CredentialField({
   const { id } = useWorkspace()
   const mayWrite = useMayWrite()
   const [isNew, setIsNew] = useState(false)
-  const [signingIn, setSigningIn] = useState<{ name: string; kind: string }>()
+  const [signingIn, setSigningIn] = useState<ComponentProps<typeof CredentialSignIn>['credential']>()
   return (
     <>
       <span className="flex gap-2">
