@@ -68,7 +68,7 @@ function uncoveredProblems(
   return [{ path: 'hosts', message: `The hosts must include that of the ${hostsFrom}: add ${entry}.` }]
 }
 
-/** Null for a text that is no URL, and for one with variables. */
+/** Null for a text that is not a URL, and for one with variables. */
 function writtenUrl(value: unknown): URL | null {
   if (typeof value !== 'string' || value.includes('{{')) return null
   const url = URL.parse(value)

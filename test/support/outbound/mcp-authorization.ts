@@ -65,7 +65,7 @@ export class McpAuthorization implements AsyncDisposable {
     return this.seen.map(({ path }) => path)
   }
 
-  /** What the server sends back with the browser when the person agrees. */
+  /** The parameters with which the browser comes back when the person agrees. */
   agree(page: URL): URLSearchParams {
     const asked = (name: string) => page.searchParams.get(name) ?? ''
     const code = this.#next('code')

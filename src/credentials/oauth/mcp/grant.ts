@@ -1,7 +1,7 @@
 import type { OpenCredential } from '../../../domain/credential/open-credential.ts'
 
 /**
- * What a sign-in for an MCP server agreed on. It is stored with the token, so that the refresh token and the secret of
+ * The result of a sign-in for an MCP server. It is stored with the token, so that the refresh token and the secret of
  * the client go to the authorization server that issued them, whatever the MCP server says later.
  */
 export type McpGrant = {

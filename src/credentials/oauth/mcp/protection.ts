@@ -37,7 +37,7 @@ function serverOf({ fields }: OpenCredential): URL {
   throw new Error('its server is not a valid http or https URL.')
 }
 
-/** What a request without a token is refused with; empty when it is not refused. */
+/** The challenge in the refusal of a request without a token; empty when the server does not refuse it. */
 async function challengeOf(credential: OpenCredential, server: URL, options: ProviderOptions): Promise<string> {
   const headers = [
     ['accept', 'application/json, text/event-stream'],
