@@ -36,6 +36,7 @@ export function ServerField({
             onChange={(name) => onSet({ credential: name })}
             readOnly={readOnly}
             tied={tied}
+            offers={URL.canParse(server) ? [{ kind: 'mcp_oauth', fields: { server } }] : []}
           />
         )}
       </Field>
