@@ -89,13 +89,21 @@ export class Link {
     return new McpError('TIMEOUT', `The MCP server ${this.host} took too long`)
   }
 
+  /** A server that names its metadata document lets people sign in. */
+  #signInHint({ headers }: OutboundStream): string {
+    const challenge = [headers['www-authenticate'] ?? []].flat().join(', ')
+    if (this.access.credential !== '' || !challenge.includes('resource_metadata=')) return ''
+    return ' People can sign in at this server: create a credential of the kind mcp_oauth.'
+  }
+
   /** The error for a status from 300. */
   async refusal(response: OutboundStream): Promise<McpError> {
     const { status } = response
+    const { credential } = this.access
     const said = (await this.text(response, 2_000).catch(() => '')).trim().slice(0, 300)
     const hint =
       status === 401 || status === 403
-        ? ` Check the credential${this.access.credential === '' ? ': none is chosen' : ` "${this.access.credential}"`}.`
+        ? ` Check the credential${credential === '' ? ': none is chosen' : ` "${credential}"`}.${this.#signInHint(response)}`
         : status < 400
           ? ' It redirects, which MCP does not allow. Use the address that it redirects to.'
           : ''

@@ -96,6 +96,15 @@ describe('a sign-in for an MCP server', () => {
     expect((await start()).page.searchParams.has('scope')).toBe(false)
   })
 
+  test('asks for a refresh token where that needs a scope', async () => {
+    const scopes = { scopes_supported: ['openid', 'offline_access'] }
+    server.documents[serverPlace] = server.serverDocument(scopes)
+    const asked = Object.fromEntries((await start()).page.searchParams)
+    expect(asked).toMatchObject({ scope: 'read write offline_access', prompt: 'consent' })
+    const own = Object.fromEntries((await start(credential({ scope: 'mine' }))).page.searchParams)
+    expect([own['scope'], own['prompt']]).toEqual(['mine', undefined])
+  })
+
   test('refreshes at the same server, with the rotated refresh token and the registered client', async () => {
     let token = await signIn()
     for (const place of Object.keys(server.documents)) delete server.documents[place]
@@ -216,6 +225,21 @@ describe('a sign-in for an MCP server is refused', () => {
       server.registered = () => Response.json(members, { status: 201 })
       expect(await refused()).toContain('without a valid client ID')
     }
+  })
+
+  test('when a document has a text that is too long for a URL', async () => {
+    const long = 'x'.repeat(2_000)
+    server.documents[serverPlace] = server.serverDocument({ token_endpoint: `${server.url}/${long}` })
+    expect(await refused()).toContain('has no valid token_endpoint')
+    server.documents[`${resourcePlace}/mcp`] = server.resourceDocument({
+      resource: `${server.url}/${'\n'.repeat(2_000)}`,
+    })
+    expect(await refused()).toContain('not the MCP server')
+    server.documents[`${resourcePlace}/mcp`] = server.resourceDocument({
+      scopes_supported: Array.from({ length: 50 }, () => 'y'.repeat(500)),
+    })
+    server.documents[serverPlace] = server.serverDocument()
+    expect(await refused()).toContain('too many scopes')
   })
 
   test('when the MCP server does not use the authorization server of the credential', async () => {

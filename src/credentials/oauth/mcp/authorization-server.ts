@@ -2,7 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import type { OpenCredential } from '../../../domain/credential/open-credential.ts'
 import { assertSecure, type ProviderOptions, textOf } from '../provider.ts'
 import { isSameUrl } from './grant.ts'
-import { firstDocument, textsOf } from './json.ts'
+import { firstDocument, isShort, textsOf } from './json.ts'
 import type { Protection } from './protection.ts'
 
 export type KnownServer = AuthorizationServer & { authorization_endpoint: string; token_endpoint: string }
@@ -26,7 +26,7 @@ export async function authorizationServerOf(
   const found = await firstDocument(credential, placesOf(url), options)
   if (!found) throw new Error(noDocument(url, server, issuers))
   const { members } = found
-  if (typeof members['issuer'] !== 'string' || !isSameUrl(members['issuer'], issuer)) {
+  if (!isShort(members['issuer']) || !isSameUrl(members['issuer'], issuer)) {
     const said = JSON.stringify(members['issuer'])?.slice(0, 200) ?? 'no issuer'
     throw new Error(`${found.url} describes ${said} and not the authorization server ${issuer}.`)
   }
@@ -54,7 +54,7 @@ function endpointsOf(members: Record<string, unknown>, { host }: URL) {
   const endpoint = (name: string, isRequired: boolean): string | undefined => {
     const value = members[name]
     if (value === undefined && !isRequired) return undefined
-    const url = URL.parse(textOf(value))
+    const url = isShort(value) ? URL.parse(value) : null
     if (!url) throw new Error(`the metadata document of ${host} has no valid ${name}.`)
     assertSecure(url)
     return url.href

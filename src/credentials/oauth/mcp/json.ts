@@ -36,9 +36,18 @@ export async function firstDocument(
   return undefined
 }
 
+/** The first texts of a list. */
 export function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+  return Array.isArray(value) ? value.slice(0, textsMax).filter(isShort) : []
 }
+
+/** Whether a text of a document may become a part of the URL that a person opens. */
+export function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= textCharsMax
+}
+
+const textsMax = 100
+const textCharsMax = 1_000
 
 function membersOf({ body }: Pick<OutboundResponse, 'body'>): Record<string, unknown> | undefined {
   const text = new TextDecoder().decode(body)

@@ -1,6 +1,6 @@
 import type { OpenCredential } from '../../../domain/credential/open-credential.ts'
 import { type ProviderOptions, send, textOf } from '../provider.ts'
-import { firstDocument, textsOf } from './json.ts'
+import { firstDocument, isShort, textsOf } from './json.ts'
 
 /**
  * How an MCP server is protected. `issuers`: the authorization servers that it names; undefined when it has no metadata
@@ -24,7 +24,7 @@ export async function protectionOf(credential: OpenCredential, options: Provider
   const asked = parameterOf(challenge, 'scope')
   if (!found) return { server, resource: server.href, issuers: undefined, scope: asked ?? '' }
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = found.members
-  if (typeof resource !== 'string' || !isFor(resource, server)) {
+  if (!isShort(resource) || !isFor(resource, server)) {
     const said = JSON.stringify(resource)?.slice(0, 200) ?? 'no resource'
     throw new Error(`${found.url} describes ${said} and not the MCP server ${server.href}.`)
   }
@@ -47,8 +47,11 @@ async function challengeOf(credential: OpenCredential, server: URL, options: Pro
   // The end of a response may be missing: only its head matters here.
   if (!outcome.ok && outcome.status === undefined) throw new Error(outcome.message)
   const { status, headers: received = {} } = outcome.ok ? outcome.response : outcome
-  return status === 401 ? [received['www-authenticate'] ?? []].flat().join(', ') : ''
+  const challenges = [received['www-authenticate'] ?? []].flat().join(', ')
+  return status === 401 ? challenges.slice(0, challengeCharsMax) : ''
 }
+
+const challengeCharsMax = 4_000
 
 /** The message that begins each session. */
 const firstMessage = JSON.stringify({

@@ -50,15 +50,15 @@ function registered(
     const why = said === '' ? `status ${status}` : said.slice(0, 300)
     throw new Error(`the authorization server ${host} did not register this service: ${why}.`)
   }
-  if (!isShort(id) || (secret !== undefined && secret !== null && !isShort(secret))) {
+  if (!isPlain(id) || (secret !== undefined && secret !== null && !isPlain(secret))) {
     throw new Error(`the authorization server ${host} registered this service without a valid client ID.`)
   }
   const authMethod = method === 'client_secret_post' ? 'post' : 'basic'
-  const isSecret = isShort(secret) && method !== 'none'
+  const isSecret = isPlain(secret) && method !== 'none'
   return { id, isRegistered: true, authMethod, ...(isSecret ? { secret } : {}) }
 }
 
 /** Both travel in the state of the sign-in, which is part of a URL. */
-function isShort(value: unknown): value is string {
+function isPlain(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,1000}$/.test(value)
 }

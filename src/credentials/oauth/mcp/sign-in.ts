@@ -2,9 +2,10 @@ import * as oauth from 'oauth4webapi'
 import type { OpenCredential } from '../../../domain/credential/open-credential.ts'
 import { authenticationOf, clientOf, type ProviderOptions, providerError, textOf, transportOf } from '../provider.ts'
 import { issuedBy, type Token, tokenFrom } from '../token.ts'
-import { authorizationServerOf } from './authorization-server.ts'
+import { authorizationServerOf, type KnownServer } from './authorization-server.ts'
 import type { McpGrant } from './grant.ts'
-import { protectionOf } from './protection.ts'
+import { textsOf } from './json.ts'
+import { type Protection, protectionOf } from './protection.ts'
 import { clientFor } from './registration.ts'
 
 /** The page where a person signs in for an MCP server. `state` gets everything that the callback needs. */
@@ -16,7 +17,7 @@ export async function mcpAuthorizationUrl(
   try {
     const protection = await protectionOf(credential, options)
     const server = await authorizationServerOf(credential, protection, options)
-    const scope = textOf(credential.fields['scope']) || protection.scope
+    const scope = textOf(credential.fields['scope']) || offeredScope(protection, server)
     const client = await clientFor(credential, server, { redirectUri, scope }, options)
     const verifier = oauth.generateRandomCodeVerifier()
     const { resource } = protection
@@ -29,6 +30,8 @@ export async function mcpAuthorizationUrl(
     const parameters = {
       ...{ response_type: 'code', client_id: client.id, redirect_uri: redirectUri, resource },
       ...(scope === '' ? {} : { scope }),
+      // OpenID Connect wants this for a refresh token.
+      ...(scope.split(' ').includes('offline_access') ? { prompt: 'consent' } : {}),
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       ...{ code_challenge_method: 'S256', state: state(verifier, grant) },
     }
@@ -38,6 +41,17 @@ export async function mcpAuthorizationUrl(
     throw providerError(`Nobody can sign in with the credential "${credential.name}"`, error)
   }
 }
+
+/** The scopes that the MCP server asks for, and the one with which some authorization servers give a refresh token. */
+function offeredScope({ scope, server }: Protection, { scopes_supported: known }: KnownServer): string {
+  const isOffline = textsOf(known).includes('offline_access') && !scope.split(' ').includes('offline_access')
+  if (scope.length > scopeCharsMax) {
+    throw new Error(`the MCP server ${server.host} names too many scopes. Set the scope of the credential.`)
+  }
+  return isOffline && scope !== '' ? `${scope} offline_access` : scope
+}
+
+const scopeCharsMax = 4_000
 
 /** Exchanges the code of a callback for a token. `state`: the one that the callback must have. */
 export async function exchangeMcpCode(

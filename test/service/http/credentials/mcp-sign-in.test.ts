@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { block, document } from '../../../support/make.ts'
+import { consent } from '../../../support/mcp-oauth-client.ts'
 import { ProtectedMcpServer } from '../../../support/mcp-protected-server.ts'
 import { ExecutionWorld } from '../execution-world.ts'
 
@@ -25,7 +26,7 @@ async function create(fields: object = {}): Promise<string> {
   const name = `tracker-${names}`
   const body = { name, kind: 'mcp_oauth', fields: { server: server.url, ...fields } }
   const { status, json } = await world.call(credentials, { body })
-  expect([status, json.hosts, json.state]).toEqual([201, [new URL(server.url).host], 'needs_sign_in'])
+  expect([status, json.hosts, json.state]).toEqual([201, [new URL(body.fields.server).host], 'needs_sign_in'])
   return name
 }
 
@@ -40,8 +41,12 @@ async function start(name: string): Promise<URL> {
 /** Follows the sign-in as the person's browser does, and back to the service. */
 async function follow(page: URL): Promise<Response> {
   const answer = await fetch(page, { redirect: 'manual' })
+  return await visit(answer.headers.get('location')!)
+}
+
+async function visit(address: string): Promise<Response> {
   const headers = { cookie: browser['cookie']!, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
-  return await fetch(answer.headers.get('location')!, { headers, redirect: 'manual' })
+  return await fetch(address, { headers, redirect: 'manual' })
 }
 
 async function signIn(name: string): Promise<void> {
@@ -87,15 +92,27 @@ test('a person signs in for a server of the official SDK, and runs call its tool
   expect(await run()).toEqual(sum)
 })
 
-test('the editor lists the tools of the server, and says who must sign in', async () => {
+const listTools = (credential: string, address = server.url) => {
+  const body = { workspaceId: world.workspaceId, server: address, credential }
+  return world.call('/api/editor/mcp/tools', { key: null, headers: browser, body })
+}
+
+test('the editor lists the tools of the server, and says what is missing', async () => {
   const name = await create()
-  const list = () => {
-    const body = { workspaceId: world.workspaceId, server: server.url, credential: name }
-    return world.call('/api/editor/mcp/tools', { key: null, headers: browser, body })
-  }
-  expect((await list()).json.error).toContain('needs someone to sign in')
+  expect((await listTools('')).json.error).toContain('create a credential of the kind mcp_oauth')
+  expect((await listTools(name)).json.error).toContain('needs someone to sign in')
   await signIn(name)
-  expect((await list()).json.data).toMatchObject([{ name: 'add' }])
+  expect((await listTools(name)).json.data).toMatchObject([{ name: 'add' }])
+})
+
+test('a person signs in at the MCP server of Millrace itself', async () => {
+  const address = `${world.url}/mcp`
+  const name = await create({ server: address })
+  const page = await start(name)
+  const back = await consent(world.url, browser['cookie']!, page, world.workspaceId)
+  expect((await visit(back.href)).status).toBe(303)
+  const names = (await listTools(name, address)).json.data.map((tool: { name: string }) => tool.name)
+  expect(names).toContain('list_workflows')
 })
 
 test('a grant that was taken back needs another sign-in, which registers the service again', async () => {
