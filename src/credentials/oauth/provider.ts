@@ -93,10 +93,6 @@ export function parametersOf({ fields }: OpenCredential): URLSearchParams {
   return parameters
 }
 
-/**
- * Requests follow the same address rules as those of API blocks. They take no slot: the requests that wait for the
- * token may hold all slots of the server.
- */
 export function transportOf(credential: OpenCredential, options: ProviderOptions) {
   return {
     [oauth.allowInsecureRequests]: true,
@@ -111,6 +107,10 @@ export function transportOf(credential: OpenCredential, options: ProviderOptions
   } satisfies oauth.TokenEndpointRequestOptions
 }
 
+/**
+ * Requests follow the same address rules as those of API blocks. They take no slot: the requests that wait for the
+ * token may hold all slots of the server.
+ */
 export async function send(
   { workspaceId }: OpenCredential,
   request: Pick<OutboundRequest, 'url' | 'method' | 'headers'> & { body?: string },
@@ -123,7 +123,8 @@ export async function send(
 
 /** Over plain http, only to local addresses. */
 export function assertSecure(url: URL): void {
-  if (!hostsCover([url.host], url)) throw new Error(`${url.origin} must be called over https.`)
+  if (hostsCover([url.host], url)) return
+  throw new Error(`${url.host === '' ? url.protocol : url.origin} must be called over https.`)
 }
 
 /** The error of a token request, or of another request to an authorization server, for people. */

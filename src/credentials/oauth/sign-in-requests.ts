@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { OpenCredential } from '../../domain/credential/open-credential.ts'
 import {
+  assertSecure,
   authenticationOf,
   clientOf,
   type ProviderOptions,
@@ -22,6 +23,8 @@ export async function authorizationUrl(
     const { server } = await providerOf(credential, ['authorizationUrl', 'tokenUrl'], options)
     const verifier = oauth.generateRandomCodeVerifier()
     const url = new URL(server.authorization_endpoint!)
+    // The person's browser opens it, so a script must not pass.
+    assertSecure(url)
     for (const [name, value] of parametersOf(credential)) url.searchParams.set(name, value)
     const own = {
       response_type: 'code',

@@ -31,7 +31,7 @@ export async function requestToken(
   } catch (error) {
     const refusal = refusalOf(error)
     // The server may have forgotten a client that registered itself. Another sign-in registers it again.
-    const isForgotten = refusal === 'invalid_client' && stored?.grant !== undefined
+    const isForgotten = refusal === 'invalid_client' && stored?.grant?.client.isRegistered === true
     if (signsIn(credential.kind) && (refusal === 'invalid_grant' || isForgotten)) {
       const reason = error instanceof oauth.ResponseBodyError ? error.error_description : undefined
       const why = reason === undefined ? refusal : `${refusal}: ${reason.slice(0, 200)}`

@@ -268,6 +268,9 @@ describe('a client that somebody has created', () => {
     expect(server.paths()).not.toContain('/register')
     expect(JSON.stringify(token)).not.toContain('my secret')
     expect((await requestToken(mine(), requests(), token)).accessToken).toStartWith('access-')
+    server.forgetClients()
+    const message = expect.stringContaining('invalid_client')
+    await expect(requestToken(mine(), requests(), token)).rejects.toMatchObject({ code: 'CREDENTIAL_FAILED', message })
   })
 
   test('makes a token useless for a credential that names another server, client or issuer', async () => {

@@ -1,5 +1,6 @@
 import type { OpenCredential } from '../../../domain/credential/open-credential.ts'
 import { type ProviderOptions, send, textOf } from '../provider.ts'
+import { challengeParameter } from './challenge.ts'
 import { firstDocument, isShort, textsOf } from './json.ts'
 
 /**
@@ -15,13 +16,13 @@ export type Protection = { server: URL; resource: string; issuers: readonly stri
 export async function protectionOf(credential: OpenCredential, options: ProviderOptions): Promise<Protection> {
   const server = serverOf(credential)
   const challenge = await challengeOf(credential, server, options)
-  const named = parameterOf(challenge, 'resource_metadata')
+  const named = challengeParameter(challenge, 'resource_metadata')
   const metadata = named === undefined ? null : URL.parse(named, server)
   const path = server.pathname === '/' ? '' : server.pathname
   const wellKnown = `${server.origin}/.well-known/oauth-protected-resource`
   const places = [...(metadata ? [metadata.href] : []), `${wellKnown}${path}${server.search}`, wellKnown]
   const found = await firstDocument(credential, places, options)
-  const asked = parameterOf(challenge, 'scope')
+  const asked = challengeParameter(challenge, 'scope')
   if (!found) return { server, resource: server.href, issuers: undefined, scope: asked ?? '' }
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = found.members
   if (!isShort(resource) || !isFor(resource, server)) {
@@ -64,13 +65,6 @@ const firstMessage = JSON.stringify({
     clientInfo: { name: 'millrace', title: 'Millrace', version: '1' },
   },
 })
-
-/** A parameter of a challenge: a token, or a quoted text. */
-function parameterOf(challenge: string, name: string): string | undefined {
-  const pattern = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`, 'i')
-  const [, quoted, token] = pattern.exec(challenge) ?? []
-  return quoted === undefined ? token : quoted.replace(/\\(.)/g, '$1')
-}
 
 /** A document may be for the server alone, or for all paths below one of its folders. */
 function isFor(resource: string, server: URL): boolean {
