@@ -24,10 +24,11 @@ export async function faultsInBothThemes(page: Page): Promise<string[]> {
 }
 
 async function faultsNow(page: Page): Promise<string[]> {
-  // Wait for fade-ins to end: half-transparent text has too little contrast.
+  // Wait for fade-ins to end: half-transparent text has too little contrast. Looks again and again,
+  // because Chromium does not always settle the promise `finished` of an animation.
   await page.evaluate(async () => {
-    const moving = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().iterations === 1)
-    await Promise.allSettled(moving.map(({ finished }) => finished))
+    const isMoving = () => document.getAnimations().some(({ effect }) => effect?.getComputedTiming().iterations === 1)
+    while (isMoving()) await new Promise((resolve) => setTimeout(resolve, 20))
   })
   // Evaluated through the debugger, to which the page's policy does not apply.
   await page.evaluate(axe.source)
