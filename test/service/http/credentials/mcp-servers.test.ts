@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { block, document } from '../../../support/make.ts'
+import { rogueServer } from '../../../support/mcp-rogue.ts'
 import { SdkServer } from '../../../support/mcp-server.ts'
 import { ExecutionWorld } from '../execution-world.ts'
 
@@ -67,4 +68,21 @@ test('the editor says why a server cannot be used, without secrets', async () =>
   expect((await listTools({ credential: 'nobody' })).json.error).toContain('no credential "nobody"')
   expect((await listTools({ server: 'http://10.0.0.1/' })).json.error).toContain('could not be reached')
   expect((await listTools({ server: 'mcp' })).status).toBe(409)
+})
+
+test('the editor hides the secret of a credential that a server repeats in its tools', async () => {
+  await using echo = rogueServer(({ id }, request) => {
+    const said = `Sent with ${request.headers.get('authorization')}`
+    const inputSchema = { type: 'object', properties: { key: { type: 'string', description: said } } }
+    return { id, result: { tools: [{ name: 'echo', description: said, inputSchema }] } }
+  })
+  const body = { name: 'echo', kind: 'bearer', hosts: [new URL(echo.url).host], secrets: { token: 'secret-of-echo' } }
+  await world.call(`/api/workspaces/${world.workspaceId}/credentials`, { body })
+  for (const isFresh of [true, false]) {
+    const { json, text } = await listTools({ server: echo.url, credential: 'echo', isFresh })
+    const said = 'Sent with Bearer {{echo}}'
+    const parameters = { properties: { key: { description: said } } }
+    expect(json.data).toMatchObject([{ name: 'echo', description: said, parameters }])
+    expect(text).not.toContain('secret-of-echo')
+  }
 })
