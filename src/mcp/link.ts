@@ -37,7 +37,9 @@ export class Link {
       ...(authorization ? { authorization } : {}),
     })
     if (outcome.ok) return outcome.response
-    throw new McpError(outcome.code, `The MCP server ${this.host} could not be reached: ${outcome.message}`)
+    // A credential that cannot be used says nothing about the server.
+    const prefix = outcome.code.startsWith('CREDENTIAL_') ? '' : `The MCP server ${this.host} could not be reached: `
+    throw new McpError(outcome.code, `${prefix}${outcome.message}`)
   }
 
   async #authorization() {
@@ -93,7 +95,7 @@ export class Link {
   #signInHint({ headers }: OutboundStream): string {
     const challenge = [headers['www-authenticate'] ?? []].flat().join(', ')
     if (this.access.credential !== '' || !challenge.includes('resource_metadata=')) return ''
-    return ' People can sign in at this server: create a credential of the kind mcp_oauth.'
+    return ' People can sign in at this server: create a credential of the kind "MCP server: sign in" (mcp_oauth).'
   }
 
   /** The error for a status from 300. */

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { useToast } from '../parts/toast.tsx'
+import { useSignedInNotice } from '../shell/use-signed-in-notice.ts'
 import { useAssistant } from './assistant/assistant-context.tsx'
 import { AssistantsDialog } from './assistants-dialog.tsx'
 import { Canvas } from './canvas/canvas.tsx'
@@ -70,6 +71,7 @@ export function Workbench({
   const shown = useShownFindings(findings, checked)
   const actions = useActions()
   const toast = useToast()
+  useSignedInNotice()
   const assistant = useAssistant()
   const pinOf = usePinToggle()
   const [lacking, setLacking] = useState<Lacking>()

@@ -31,7 +31,7 @@ test('a person creates a credential for an MCP server in its block, signs in, an
   await page.goto(`${serving.url}/workflows/${(body as { id: string }).id}`)
   await node(page, 'call').click()
   const form = page.getByRole('complementary', { name: 'Block call' })
-  await form.getByText('create a credential of the kind mcp_oauth').waitFor()
+  await form.getByText('create a credential of the kind "MCP server: sign in"').waitFor()
   await form.getByRole('button', { name: 'New', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'New credential' })
   await dialog.getByLabel('Name', { exact: true }).fill('tracker')
@@ -45,7 +45,8 @@ test('a person creates a credential for an MCP server in its block, signs in, an
   expect(await faultsInBothThemes(page)).toEqual([])
   // The authorization server sends the browser back at once.
   await signIn.getByRole('button', { name: 'Go to the provider' }).click()
-  await page.waitForURL(/signed-in=tracker/)
+  await page.getByText('You are signed in with tracker.').waitFor()
+  expect(page.url()).not.toContain('signed-in')
   await node(page, 'call').click()
   await form.getByRole('combobox', { name: 'Tool', exact: true }).selectOption('add')
   await form.getByText('Adds two numbers').waitFor()

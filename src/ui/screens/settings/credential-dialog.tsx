@@ -132,6 +132,7 @@ export function CredentialDialog({
               : 'Where it may be sent, separated by commas. Leave it empty for the host of the server.'
           }
           required={parts?.hostsFrom === undefined}
+          optional={parts?.hostsFrom !== undefined}
           value={hosts}
           onChange={setHosts}
         />

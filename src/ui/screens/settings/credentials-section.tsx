@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { hasOwnHost, signsIn } from '../../../domain/credential/kinds.ts'
 import { call, type ResponseOf } from '../../api/call.ts'
@@ -12,6 +12,7 @@ import { Cell, Row, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useToast } from '../../parts/toast.tsx'
 import { credentialsQuery } from '../../shell/credentials-query.ts'
+import { useSignedInNotice, without } from '../../shell/use-signed-in-notice.ts'
 import { useMayWrite, useWorkspace } from '../../shell/workspace.tsx'
 import { CredentialDialog } from './credential-dialog.tsx'
 import { CredentialSignIn } from './credential-sign-in.tsx'
@@ -135,30 +136,14 @@ export function CredentialsSection() {
 
 /** The name of the credential with which the person is signing in. The URL can say so, as after a sign-in. */
 function useSignIn(): [string | undefined, (name: string | undefined) => void] {
-  const toast = useToast()
+  useSignedInNotice()
   const [search, setSearch] = useSearchParams()
   const [name, setName] = useState(search.get('sign-in') ?? undefined)
-  const done = search.get('signed-in')
-  const isSaid = useRef(false)
-  useEffect(() => {
-    if (done === null || isSaid.current) return
-    isSaid.current = true
-    toast.show({ text: `You are signed in with ${done}.` })
-    setSearch(without('signed-in'), { replace: true })
-  }, [done, toast, setSearch])
   const change = (next: string | undefined) => {
     setName(next)
     if (search.has('sign-in')) setSearch(without('sign-in'), { replace: true })
   }
   return [name, change]
-}
-
-function without(parameter: string): (search: URLSearchParams) => URLSearchParams {
-  return (search) => {
-    const others = new URLSearchParams(search)
-    others.delete(parameter)
-    return others
-  }
 }
 
 function usersText({ usedBy }: Credential): string {

@@ -99,7 +99,7 @@ const listTools = (credential: string, address = server.url) => {
 
 test('the editor lists the tools of the server, and says what is missing', async () => {
   const name = await create()
-  expect((await listTools('')).json.error).toContain('create a credential of the kind mcp_oauth')
+  expect((await listTools('')).json.error).toContain('create a credential of the kind "MCP server: sign in"')
   expect((await listTools(name)).json.error).toContain('needs someone to sign in')
   await signIn(name)
   expect((await listTools(name)).json.data).toMatchObject([{ name: 'add' }])
