@@ -16,6 +16,7 @@ import { limitsOf } from './config.ts'
 import { Connectors } from './connectors/connectors.ts'
 import { isLoopback, localHost } from './domain/local-address.ts'
 import { SliceQueue } from './domain/slice-queue.ts'
+import { Entries } from './entries/entries.ts'
 import { openFiles } from './files/open.ts'
 import { behindProxies } from './http/access/client-address.ts'
 import type { Listener, RequestHandler } from './http/listener.ts'
@@ -127,8 +128,12 @@ export async function assembleApp({
     publicUrl: () => (config.baseUrl !== undefined || isLoopback(config.host) ? baseUrl() : undefined),
   })
   const connectors = new Connectors({ store, clock })
+  const entries = new Entries({
+    ...{ store, clock, bytesMax: config.storeBytes },
+    onFailure: (cause) => logger.warn('expired entries could not be deleted', { cause }),
+  })
   const engine = assembleEngine({
-    ...{ ...base, accounts, connectors, credentials, files, delivery, baseUrl },
+    ...{ ...base, accounts, connectors, credentials, entries, files, delivery, baseUrl },
     onChatEnded: (run) => triggers.onChatEnded(run),
   })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
@@ -139,6 +144,7 @@ export async function assembleApp({
     accounts,
     connectors,
     credentials,
+    entries,
     files,
     delivery,
     engine,
@@ -155,6 +161,7 @@ export async function assembleApp({
     cluster.open()
     delivery.open()
     engine.open()
+    entries.start()
     triggers.open()
     void backups?.open()
     telemetry.metrics?.start()
@@ -167,6 +174,7 @@ export async function assembleApp({
       ['claims', () => cluster.quit()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
+      ['entries', () => entries.stop()],
       ['delivery', () => delivery.stop(graceMs)],
       ['telemetry', () => telemetry.stop(telemetryGraceMs)],
       ['check-ins', () => cluster.stop()],

@@ -39,6 +39,12 @@ export const settingSchemas = {
     secret: true,
     description: 'Database of the installation: sqlite for a file in the data folder, or the address of a PostgreSQL.',
   }),
+  storeBytes: bytes(
+    100 * MB,
+    0,
+    1024 * GB,
+    'Bytes of the entries that the workflows of a workspace keep between their runs.',
+  ),
   baseUrl: optionalOrigin('Public address of the service, used in links. By default, the address it listens on.'),
   advertiseUrl: optionalOrigin(
     'Address at which other processes of the installation reach this one; found by default.',

@@ -14,6 +14,7 @@ import { Pins } from '../engine/manual/pins.ts'
 import { Reruns } from '../engine/manual/reruns.ts'
 import { Runner } from '../engine/run/runner.ts'
 import type { RunnerOptions } from '../engine/run/runner-options.ts'
+import type { Entries } from '../entries/entries.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
@@ -41,6 +42,7 @@ export type EngineOptions = Base & {
   connectors: Connectors
   credentials: CredentialParts
   delivery: Delivery
+  entries: Entries
   files: OpenFiles
   baseUrl(): string
 } & Required<Pick<JobsOptions, 'onChatEnded'>>
@@ -50,6 +52,7 @@ export function assembleEngine({
   connectors,
   credentials,
   delivery,
+  entries,
   files,
   onChatEnded,
   ...base
@@ -72,6 +75,7 @@ export function assembleEngine({
     limits,
     priceOf,
     files: files.power,
+    entries,
     connector: (workspaceId, id) => connectors.find(workspaceId, id),
     credential: credentials.credentialFor,
     sendMail: mail.sendMail,

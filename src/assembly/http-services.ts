@@ -16,6 +16,7 @@ import type { JobRequest } from '../engine/jobs/jobs-options.ts'
 import { runBlocks } from '../engine/jobs/run-progress.ts'
 import type { Reach } from '../engine/manual/reachable-part.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
+import type { Entries } from '../entries/entries.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { OpenFiles } from '../files/open.ts'
 import { type HeldThing, Peers } from '../http/peers/peers.ts'
@@ -42,6 +43,7 @@ export type HttpServicesOptions = Base & {
   accounts: Accounts
   connectors: Connectors
   credentials: CredentialParts
+  entries: Entries
   files: OpenFiles
   delivery: Delivery
   engine: Engine

@@ -19,6 +19,7 @@ import { placeholder } from './placeholder.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
 import { schedule } from './schedule.ts'
+import { store } from './store.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
 import { waitForCall } from './wait-for-call.ts'
@@ -30,6 +31,6 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
     ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
-    ...[variables, wait, workflow, response, approval, waitForCall, placeholder],
+    ...[variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -1,6 +1,16 @@
+// Long because it is one contract: everything that a block declares and may use.
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
+import type {
+  EntryChange,
+  EntryOutcome,
+  EntryPage,
+  EntryQuery,
+  EntryRow,
+  EntryScope,
+  EntryScopeName,
+} from '../domain/entry/entry.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { Mail, SentMail } from '../domain/mail/mail.ts'
 import type { McpServer } from '../domain/mcp-server.ts'
@@ -225,6 +235,8 @@ export interface BlockContext {
   agentEvent(event: AgentEvent): void
   /** The run's files. */
   readonly files: BlockFiles
+  /** Values that stay between runs. */
+  readonly entries: BlockEntries
   /** The run's variables. */
   readonly variables: Map<string, unknown>
   /** Adds labels to the run's log entry. Throws `BlockError` when one is too long, or there are too many. */
@@ -248,6 +260,16 @@ export interface PartContext extends BlockContext {
 export type WorkflowDescription =
   | { ok: true; name: string; format: readonly InputField[] }
   | { ok: false; error: BlockErrorData }
+
+/**
+ * Entries of the workflow, or of the whole workspace. Rejects with `AppError` when the storage is not available. A
+ * change is made once, also if the block runs again after a crash.
+ */
+export interface BlockEntries {
+  read(scope: EntryScopeName, key: string): Promise<EntryRow | null>
+  change(scope: EntryScopeName, key: string, change: EntryChange): Promise<EntryOutcome>
+  list(scope: EntryScopeName, query: Omit<EntryQuery, keyof EntryScope | 'now'>): Promise<EntryPage>
+}
 
 /** The files of a run. */
 export interface BlockFiles {

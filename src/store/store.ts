@@ -3,6 +3,7 @@ import type { ConnectorStore } from './connector-store.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
+import type { EntryStore } from './entries/entry-store.ts'
 import type { OAuthStore } from './oauth-store.ts'
 import type { PollStore } from './poll-store.ts'
 import type { PresenceStore } from './presence-store.ts'
@@ -26,6 +27,7 @@ export interface Store
     PollStore,
     RunStore,
     DeliveryStore,
+    EntryStore,
     DashboardStore,
     PresenceStore,
     ProcessStore {

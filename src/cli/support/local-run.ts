@@ -6,6 +6,7 @@ import { secretsOf } from '../../credentials/credentials.ts'
 import { systemClock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import { filledCredential, type OpenCredential } from '../../domain/credential/open-credential.ts'
+import { MemoryEntries } from '../../domain/entry/memory-entries.ts'
 import { AppError } from '../../domain/errors.ts'
 import { responseBytesMax } from '../../domain/limits.ts'
 import { createRedactor, redactText } from '../../domain/redaction/redactor.ts'
@@ -95,6 +96,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       runProgram: sandbox.run,
       inSlices: async (slices) => finish(slices),
       files: nothingStored,
+      entries: new MemoryEntries(),
       models: createLanguageModels({ open: outbound.open, clock: systemClock, responseBytesMax }),
       priceOf,
     },

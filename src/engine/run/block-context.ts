@@ -13,6 +13,7 @@ import type { RunProgram } from '../../domain/run/program.ts'
 import type { AgentEvent, BlockPlace } from '../../domain/run/run-observer.ts'
 import type { InSlices } from '../../domain/slices.ts'
 import {
+  type BlockEntries,
   BlockError,
   type BlockFiles,
   type Body,
@@ -25,6 +26,7 @@ import {
 } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
 import { mcpServerOf } from '../mcp-server.ts'
+import { entriesOf } from '../run-entries.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
 import type { ContainerBody } from './contracts.ts'
 import type { Frame } from './frame.ts'
@@ -251,6 +253,10 @@ export class BlockContextImpl implements PartContext {
     const { workflowId, files } = budget.root
     budget.files ??= new RunFiles({ ...facts, workflowId }, capabilities.files, files)
     return budget.files
+  }
+
+  get entries(): BlockEntries {
+    return entriesOf(this.#execution.run, this.#place(), this.#part !== '')
   }
 
   get models(): Models {

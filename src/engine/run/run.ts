@@ -2,6 +2,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
+import type { EntryPower } from '../../domain/entry/entry.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { SendMail } from '../../domain/mail/mail.ts'
 import type { McpClient } from '../../domain/mcp-server.ts'
@@ -50,6 +51,7 @@ export type Capabilities = {
   memory: RunMemory
   models: Models
   files: FileStore
+  entries?: EntryPower
   priceOf: PriceOf
   /** Runs the active deployment of another workflow inside `run` and adds its spans to `children`. */
   runWorkflow(call: SubRunCall): Promise<SubRunOutcome>

@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/account/environment.ts'
+import { MemoryEntries } from '../../domain/entry/memory-entries.ts'
 import { AppError, clip, messageOf } from '../../domain/errors.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Limits } from '../../domain/limits.ts'
@@ -105,7 +106,7 @@ export class TestRunner {
       capabilities: {
         ...{ clock, turns: clock.turns, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
-        ...{ fetch: mocked.fetch, mcp: mocked.mcp, sendMail: mocked.sendMail },
+        ...{ fetch: mocked.fetch, mcp: mocked.mcp, sendMail: mocked.sendMail, entries: new MemoryEntries() },
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
         credential: async (_, name) => mockedCredential(name),
         inSlices: (slices) => clock.during(inSlices(slices)),

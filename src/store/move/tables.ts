@@ -195,6 +195,14 @@ const tables = {
     key: ['workflow'],
     columns: { workflow: 'integer', revision: 'integer', updated_at: 'integer', updated_by: 'text', content: 'text' },
   },
+  store_entries: {
+    key: ['workspace', 'workflow', 'key'],
+    columns: {
+      ...{ workspace: 'integer', workflow: 'integer', key: 'text', value: 'text', bytes: 'integer' },
+      ...{ updated_at: 'integer', expires_at: 'integer' },
+    },
+  },
+  store_usage: { key: ['workspace'], columns: { workspace: 'integer', bytes: 'integer' } },
   subscriptions: {
     key: ['number'],
     columns: {
@@ -288,6 +296,12 @@ const tables = {
     },
   },
   job_steps: { key: ['job', 'number'], columns: { job: 'integer', number: 'integer', content: 'bytes' } },
+  store_changes: {
+    key: ['execution_id', 'operation'],
+    columns: {
+      ...{ execution_id: 'execution', operation: 'text', found: 'boolean', sum: 'real', at: 'integer' },
+    },
+  },
   request_claims: {
     key: ['workflow', 'key'],
     columns: {

@@ -6,6 +6,9 @@ import * as processes from './cluster/processes.ts'
 import * as requests from './cluster/requests.ts'
 import { exchangeStarts } from './cluster/starts.ts'
 import type { Sql } from './connection.ts'
+import { changeEntries } from './entries/changes.ts'
+import { getEntryBytes, listEntries, readEntries } from './entries/lists.ts'
+import { cleanEntries } from './entries/upkeep.ts'
 import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
 import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
@@ -184,6 +187,12 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   getTests: { kind: 'read', run: workflowTests.getTests },
   setTests: { kind: 'change', run: workflowTests.setTests },
+
+  changeEntries: { kind: 'write', run: changeEntries },
+  readEntries: { kind: 'read', run: readEntries },
+  listEntries: { kind: 'read', run: listEntries },
+  getEntryBytes: { kind: 'read', run: getEntryBytes },
+  cleanEntries: { kind: 'write', run: cleanEntries },
 
   findAddress: { kind: 'read', run: registrations.findAddress },
   listDueSchedules: { kind: 'read', run: registrations.listDueSchedules },

@@ -248,6 +248,21 @@ async function fillJobs(store: Store, { workflowId, workspaceId }: Installed, su
     },
   ])
   await store.endPause({ contextId: 'second', state: 'answered', at: at + 2, answer: bytes(14) })
+  const entry = { workspaceId, now: at, change: { type: 'increment', by: 0.5, expiresAt: at + 9 } } as const
+  const once = { executionId: running, operation: '0123456789abcdef' }
+  await store.changeEntries(
+    [
+      { ...entry, workflowId, key: 'ü\u{1f600}', once },
+      { ...entry, workflowId: null, key: 'a/b', once: { executionId: waiting, operation: 'x' } },
+      {
+        ...entry,
+        workflowId: null,
+        key: 'c',
+        change: { type: 'set', value: JSON.stringify(strange), expiresAt: null },
+      },
+    ],
+    1_000_000,
+  )
   // As at the start of a service.
   await store.parkJobs(true)
   const ended = newExecutionId()

@@ -1,11 +1,13 @@
 import { Value } from '@sinclair/typebox/value'
 import { systemClock } from '../../../src/domain/clock.ts'
+import type { EntryScopeName } from '../../../src/domain/entry/entry.ts'
+import { MemoryEntries } from '../../../src/domain/entry/memory-entries.ts'
 import { newId } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
 import { type FileStore, fileKey } from '../../../src/domain/run/file.ts'
 import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
 import { finish } from '../../../src/domain/slices.ts'
-import type { BlockContext, BlockDefinition, BlockResult } from '../../../src/engine/block.ts'
+import type { BlockContext, BlockDefinition, BlockEntries, BlockResult } from '../../../src/engine/block.ts'
 import { RunFiles } from '../../../src/engine/run/run-files.ts'
 import { McpServers } from '../../../src/mcp/servers.ts'
 import { outboundOf } from '../../support/outbound/peers.ts'
@@ -72,6 +74,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
     chunk: (text) => void chunks.push(text),
     agentEvent: () => undefined,
     files: new RunFiles({ workspaceId: 's1', workflowId: 'w1', executionId: 'e1' }, memoryFiles()),
+    entries: entriesInMemory(),
     variables: new Map(),
     label: () => undefined,
     body: undefined,
@@ -79,6 +82,17 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
     notes,
     chunks,
     [Symbol.dispose]: () => outbound.stop(),
+  }
+}
+
+/** The entries of a workflow and a workspace in memory. */
+export function entriesInMemory(now = () => Date.now()): BlockEntries {
+  const memory = new MemoryEntries()
+  const scopeOf = (scope: EntryScopeName) => ({ workspaceId: 's1', workflowId: scope === 'workflow' ? 'w1' : null })
+  return {
+    read: (scope, key) => memory.read({ ...scopeOf(scope), key, now: now() }),
+    list: (scope, query) => memory.list({ ...scopeOf(scope), ...query, now: now() }),
+    change: (scope, key, change) => memory.change({ ...scopeOf(scope), key, change, now: now() }),
   }
 }
 

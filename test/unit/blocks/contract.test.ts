@@ -35,6 +35,7 @@ const examples: Record<string, Record<string, unknown>> = {
   loop: {},
   parallel: {},
   variables: { assign: [{ name: 'v', value: 1 }] },
+  store: { operation: 'increment', key: 'runs' },
   wait: { ms: 1 },
   approval: { title: 'Pay?' },
   form_trigger: { path: 'order', title: 'Order', fields: [{ name: 'amount', type: 'number' }] },

@@ -2,6 +2,8 @@ import { registry } from '../../../src/blocks/registry.ts'
 import type { Environment } from '../../../src/domain/account/environment.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
 import type { Connector } from '../../../src/domain/connector/connector.ts'
+import type { EntryPower } from '../../../src/domain/entry/entry.ts'
+import { MemoryEntries } from '../../../src/domain/entry/memory-entries.ts'
 import { defaultLimits, type Limits, responseBytesMax } from '../../../src/domain/limits.ts'
 import { MailError } from '../../../src/domain/mail/mail.ts'
 import type { OutboundFetch, OutboundOpen } from '../../../src/domain/outbound-request.ts'
@@ -36,6 +38,7 @@ export type WorldOptions = {
   open?: OutboundOpen
   /** Added to the built-in table. */
   prices?: Record<string, Price>
+  entries?: EntryPower
   /** The connector that operations use. */
   connector?: Connector
   trigger?: TriggerKind
@@ -76,6 +79,7 @@ export class World {
         runProgram: this.sandbox.run,
         inSlices: new SliceQueue(systemClock).run,
         files: noFiles,
+        entries: options.entries ?? new MemoryEntries(),
         mcp: { open: options.open ?? closed, connect: new McpServers({ clock, clientVersion: '0' }).connect },
         sendMail: () => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.')),
         models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),

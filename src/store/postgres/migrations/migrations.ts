@@ -12,6 +12,7 @@ import reminders from './009-reminders.sql' with { type: 'text' }
 import workflowLists from './010-workflow-lists.sql' with { type: 'text' }
 import oauth from './011-oauth.sql' with { type: 'text' }
 import workflowTests from './012-workflow-tests.sql' with { type: 'text' }
+import storeEntries from './013-store-entries.sql' with { type: 'text' }
 import polls from './014-polls.sql' with { type: 'text' }
 
 /**
@@ -32,6 +33,7 @@ export const migrations: readonly string[] = [
   workflowLists,
   oauth,
   workflowTests,
+  storeEntries,
   polls,
 ]
 

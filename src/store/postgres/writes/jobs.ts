@@ -125,6 +125,8 @@ export async function endJobs(sql: Sql, logs: readonly LogWrite[]): Promise<Read
        RETURNING number, execution_id, pauses
      ), steps AS (
        DELETE FROM millrace.job_steps s USING ended WHERE s.job = ended.number
+     ), changes AS (
+       DELETE FROM millrace.store_changes c USING ended WHERE c.execution_id = ended.execution_id
      )
      SELECT execution_id AS "executionId", pauses FROM ended`,
     listOf(logs.map(({ row }) => row.executionId)),

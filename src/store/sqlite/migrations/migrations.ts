@@ -15,6 +15,7 @@ import reminders from './013-reminders.sql' with { type: 'text' }
 import workflowLists from './014-workflow-lists.sql' with { type: 'text' }
 import oauth from './015-oauth.sql' with { type: 'text' }
 import workflowTests from './016-workflow-tests.sql' with { type: 'text' }
+import storeEntries from './017-store-entries.sql' with { type: 'text' }
 import polls from './018-polls.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   workflowLists,
   oauth,
   workflowTests,
+  storeEntries,
   polls,
 ]
 

@@ -2,6 +2,9 @@ import type { PresenceStore } from '../../presence-store.ts'
 import type { ProcessStore } from '../../process-store.ts'
 import type { Store } from '../../store.ts'
 import type { Sql } from '../connection.ts'
+import { changeEntries } from '../entries/changes.ts'
+import { getEntryBytes, listEntries, readEntries } from '../entries/lists.ts'
+import { cleanEntries } from '../entries/upkeep.ts'
 import { countLogs } from '../logs/log-counts.ts'
 import { queryLogs } from '../logs/log-page.ts'
 import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
@@ -183,6 +186,12 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
 
   getTests: { writes: false, run: workflowTests.getTests },
   setTests: { writes: true, run: workflowTests.setTests },
+
+  changeEntries: { writes: true, run: changeEntries },
+  readEntries: { writes: false, run: readEntries },
+  listEntries: { writes: false, run: listEntries },
+  getEntryBytes: { writes: false, run: getEntryBytes },
+  cleanEntries: { writes: true, flushed: false, run: cleanEntries },
 
   findAddress: { writes: false, run: registrations.findAddress },
   listDueSchedules: { writes: false, run: registrations.listDueSchedules },

@@ -81,6 +81,7 @@ export function endJob(sql: Sql, executionId: string, output: Uint8Array | null,
     if (job.pauses > 0) endPauses(sql, executionId, at)
     sql.run('DELETE FROM job_steps WHERE job = ?', job.number)
     sql.run('DELETE FROM jobs WHERE number = ?', job.number)
+    sql.run('DELETE FROM store_changes WHERE execution_id = ?', key)
   }
   if (output) sql.run('INSERT INTO job_outputs (execution_id, content) VALUES (?, ?)', key, output)
 }

@@ -1,4 +1,5 @@
 import {
+  Archive,
   Blocks,
   Bot,
   CalendarClock,
@@ -57,6 +58,7 @@ const looks: Readonly<Record<string, Look>> = {
   mcp: { icon: Wrench, kind: 'call' },
   email: { icon: Mail, kind: 'call' },
   workflow: { icon: Workflow, kind: 'call' },
+  store: { icon: Archive, kind: 'call' },
   agent: { icon: Bot, kind: 'model' },
   router: { icon: Route, kind: 'model' },
   evaluator: { icon: Gauge, kind: 'model' },

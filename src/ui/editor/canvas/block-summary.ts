@@ -47,6 +47,11 @@ export function summaryOf(
     }
     case 'email':
       return { text: listText(params['to']) || 'No recipient yet', whole: textOf(params['subject']) }
+    case 'store': {
+      const what = textOf(params['operation'] ?? 'get').replaceAll('_', ' ')
+      const where = textOf(params[params['operation'] === 'list' ? 'prefix' : 'key'])
+      return { text: [what, where].filter(Boolean).join(' '), mono: true }
+    }
     case 'agent':
     case 'router':
     case 'evaluator':

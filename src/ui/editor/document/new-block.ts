@@ -179,6 +179,7 @@ const starts: Readonly<Record<string, Params>> = {
   },
   guardrails: { input: '', checks: ['pii'] },
   variables: { assign: [] },
+  store: { operation: 'get', key: '' },
   wait: { ms: 1000 },
   approval: { title: 'Please approve' },
   response: { data: {} },

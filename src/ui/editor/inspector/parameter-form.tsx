@@ -157,8 +157,8 @@ function isNeeded(name: string, params: Params): boolean {
 /** Whether a parameter applies, as its schema says. */
 function applies({ when }: ParameterSchema, params: Params): boolean {
   if (!when) return true
-  const chosen = params[when.parameter]
-  return Array.isArray(chosen) && when.has.some((one) => chosen.includes(one))
+  const chosen = [params[when.parameter]].flat()
+  return when.has.some((one) => chosen.includes(one))
 }
 
 /** Whether a parameter applies, given the values of the others. */

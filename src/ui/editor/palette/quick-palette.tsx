@@ -122,7 +122,19 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   {
     name: 'Steps',
     types: [
-      ...['api', 'operation', 'mcp', 'email', 'function', 'agent', 'evaluator', 'guardrails', 'workflow', 'variables'],
+      ...[
+        'api',
+        'operation',
+        'mcp',
+        'email',
+        'function',
+        'agent',
+        'evaluator',
+        'guardrails',
+        'workflow',
+        'variables',
+        'store',
+      ],
       'response',
     ],
   },

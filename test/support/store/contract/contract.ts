@@ -14,6 +14,7 @@ import { connectorContract } from './connector-contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { dashboardContract } from './dashboard-contract.ts'
 import { deliveryContract } from './delivery-contract.ts'
+import { entryContract } from './entries/entry-contract.ts'
 import { environmentContract } from './environment-contract.ts'
 import { fanOutContract } from './fan-out-contract.ts'
 import { jobContract } from './job-contract.ts'
@@ -362,6 +363,7 @@ export function storeContract(name: string, open: OpenStore): void {
 
     environmentContract(() => ({ store, home }))
     connectorContract(() => ({ store, home }))
+    entryContract(() => ({ store, home }))
     pauseContract(() => ({ store, home }))
     pauseCountContract(() => ({ store, home }))
     pauseEventContract(() => ({ store, home }))
