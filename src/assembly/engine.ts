@@ -1,6 +1,7 @@
 import { registry } from '../blocks/registry.ts'
 import { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
+import { AppError } from '../domain/errors.ts'
 import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
 import { Addresses } from '../engine/addresses.ts'
@@ -59,7 +60,7 @@ export function assembleEngine({
 }: EngineOptions) {
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
-  const { outbound, sandbox, ...blockCapabilities } = capabilitiesOf(base)
+  const { outbound, sandbox, mcpServers, ...blockCapabilities } = capabilitiesOf({ ...base, accounts, credentials })
   const work = new CompileQueue({ slices: base.slices, shareFactor: config.shareFactor })
   const secrets = new DocumentSecrets({ registry, work, ...sealOf(accounts) })
   const deployments = new Deployments({
@@ -166,6 +167,7 @@ export function assembleEngine({
       ['open editors', () => editors.close()],
       ['sandbox', () => sandbox.stop()],
       ['mail', () => mail.stop()],
+      ['sessions at MCP servers', () => mcpServers.stop()],
       ['connections', () => outbound.stop()],
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
@@ -199,7 +201,8 @@ function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open'
 }
 
 /** The capabilities of blocks outside the engine: requests to other services, language models, user code. */
-function capabilitiesOf({ config, metrics, clock, outboundAllow, slices, build, port }: Base) {
+function capabilitiesOf(base: Pick<EngineOptions, keyof Base | 'accounts' | 'credentials'>) {
+  const { accounts, credentials, config, metrics, clock, outboundAllow, slices, build, port } = base
   const outbound = createOutbound({
     allow: outboundAllow,
     version: build.version,
@@ -213,13 +216,28 @@ function capabilitiesOf({ config, metrics, clock, outboundAllow, slices, build, 
   })
   const monotonic = () => clock.monotonic()
   const open = metrics.outbound.countingOpen(outbound.open, monotonic)
-  const mcpServers = new McpServers({ clock, clientVersion: build.version })
+  const credentialFor = async (workspaceId: string, name: string) =>
+    await credentials.credentialFor(workspaceId, name, await accounts.environments.of(workspaceId))
+  const mcpServers = new McpServers({
+    ...{ clock, clientVersion: build.version },
+    ownAccess: (target, signal) => ({
+      ...{ ...target, open, inSlices: slices.run, signal },
+      authorization: async () => {
+        if (target.credential === '') return undefined
+        const found = await credentialFor(target.workspaceId, target.credential)
+        // Without it, the server would not know whose session ends.
+        if (!found) throw new AppError('CONFLICT', `The credential "${target.credential}" was deleted.`)
+        return found
+      },
+    }),
+  })
   const sandbox = new Sandbox({ shareFactor: config.shareFactor, inSlices: slices.run })
   return {
     outbound,
     sandbox,
     fetch: metrics.outbound.counting(outbound.fetch, monotonic),
     mcp: { open, connect: mcpServers.connect },
+    mcpServers,
     models: createLanguageModels({ open, clock, responseBytesMax }),
     runProgram: sandbox.run,
     inSlices: slices.run,

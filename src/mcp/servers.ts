@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, sleep, type Timer } from '../domain/clock.ts'
 import { estimateSize } from '../domain/estimate-size.ts'
 import {
   type McpAccess,
@@ -19,7 +19,11 @@ import type { Transport } from './transport.ts'
 
 /** The knowledge about a server, for one workspace and credential. */
 type Known = {
-  usedAt: number
+  target: McpTarget
+  /** Work that uses it now. */
+  uses: number
+  /** Forgets it when nobody uses it for a while. */
+  idle: Timer | undefined
   /** Whether it uses the transport of 2024. */
   isOld: boolean
   /** The ID of the last request. Questions share a session at the same time, so they must not use the same IDs. */
@@ -33,25 +37,40 @@ type Known = {
  * reports between them are not received, because no connection stays open.
  */
 const toolsFreshMs = 60_000
-/** A session that was not used for so long may have ended on the server. */
+/** A session that is not used for so long ends, so that the server does not keep it for nobody. */
 const sessionIdleMs = 600_000
 const knownMax = 200
+/** For the message that ends a session. */
+const farewellMs = 5_000
+/** How long a stop of the service waits for these messages. */
+const stopMs = 1_000
 /** Bytes of a list of tools that is remembered. A larger one is read each time. */
 const knownListBytesMax = 262_144
+
+/** The server that a session is with, and whose credential it uses. */
+export type McpTarget = Pick<McpAccess, 'url' | 'workspaceId' | 'credential'>
+
+type Options = {
+  clock: Clock
+  clientVersion: string
+  /** The service's own access to a server, for messages that no run sends. */
+  ownAccess(target: McpTarget, signal: AbortSignal): McpAccess
+}
 
 /**
  * Connects to MCP servers, and remembers their sessions and tools between runs. A session is shared by all runs of a
  * workspace that use the same address and credential.
  */
 export class McpServers {
-  readonly #clock: Clock
-  readonly #clientVersion: string
+  readonly #options: Options
   /** The least recently used first. */
   readonly #known = new Map<string, Known>()
+  /** The messages that end sessions. They never reject. */
+  readonly #farewells = new Set<Promise<void>>()
+  readonly #stopped = new AbortController()
 
-  constructor(options: { clock: Clock; clientVersion: string }) {
-    this.#clock = options.clock
-    this.#clientVersion = options.clientVersion
+  constructor(options: Options) {
+    this.#options = options
   }
 
   readonly connect = (access: McpAccess): McpServer => ({
@@ -59,13 +78,23 @@ export class McpServers {
     call: (call) => this.#call(access, this.#bounds(access, call.timeoutMs), call),
   })
 
+  /** Ends the sessions, and waits a moment for the servers to hear of it. */
+  async stop(): Promise<void> {
+    for (const known of [...this.#known.values()]) this.#forget(known)
+    const waited = new AbortController()
+    const late = sleep(this.#options.clock, stopMs, waited.signal).catch(() => undefined)
+    await Promise.race([Promise.all(this.#farewells), late])
+    waited.abort()
+    this.#stopped.abort()
+  }
+
   async #tools(access: McpAccess, bounds: Bounds, fresh: boolean): Promise<readonly McpTool[]> {
     const known = this.#knownOf(access)
     const { tools } = known
-    if (tools && !fresh && this.#clock.now() - tools.at < toolsFreshMs) return tools.list
+    if (tools && !fresh && this.#options.clock.now() - tools.at < toolsFreshMs) return tools.list
     const list = await this.#within(access, known, bounds, (session, { host }) => listTools(session, host, bounds))
     const isSmall = estimateSize(list, knownListBytesMax) <= knownListBytesMax
-    known.tools = isSmall ? { list, at: this.#clock.now() } : undefined
+    known.tools = isSmall ? { list, at: this.#options.clock.now() } : undefined
     return list
   }
 
@@ -84,21 +113,39 @@ export class McpServers {
     })
   }
 
-  /** Does work in the server's session, or in a new one if the server has ended it. */
   async #within<Result>(
     access: McpAccess,
     known: Known,
     bounds: Bounds,
     work: (session: McpSession, link: Link) => Promise<Result>,
   ): Promise<Result> {
+    known.uses += 1
+    known.idle?.cancel()
+    try {
+      return await this.#inSession(access, known, bounds, work)
+    } finally {
+      known.uses -= 1
+      if (known.uses === 0) this.#rest(known)
+    }
+  }
+
+  /** Does work in the server's session, or in a new one if the server has ended it. */
+  async #inSession<Result>(
+    access: McpAccess,
+    known: Known,
+    bounds: Bounds,
+    work: (session: McpSession, link: Link) => Promise<Result>,
+  ): Promise<Result> {
     const link = new Link(access)
-    if (known.session && !known.isOld) {
-      const transport = new StreamableTransport(link, this.#clock, known.session)
+    const { session: shared } = known
+    if (shared && !known.isOld) {
+      const transport = new StreamableTransport(link, this.#options.clock, shared)
       try {
         return await work(this.#sessionOn(transport, link, known), link)
       } catch (error) {
         if (!(error instanceof McpError) || !isRefusal(error.status)) throw error
-        known.session = undefined
+        // Other work may have started another session meanwhile.
+        if (known.session === shared) known.session = undefined
       }
     }
     const { transport, session } = await this.#start(link, known, bounds)
@@ -106,23 +153,56 @@ export class McpServers {
       return await work(session, link)
     } finally {
       transport.close()
+      // Work that began at the same time may have started the session that is shared.
+      if (transport instanceof StreamableTransport && transport.session !== known.session) {
+        this.#endSession(known.target, transport.session)
+      }
     }
+  }
+
+  /** Called when no work uses a server any more. */
+  #rest(known: Known): void {
+    const isKnown = this.#known.get(keyOf(known.target)) === known
+    if (isKnown) known.idle = this.#options.clock.setTimer(sessionIdleMs, () => this.#forget(known))
+    // It was forgotten while it was used.
+    else this.#endSession(known.target, known.session)
+  }
+
+  #forget(known: Known): void {
+    known.idle?.cancel()
+    this.#known.delete(keyOf(known.target))
+    if (known.uses === 0) this.#endSession(known.target, known.session)
+  }
+
+  /** The server may be gone, so nobody waits for this for long. */
+  #endSession(target: McpTarget, session: StreamableSession | undefined): void {
+    const { signal } = this.#stopped
+    if (session?.id === undefined || signal.aborted) return
+    const { clock, ownAccess } = this.#options
+    const until = clock.monotonic() + farewellMs
+    const bounds = { timeoutMs: () => Math.ceil(until - clock.monotonic()), signal }
+    const ended = new StreamableTransport(new Link(ownAccess(target, signal)), clock, session)
+      .end(bounds)
+      .catch(() => undefined)
+      .finally(() => this.#farewells.delete(ended))
+    this.#farewells.add(ended)
   }
 
   async #start(link: Link, known: Known, bounds: Bounds): Promise<{ transport: Transport; session: McpSession }> {
     if (!known.isOld) {
-      const transport = new StreamableTransport(link, this.#clock)
+      const transport = new StreamableTransport(link, this.#options.clock)
       const session = this.#sessionOn(transport, link, known)
       try {
         await session.initialize(bounds)
-        known.session = transport.session
+        known.session ??= transport.session
         return { transport, session }
       } catch (error) {
+        this.#endSession(known.target, transport.session)
         if (!(error instanceof McpError) || !mayBeOld(error.status)) throw error
-        const transport = await EventTransport.open(link, bounds).catch(() => undefined)
-        if (!transport) throw error
+        const old = await EventTransport.open(link, bounds).catch(() => undefined)
+        if (!old) throw error
         known.isOld = true
-        return await this.#startOld(transport, link, known, bounds)
+        return await this.#startOld(old, link, known, bounds)
       }
     }
     try {
@@ -153,26 +233,31 @@ export class McpServers {
       known.lastId += 1
       return known.lastId
     }
-    return new McpSession({ transport, host, clientVersion: this.#clientVersion, newId, toolsChanged })
+    return new McpSession({ transport, host, clientVersion: this.#options.clientVersion, newId, toolsChanged })
   }
 
   #bounds({ signal }: McpAccess, timeoutMs: number): Bounds {
-    const startedAt = this.#clock.monotonic()
-    return { signal, timeoutMs: () => Math.ceil(timeoutMs - (this.#clock.monotonic() - startedAt)) }
+    const startedAt = this.#options.clock.monotonic()
+    return { signal, timeoutMs: () => Math.ceil(timeoutMs - (this.#options.clock.monotonic() - startedAt)) }
   }
 
-  #knownOf({ workspaceId, url, credential }: McpAccess): Known {
-    const key = JSON.stringify([workspaceId, credential, url])
-    const now = this.#clock.now()
-    const found = this.#known.get(key) ?? { usedAt: now, isOld: false, lastId: 0, session: undefined, tools: undefined }
-    if (now - found.usedAt > sessionIdleMs) found.session = undefined
-    found.usedAt = now
+  #knownOf({ url, workspaceId, credential }: McpAccess): Known {
+    const target = { url, workspaceId, credential }
+    const key = keyOf(target)
+    const found = this.#known.get(key) ?? {
+      ...{ target, uses: 0, idle: undefined },
+      ...{ isOld: false, lastId: 0, session: undefined, tools: undefined },
+    }
     this.#known.delete(key)
     this.#known.set(key, found)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
+    const [oldest] = this.#known.values()
+    if (this.#known.size > knownMax && oldest) this.#forget(oldest)
     return found
   }
+}
+
+function keyOf({ url, workspaceId, credential }: McpTarget): string {
+  return JSON.stringify([workspaceId, credential, url])
 }
 
 /** Whether a server may have refused a request because it has ended the session. */

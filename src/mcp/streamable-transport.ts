@@ -45,6 +45,14 @@ export class StreamableTransport implements Transport {
     return await this.#responseIn(await readMessages(text, host, access.inSlices), message.id, received)
   }
 
+  /** Tells the server that nobody will use the session again. A server may refuse this. */
+  async end(bounds: Bounds): Promise<void> {
+    if (this.#session?.id === undefined) return
+    const { url } = this.#link.access
+    const response = await this.#link.open({ url, method: 'DELETE', headers: this.#sessionHeaders() }, bounds)
+    response.body.close()
+  }
+
   async #post(message: Outgoing, bounds: Bounds, more: { takesNoSlot?: true } = {}): Promise<OutboundStream> {
     const headers = [
       ['content-type', 'application/json'],

@@ -22,6 +22,8 @@ export class SdkServer implements AsyncDisposable {
   readonly messages: SeenMessage[] = []
   /** Reasons of the calls that a client cancelled. */
   readonly cancelled: string[] = []
+  /** The sessions that clients have ended. */
+  readonly ended: string[] = []
   readonly #kind: 'streamable' | 'sse'
   readonly #token: string | undefined
   readonly #transports = new Map<string, StreamableHTTPServerTransport | SSEServerTransport>()
@@ -73,6 +75,7 @@ export class SdkServer implements AsyncDisposable {
     const session = request.headers['mcp-session-id']?.toString()
     const { authorization } = request.headers
     const traceparent = request.headers['traceparent']?.toString()
+    if (request.method === 'DELETE') this.ended.push(session ?? '')
     if (body) this.messages.push({ method: body['method'] as string, session, authorization, traceparent })
     if (this.#kind === 'sse') await this.#serveEvents(request, response, body)
     else await this.#serveStreamable(request, response, body, session)

@@ -6,7 +6,7 @@ import { newId } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
 import { type FileStore, fileKey } from '../../../src/domain/run/file.ts'
 import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
-import { finish } from '../../../src/domain/slices.ts'
+import { finish, type InSlices } from '../../../src/domain/slices.ts'
 import type { BlockContext, BlockDefinition, BlockEntries, BlockResult } from '../../../src/engine/block.ts'
 import { RunFiles } from '../../../src/engine/run/run-files.ts'
 import { McpServers } from '../../../src/mcp/servers.ts'
@@ -16,13 +16,19 @@ import { outboundOf } from '../../support/outbound/peers.ts'
 export type TestContext = BlockContext &
   Disposable & { readonly notes: { attempts: readonly SpanAttempt[]; children: Span[] }; readonly chunks: string[] }
 
+const finishAtOnce: InSlices = async (slices) => finish(slices)
+
 /**
  * A context for tests of a single block: real requests to loopback and the real clock. Other capabilities throw until a
  * test replaces them.
  */
 export function makeContext(overrides: Partial<BlockContext> = {}, outbound = outboundOf(['loopback'])): TestContext {
-  const mcpServers = new McpServers({ clock: systemClock, clientVersion: '0' })
   const { signal } = new AbortController()
+  const access = { authorization: async () => undefined, open: outbound.open, inSlices: finishAtOnce }
+  const mcpServers = new McpServers({
+    ...{ clock: systemClock, clientVersion: '0' },
+    ownAccess: (target, until) => ({ ...target, ...access, signal: until }),
+  })
   const notes: { attempts: readonly SpanAttempt[]; children: Span[] } = { attempts: [], children: [] }
   const chunks: string[] = []
   return {
@@ -36,13 +42,12 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
     fetch: outbound.fetch,
     holdMemory: () => ({ add: () => undefined, end: () => undefined }),
     credential: () => Promise.reject(new Error('This test gave its block no credentials')),
-    inSlices: async (slices) => finish(slices),
+    inSlices: finishAtOnce,
     sendMail: () => Promise.reject(new Error('This test gave its block no mail server')),
     connector: () => Promise.reject(new Error('This test gave its block no connectors')),
     mcp: (url, credential) =>
       mcpServers.connect({
-        ...{ url, credential, workspaceId: 's1', authorization: async () => undefined },
-        ...{ open: outbound.open, inSlices: async (slices) => finish(slices), signal: overrides.signal ?? signal },
+        ...{ url, credential, workspaceId: 's1', ...access, signal: overrides.signal ?? signal },
       }),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),

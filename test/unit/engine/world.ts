@@ -69,7 +69,12 @@ export class World {
     this.#options = options
     this.limits = { ...defaultLimits, ...options.limits }
     this.#priceOf = pricesWith(new Map(Object.entries(options.prices ?? {})))
-    const { clock = systemClock } = options
+    const { clock = systemClock, open = closed } = options
+    const inSlices = new SliceQueue(systemClock).run
+    const mcpServers = new McpServers({
+      ...{ clock, clientVersion: '0' },
+      ownAccess: (target, signal) => ({ ...target, authorization: async () => undefined, open, inSlices, signal }),
+    })
     this.runner = new Runner({
       capabilities: {
         clock,
@@ -77,12 +82,12 @@ export class World {
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
-        inSlices: new SliceQueue(systemClock).run,
+        inSlices,
         files: noFiles,
         entries: options.entries ?? new MemoryEntries(),
-        mcp: { open: options.open ?? closed, connect: new McpServers({ clock, clientVersion: '0' }).connect },
+        mcp: { open, connect: mcpServers.connect },
         sendMail: () => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.')),
-        models: createLanguageModels({ open: options.open ?? closed, clock, responseBytesMax }),
+        models: createLanguageModels({ open, clock, responseBytesMax }),
         priceOf: this.#priceOf,
         connector: async () => options.connector,
       },

@@ -86,3 +86,11 @@ test('the editor hides the secret of a credential that a server repeats in its t
     expect(text).not.toContain('secret-of-echo')
   }
 })
+
+test('a stop of the service ends its sessions at MCP servers, with their credentials', async () => {
+  await listTools({ credential: 'tracker', isFresh: true })
+  const { session } = server.messages.findLast(({ method }) => method === 'tools/list')!
+  await world.restart()
+  browser = await world.signIn()
+  expect(server.ended).toContain(session!)
+})
