@@ -46,6 +46,7 @@ const withoutStore: Readonly<Record<string, string>> = {
   'service/executable/backup.test.ts': 'a backup is a copy of the SQLite database',
   'service/executable/form-files.test.ts': 'a backup is a copy of the SQLite database',
   'service/executable/lost-key-file.test.ts': 'with PostgreSQL, the key is a setting',
+  'service/executable/mcp/restored.test.ts': 'a backup is a copy of the SQLite database',
   'service/executable/models.test.ts': 'no store takes part',
   'service/executable/paused-runs.test.ts': 'it starts a PostgreSQL server of its own',
   'service/executable/snippets.test.ts': 'it is about clients of the API',
