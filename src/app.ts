@@ -9,6 +9,7 @@ import { assembleDelivery, type Delivery } from './assembly/delivery.ts'
 import { assembleEngine, type Engine } from './assembly/engine.ts'
 import { Garbage } from './assembly/garbage.ts'
 import { httpServicesOf } from './assembly/http-services.ts'
+import { assembleMailer } from './assembly/mailer.ts'
 import { stopAll } from './assembly/stop-all.ts'
 import { assembleTelemetry } from './assembly/telemetry.ts'
 import { assembleTriggers } from './assembly/triggers.ts'
@@ -30,7 +31,7 @@ import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
 export type AppOptions = Omit<
   Base,
-  'limits' | 'slices' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
+  'limits' | 'slices' | 'mailer' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
 > & {
   /** The targets of OpenTelemetry data; absent when none is set. */
   telemetry?: OtelSettings | undefined
@@ -107,7 +108,8 @@ export async function assembleApp({
   const garbage = new Garbage(clock, () => Bun.gc(false))
   const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, files, delivery, engine, triggers }))
   const telemetry = await assembleTelemetry(settings, metrics, { ...options, slices })
-  const parts = { store, cluster, metrics, slices, garbage, traces: telemetry.traces }
+  const mailer = assembleMailer(config, options)
+  const parts = { store, cluster, metrics, slices, garbage, mailer, traces: telemetry.traces }
   const base = { ...options, ...parts, limits: limitsOf(config), port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
@@ -176,6 +178,7 @@ export async function assembleApp({
       ['engine', () => engine.stop(graceMs)],
       ['entries', () => entries.stop()],
       ['delivery', () => delivery.stop(graceMs)],
+      ['e-mails of the service', () => mailer?.stop()],
       ['telemetry', () => telemetry.stop(telemetryGraceMs)],
       ['check-ins', () => cluster.stop()],
       ['files', () => files.stop()],

@@ -309,6 +309,21 @@ export const settingSchemas = {
     1_000_000_000_000,
     'Tokens that the assistant may use for one account in a day (UTC). Then it responds with 402.',
   ),
+  smtpUrl: plainOptional(
+    plainString({
+      pattern: '^smtps?://\\S+$',
+      range: 'smtps://USER:PASSWORD@HOST:PORT, or smtp:// for STARTTLS',
+      secret: true,
+      description: 'Mail server for e-mails of the service: sign-in links, approvals and alerts. None by default.',
+    }),
+  ),
+  smtpFrom: plainOptional(
+    plainString({
+      pattern: '@',
+      range: 'an address, such as Millrace <millrace@example.com>',
+      description: 'Sender of these e-mails. By default the user of the mail server, if that is an address.',
+    }),
+  ),
   s3Bucket: plainOptional(plainString({ minLength: 1, description: 'S3 bucket for files.' })),
   s3Endpoint: plainOptional(plainString({ ...webAddress, description: 'Address of the S3 service.' })),
   s3Region: plainOptional(plainString({ minLength: 1, description: 'Region of the bucket.' })),

@@ -10,6 +10,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { RunTraces } from '../telemetry/otlp/run-traces.ts'
 import type { Build, ServiceMetrics } from '../telemetry/service-metrics.ts'
 import type { Garbage } from './garbage.ts'
+import type { MailerParts } from './mailer.ts'
 
 /** The base of all assemblies. It exists before them and until they have stopped. */
 export type Base = {
@@ -35,6 +36,8 @@ export type Base = {
   garbage: Garbage
   /** Large pieces of work, which take turns. */
   slices: SliceQueue
+  /** Sends e-mails of the service; undefined when the operator has set no mail server. */
+  mailer: MailerParts | undefined
   /** The port that the service listens on. */
   port: number
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { type Mail, type MailDelivery, MailError, type SentMail } from '../domain/mail/mail.ts'
-import { OutboundError } from '../domain/outbound-request.ts'
+import { MailAttempts } from './attempts.ts'
 import type { ConnectTo } from './connect.ts'
 import { type MailServer, type MailServerOptions, mailServerOf } from './mail-server.ts'
 import { loginBySmtp, sendBySmtp } from './smtp.ts'
@@ -24,11 +24,11 @@ type Attempt = Pick<MailDelivery, 'credential' | 'timeoutMs' | 'signal'>
 /** Sends messages over the servers that credentials describe. Each message has a connection of its own. */
 export class MailClient {
   readonly #options: MailClientOptions
-  readonly #underWay = new Set<AbortController>()
-  #isStopped = false
+  readonly #attempts: MailAttempts
 
   constructor(options: MailClientOptions) {
     this.#options = options
+    this.#attempts = new MailAttempts(options.clock)
   }
 
   /** Rejects with `MailError`. */
@@ -47,8 +47,7 @@ export class MailClient {
 
   /** Refuses further messages, and ends those on their way. */
   stop(): void {
-    this.#isStopped = true
-    for (const controller of [...this.#underWay]) controller.abort(stopped())
+    this.#attempts.stop()
   }
 
   async #connected<Result>(
@@ -57,7 +56,7 @@ export class MailClient {
     work: (server: MailServer, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const { acquire, tokens, used } = this.#options
-    return await this.#inTime(timeoutMs, signal, async (ending) => {
+    return await this.#attempts.run(timeoutMs, signal, async (ending) => {
       const credential = await find(name)
       if (!credential) throw unknownCredential(name)
       const server = await mailServerOf(credential, 'smtp', { find, tokens })
@@ -75,42 +74,9 @@ export class MailClient {
       }
     })
   }
-
-  /** Does work with a signal that aborts at its deadline, when it is cancelled, and when the service stops. */
-  async #inTime<Result>(
-    timeoutMs: number,
-    signal: AbortSignal,
-    work: (ending: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const controller = new AbortController()
-    const cancel = () => controller.abort(new OutboundError('CANCELLED', 'The message was cancelled.'))
-    const timer = this.#options.clock.setTimer(timeoutMs, () => {
-      controller.abort(new OutboundError('TIMEOUT', `The message was not sent within ${timeoutMs} ms.`))
-    })
-    this.#underWay.add(controller)
-    signal.addEventListener('abort', cancel, { once: true })
-    if (signal.aborted) cancel()
-    if (this.#isStopped) controller.abort(stopped())
-    try {
-      controller.signal.throwIfAborted()
-      return await work(controller.signal)
-    } catch (error) {
-      if (!(error instanceof OutboundError)) throw error
-      const mayRepeat = error.code === 'TIMEOUT' || error.code === 'CONNECTION_FAILED'
-      throw new MailError(error.code, error.message, { mayRepeat, cause: error })
-    } finally {
-      timer.cancel()
-      this.#underWay.delete(controller)
-      signal.removeEventListener('abort', cancel)
-    }
-  }
 }
 
 function unknownCredential(name: string): MailError {
   const message = `The workspace has no credential "${name.slice(0, 100)}". Create it, or correct the name.`
   return new MailError('UNKNOWN_CREDENTIAL', message)
-}
-
-function stopped(): OutboundError {
-  return new OutboundError('CANCELLED', 'The service stops.')
 }

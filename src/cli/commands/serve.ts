@@ -86,12 +86,15 @@ async function start({ config, environment }: Call): Promise<{ app: App; lock: D
     const lock = await lockFolder(config)
     const opening = openStore(config, listener.port, logger)
     opening.catch(() => undefined)
-    const [{ startApp }, { allowListOf, proxiesOf }, { assistantModelOf, priceTableOf }] = await Promise.all([
-      import('../../app.ts'),
-      import('../support/allow-list.ts'),
-      import('../support/model-settings.ts'),
-    ])
+    const [{ startApp }, { allowListOf, proxiesOf }, { assistantModelOf, priceTableOf }, { checkServiceMail }] =
+      await Promise.all([
+        import('../../app.ts'),
+        import('../support/allow-list.ts'),
+        import('../support/model-settings.ts'),
+        import('../installation/mail-settings.ts'),
+      ])
     assistantModelOf(config)
+    checkServiceMail(config)
     const outboundAllow = allowListOf(config)
     const priceOf = priceTableOf(config)
     const telemetry = await telemetryOf(environment, logger)

@@ -12,6 +12,7 @@ export type Diagnosis = {
     | 'schedules'
     | 'storage'
     | 'backups'
+    | 'mail'
     | 'clock'
     | 'processes'
   state: 'ok' | 'warning' | 'broken'

@@ -7,12 +7,14 @@ import { databasePath } from '../../store/sqlite/open.ts'
 import { inspectOutbox } from '../../store/sqlite/upkeep/inspect-outbox.ts'
 import { inspectSchedules } from '../../store/sqlite/upkeep/inspect-schedules.ts'
 import type { Command, LoadedSettings } from '../command.ts'
+import { checkServiceMail } from '../installation/mail-settings.ts'
 import { allowListOf, proxiesOf } from '../support/allow-list.ts'
 import { assistantModelOf, priceTableOf } from '../support/model-settings.ts'
 import { examineBackups } from './backups.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { examineFiles } from './files.ts'
 import { examineKey } from './key.ts'
+import { examineMail } from './mail.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineSchedules } from './schedules.ts'
 import { examineDatabase, examineDisk, examineLegacyJournal } from './storage.ts'
@@ -20,7 +22,7 @@ import { examineWebhooks, failedSince } from './webhooks.ts'
 
 export const doctor: Command = {
   summary:
-    'checks settings, data folder, disk, database, key file, webhooks and clock; exits with 1 if something is broken',
+    'checks settings, data folder, disk, database, key file, webhooks, mail server and clock; exits with 1 if something is broken',
   details: 'It changes nothing and works while the service runs.',
   settings: ['data', 'store'],
   json: true,
@@ -58,20 +60,26 @@ async function examine(config: Config, settings: LoadedSettings, now: number): P
     ...examineSchedules(inspectSchedules(databasePath(folder)), now, served),
     ...(config.s3Bucket === undefined ? [] : [await examineFiles(config)]),
     ...(config.backup === undefined ? [] : [await examineBackups(config.backup, config, now)]),
+    ...(await examineMail(config)),
     examineClock(now, writtenAt(databasePath(folder))),
   ]
 }
 
 async function examineWithPostgres(config: Config, settings: LoadedSettings, now: number): Promise<Diagnosis[]> {
   const files = config.s3Bucket === undefined ? examineFolder(resolve(config.data)) : await examineFiles(config)
-  return [...examineSettings(config, settings), ...(await examinePostgres(config, now)), files]
+  return [
+    ...examineSettings(config, settings),
+    ...(await examinePostgres(config, now)),
+    files,
+    ...(await examineMail(config)),
+  ]
 }
 
 function examineSettings(config: Config, { warnings }: LoadedSettings): Diagnosis[] {
   const check = 'settings'
   const found: Diagnosis[] = warnings.map((message) => ({ check, state: 'warning', message }))
   // The start checks these settings more strictly than their schema does.
-  for (const read of [allowListOf, proxiesOf, priceTableOf, assistantModelOf]) {
+  for (const read of [allowListOf, proxiesOf, priceTableOf, assistantModelOf, checkServiceMail]) {
     try {
       read(config)
     } catch (error) {

@@ -166,7 +166,8 @@ describe('the documented command line', () => {
     for (const line of lines) {
       const [first = '', second = ''] = line.trim().split(' ')
       const isGroup =
-        ['keys', 'users', 'workspaces', 'env', 'workflows', 'processes'].includes(first) && /^[a-z]/.test(second)
+        ['keys', 'users', 'workspaces', 'env', 'credentials', 'workflows', 'processes'].includes(first) &&
+        /^[a-z]/.test(second)
       const { code, text } = await help(first, ...(isGroup ? [second] : []))
       expect([line, code]).toEqual([line, 0])
       const flags = [...line.matchAll(/ (--[a-z-]+)/g)].map((match) => match[1]!)
