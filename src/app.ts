@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import { assembleAccounts } from './assembly/accounts.ts'
+import { assembleAlerts } from './assembly/alerts.ts'
 import { assembleAssistant } from './assembly/assistant.ts'
 import { backupsOf } from './assembly/backups.ts'
 import type { Base } from './assembly/base.ts'
@@ -106,7 +107,14 @@ export async function assembleApp({
   const slices = new SliceQueue(clock)
   // Concurrent: for a million objects, this thread stops for 2 ms instead of 50.
   const garbage = new Garbage(clock, () => Bun.gc(false))
-  const cluster = assembleCluster({ store, clock, logger }, () => ({ accounts, files, delivery, engine, triggers }))
+  const cluster = assembleCluster({ store, clock, logger }, () => ({
+    accounts,
+    files,
+    delivery,
+    engine,
+    triggers,
+    alerts,
+  }))
   const telemetry = await assembleTelemetry(settings, metrics, { ...options, slices })
   const mailer = assembleMailer(config, options)
   const parts = { store, cluster, metrics, slices, garbage, mailer, traces: telemetry.traces }
@@ -139,6 +147,7 @@ export async function assembleApp({
     onChatEnded: (run) => triggers.onChatEnded(run),
   })
   const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
+  const alerts = assembleAlerts({ ...base, accounts, delivery, engine })
   const backups = backupsOf(base)
   const assistant = assembleAssistant(base)
   const services = httpServicesOf({
@@ -151,6 +160,7 @@ export async function assembleApp({
     delivery,
     engine,
     triggers,
+    alerts,
     backups,
     assistant: assistant?.assistant,
     baseUrl,
@@ -165,6 +175,7 @@ export async function assembleApp({
     engine.open()
     entries.start()
     triggers.open()
+    alerts.evaluator.open()
     void backups?.open()
     telemetry.metrics?.start()
   }
@@ -174,6 +185,7 @@ export async function assembleApp({
       ['scheduled backups', () => backups?.stop()],
       ['assistant', () => assistant?.stop()],
       ['claims', () => cluster.quit()],
+      ['alerts', () => alerts.evaluator.stop()],
       ['triggers', () => triggers.stop()],
       ['engine', () => engine.stop(graceMs)],
       ['entries', () => entries.stop()],

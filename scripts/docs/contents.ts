@@ -8,6 +8,16 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
   { group: 'Integrate', pages: ['api', 'streaming', 'forms', 'waiting', 'mcp', 'webhooks', 'command-line'] },
   {
     group: 'Operate',
-    pages: ['configuration', 'operations', 'tracing', 'postgresql', 'security', 'limits', 'upgrade', 'benchmarks'],
+    pages: [
+      'configuration',
+      'operations',
+      'alerts',
+      'tracing',
+      'postgresql',
+      'security',
+      'limits',
+      'upgrade',
+      'benchmarks',
+    ],
   },
 ]

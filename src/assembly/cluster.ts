@@ -3,6 +3,7 @@ import { messageOf } from '../domain/errors.ts'
 import type { OpenFiles } from '../files/open.ts'
 import type { Change } from '../store/process-store.ts'
 import type { Accounts } from './accounts.ts'
+import type { AlertParts } from './alerts.ts'
 import type { Base } from './base.ts'
 import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
@@ -15,6 +16,7 @@ export type SharedParts = {
   delivery: Delivery
   engine: Engine
   triggers: Triggers
+  alerts: AlertParts
 }
 
 /** `parts` is called only after `open`, when all of them exist. */
@@ -40,7 +42,11 @@ export function assembleCluster(
       delivery.subscriptions.forgetAll()
       triggers.scheduler.leaderChanged()
     },
-    onLeader: () => parts().triggers.scheduler.leaderChanged(),
+    onLeader() {
+      const { triggers, alerts } = parts()
+      triggers.scheduler.leaderChanged()
+      alerts.evaluator.nudge()
+    },
     onClaimsLost() {
       logger.warn('other processes have taken over what this one had claimed, because it did not check in for too long')
       parts().delivery.dispatcher.forgetAll()

@@ -1,3 +1,4 @@
+import { receiverOf } from '../domain/alert/alert.ts'
 import { messageOf } from '../domain/errors.ts'
 import { LogSequence } from '../domain/ids.ts'
 import { redactText } from '../domain/redaction/redactor.ts'
@@ -49,6 +50,11 @@ export function assembleDelivery(options: DeliveryOptions) {
     onPendingDeliveries: (row) => dispatcher.take(row),
     onPauseEvent({ sequence, at, deliveries }) {
       for (const { subscription } of deliveries) dispatcher.expect({ subscription, sequence }, at)
+    },
+    onFirings(firings) {
+      for (const { watcher, sequence, at, start } of firings) {
+        if (!start) dispatcher.expect({ subscription: receiverOf(watcher), sequence }, at)
+      }
     },
   })
   const record = createRunRecorder({

@@ -28,6 +28,7 @@ import { UnsentResponses } from '../http/streams/unsent-responses.ts'
 import { exportSimInSlices } from '../sim/export/export-sim.ts'
 import { importSimInSlices } from '../sim/import/import-sim.ts'
 import type { Accounts } from './accounts.ts'
+import type { AlertParts } from './alerts.ts'
 import type { Base } from './base.ts'
 import { type Bodies, bodiesOf } from './body-limits.ts'
 import { ConnectorImports } from './connector-imports.ts'
@@ -48,6 +49,7 @@ export type HttpServicesOptions = Base & {
   delivery: Delivery
   engine: Engine
   triggers: Triggers
+  alerts: AlertParts
   assistant: Assistant | undefined
   backups: ScheduledBackups | undefined
   baseUrl(): string
@@ -56,7 +58,7 @@ export type HttpServicesOptions = Base & {
 
 /** Selects the parts of the assemblies that the HTTP interface uses. */
 export function httpServicesOf(options: HttpServicesOptions): Services {
-  const { accounts, connectors, credentials, files, delivery, engine, triggers, backups, ...base } = options
+  const { accounts, connectors, credentials, files, delivery, engine, triggers, alerts, backups, ...base } = options
   const { config, store, clock, metrics, logger, priceOf, build, baseUrl } = base
   const { deployments, runner, jobs, secrets, work } = engine
   const bodies = bodiesOf(config, clock, base.garbage)
@@ -90,6 +92,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       forget(workflowId) {
         deployments.forget(workflowId)
         triggers.scheduler.changed(workflowId)
+        alerts.evaluator.nudge()
         engine.limited.changed(workflowId)
       },
     },
@@ -156,6 +159,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     subscriptions: delivery.subscriptions,
     deliveries: delivery.dispatcher.commands,
     sendTestDelivery: delivery.testDeliveries.run,
+    sendTestAlert: delivery.testDeliveries.runAlert,
+    alerts: alerts.alerts,
     interfaceFiles: base.interfaceFiles,
     isDraining: () => options.cluster.isDraining,
     writerHealth: () => ({ healthy: delivery.writer.healthy, waiting: delivery.writer.rowsWaiting }),

@@ -7,6 +7,7 @@ import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
 import { email } from './email.ts'
 import { evaluator } from './evaluator.ts'
+import { eventTrigger } from './event-trigger.ts'
 import { formTrigger } from './form-trigger.ts'
 import { functionBlock } from './function.ts'
 import { guardrails } from './guardrails.ts'
@@ -29,7 +30,7 @@ import { workflow } from './workflow.ts'
 /** All block types. To add one, write its file and list it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, manualTrigger],
+    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, eventTrigger, manualTrigger],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),

@@ -1,5 +1,6 @@
 // Long because it is one contract: everything that a block declares and may use.
 import type { Static, TObject } from '@sinclair/typebox'
+import type { EventRegistration } from '../domain/alert/alert.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
 import type {
@@ -170,7 +171,7 @@ export class BlockError extends Error {
 }
 
 /** `address`: where callers reach the workflow. `schedule`: when it runs by itself. */
-export type Registration = { address?: Address; schedule?: ScheduleRule }
+export type Registration = { address?: Address; schedule?: ScheduleRule; events?: EventRegistration }
 
 /** Everything a block may use. */
 export interface BlockContext {

@@ -1,10 +1,11 @@
+import type { Firing } from '../domain/alert/evaluation.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import type { LogSequence } from '../domain/ids.ts'
 import type { Refusal, RequestClaim } from '../domain/run/claim.ts'
 import type { LogRow, RunRecord, RunWebhooks } from '../domain/run/log.ts'
 import { WorkLost } from '../domain/run/work-lost.ts'
-import { type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
+import { type AlertWrite, type ChatWrite, type JobWrite, logWrite, type Write } from '../domain/run/write.ts'
 import { SliceQueue } from '../domain/slice-queue.ts'
 import type { InSlices } from '../domain/slices.ts'
 import type { PauseEvent } from '../domain/webhook/run-event.ts'
@@ -34,6 +35,8 @@ export type LogWriterOptions = {
   onPendingDeliveries?(row: LogRow): void
   /** The same for pause events. */
   onPauseEvent?(event: PauseEvent): void
+  /** The same for alerts that fired. */
+  onFirings?(firings: readonly Firing[]): void
 }
 
 /**
@@ -150,14 +153,15 @@ export class LogWriter {
   }
 
   /**
-   * The same for writes that a job needs on disk before it continues, and for chat messages. Resolves with a refusal
+   * The same for writes that a job needs on disk before it continues, for chat messages and for alerts. Resolves with a refusal
    * when the claim was refused, or another process has the job.
    */
-  write(write: JobWrite | ChatWrite): Promise<Refusal | undefined> {
+  write(write: JobWrite | ChatWrite | AlertWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()
     if (refusal) return Promise.reject(refusal)
     const event = 'event' in write ? write.event : undefined
     return new Promise((resolve, reject) => {
+      if (write.kind === 'alerts') return this.#enqueue(write, this.#firingsThen(write, resolve), reject)
       if (!event) return this.#enqueue(write, resolve, reject)
       const acknowledge = (refused?: Refusal) => {
         resolve(refused)
@@ -165,6 +169,13 @@ export class LogWriter {
       }
       this.#enqueue(write, acknowledge, reject)
     })
+  }
+
+  #firingsThen({ evaluation }: AlertWrite, resolve: (refused?: Refusal) => void) {
+    return (refused?: Refusal) => {
+      resolve(refused)
+      if (!refused) this.#options.onFirings?.(evaluation.firings)
+    }
   }
 
   /** Resolves when everything that waits now is on disk or rejected. */
@@ -209,6 +220,9 @@ export class LogWriter {
     for (const { write } of group) {
       if (write.kind === 'log') write.row.sequence = this.#options.sequence.next()
       else if ('event' in write && write.event) write.event.sequence = this.#options.sequence.next()
+      else if (write.kind === 'alerts') {
+        for (const firing of write.evaluation.firings) firing.sequence = this.#options.sequence.next()
+      }
     }
     this.#rowsUnderWay = group.length
     this.#underWay = this.#write(group).finally(() => {

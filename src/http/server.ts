@@ -42,6 +42,7 @@ import { routesV2 } from './routes/v2/routes.ts'
 import { workflowImportRoutes } from './routes/workflow-import.ts'
 import { workflowTestRoutes } from './routes/workflow-tests.ts'
 import { workflowRoutes } from './routes/workflows.ts'
+import { alertRoutes } from './routes/workspace/alerts.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
 import { environmentRoutes } from './routes/workspace/environment.ts'
@@ -164,6 +165,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(runRoutes(services, door))
     .use(pauseAnswerRoutes(services.runs.pauses, door))
     .use(credentialRoutes(services, door))
+    .use(alertRoutes(services, door))
     .use(oauthCallbackRoutes(services, door))
     .use(oauthRoutes(services, door))
     .use(sampleRoutes(door))

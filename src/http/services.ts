@@ -1,6 +1,7 @@
 // Long because it lists everything that the routes use.
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { OAuthGrants } from '../accounts/oauth/grants.ts'
+import type { Alerts } from '../alerts/alerts.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
@@ -56,6 +57,7 @@ import type { UnsentResponses } from './streams/unsent-responses.ts'
 export type Services = DocumentServices & {
   store: Store
   lookUpKey: LookUpKey
+  alerts: Alerts
   oauth: OAuthGrants
   deployments: {
     /** Call after a deployment has changed: the next run loads it again. */
@@ -137,6 +139,7 @@ export type Services = DocumentServices & {
   deliveries: Pick<DeliveryCommands, 'resend' | 'resendFailed' | 'cancel'>
   /** Sends a test delivery. Rejects with OVERLOADED when it was aborted. */
   sendTestDelivery: TestDeliveries['run']
+  sendTestAlert: TestDeliveries['runAlert']
   environments: {
     /** Encrypts and stores a variable; the next run reads it. Rejects with INVALID_INPUT when it is invalid. */
     set(variable: { workspaceId: string; name: string; value: string; plain: boolean }): Promise<{ updatedAt: number }>

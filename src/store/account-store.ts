@@ -179,7 +179,7 @@ export type Discarded = {
 export const sealedKinds = [
   ...(['chatTurn', 'jobOutput', 'heldResponse', 'pin', 'jobStep', 'jobInput'] as const),
   ...(['pauseContent', 'pauseAnswer'] as const),
-  ...(['webhookSecret', 'previousWebhookSecret', 'variable', 'credential', 'credentialToken'] as const),
+  ...(['webhookSecret', 'previousWebhookSecret', 'alertSecret', 'variable', 'credential', 'credentialToken'] as const),
 ]
 export type SealedKind = (typeof sealedKinds)[number]
 

@@ -1,4 +1,5 @@
 import type { AccountStore } from './account-store.ts'
+import type { AlertStore } from './alert-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'
@@ -29,6 +30,7 @@ export interface Store
     DeliveryStore,
     EntryStore,
     DashboardStore,
+    AlertStore,
     PresenceStore,
     ProcessStore {
   /** Deletes some of the oldest log entries beyond the bounds. Call it again until it returns `done`. */

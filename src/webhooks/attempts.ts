@@ -73,13 +73,12 @@ export class Attempts {
         ? await deliver(
             {
               delivery: item,
-              deliveryId: deliveryIdOf(item, message.executionId),
+              deliveryId: deliveryIdOf(item, message.origin),
               event: message.event,
               body: message.body,
               receiver,
               signal: this.#life.signal,
-              traceHeaders:
-                message.event === 'completed' ? this.#options.traceHeadersOf?.(message.executionId) : undefined,
+              traceHeaders: message.event === 'completed' ? this.#options.traceHeadersOf?.(message.origin) : undefined,
             },
             this.#options,
           )

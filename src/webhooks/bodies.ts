@@ -1,10 +1,10 @@
 import type { LogRow } from '../domain/run/log.ts'
 import { createIsoTime } from '../domain/text/iso-time.ts'
 import type { DeliverySource, RunSource } from '../domain/webhook/delivery.ts'
-import type { RunEventKind } from '../domain/webhook/run-event.ts'
+import type { DeliveryEvent } from '../domain/webhook/run-event.ts'
 import { include } from '../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../store/delivery-store.ts'
-import { eventOf, payloadOf } from './payload.ts'
+import { eventOf, originOf, payloadOf } from './payload.ts'
 import type { QueuedDelivery, Source } from './subscription-queue.ts'
 
 export type BodiesOptions = {
@@ -14,7 +14,8 @@ export type BodiesOptions = {
   freshen(text: string, runFiles: readonly string[], at: number): string | Promise<string>
 }
 
-export type Message = { executionId: string; event: RunEventKind; body: string }
+/** `origin`: the ID of the execution or alert that it is about. */
+export type Message = { origin: string; event: DeliveryEvent; body: string }
 
 /** Makes the bodies of deliveries, from memory for runs that have just ended and from the log otherwise. */
 export class Bodies {
@@ -75,14 +76,14 @@ export class Bodies {
     if (!item.source) await (item.reading ?? this.readAhead([item]))
     if (!item.source) return undefined
     const { source, include } = item
-    const { executionId } = source.run
+    const origin = originOf(source.run)
     const making = source.bodies.get(include) ?? this.#make(source.run, include)
     source.bodies.set(include, making)
     try {
       const body = typeof making === 'string' ? making : await making
       // The last delivery needs only the body while its receiver takes its time.
       if (source.uses === 1) source.run = withoutTexts(source.run)
-      return { executionId, event: eventOf(source.run), body }
+      return { origin, event: eventOf(source.run), body }
     } catch (error) {
       source.bodies.delete(include)
       throw error
@@ -162,7 +163,7 @@ export class Bodies {
 
   #make(run: DeliverySource, include: number): string | Promise<string> {
     const body = payloadOf(run, include, this.#iso)
-    return 'paused' in run || run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
+    return !isRun(run) || run.files === null ? body : this.#options.freshen(body, [run.files], run.endedAt)
   }
 }
 
@@ -171,12 +172,18 @@ function isLong(item: QueuedDelivery): boolean {
   return (item.include & (include.finalOutput | include.traceSpans)) !== 0
 }
 
+function isRun(source: DeliverySource): source is RunSource {
+  return !('paused' in source) && !('alert' in source)
+}
+
 function charsOf(run: DeliverySource): number {
+  if ('alert' in run) return run.alert.length
   if ('paused' in run) return run.paused.length
   return (run.finalOutput?.length ?? 0) + (run.traceSpans?.length ?? 0)
 }
 
 function withoutTexts(run: DeliverySource): DeliverySource {
+  if ('alert' in run) return { ...run, alert: '' }
   return 'paused' in run ? { ...run, paused: '' } : { ...run, finalOutput: '', traceSpans: '' }
 }
 

@@ -7,7 +7,7 @@ import {
   type DueDelivery,
   responseCharsMax,
 } from '../domain/webhook/delivery.ts'
-import type { RunEventKind } from '../domain/webhook/run-event.ts'
+import type { DeliveryEvent } from '../domain/webhook/run-event.ts'
 import { retryDelayMs } from './backoff.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'
@@ -25,7 +25,7 @@ export type DeliverOptions = {
 export type Message = {
   delivery: Pick<DueDelivery, 'attempts' | 'attemptsBefore'>
   deliveryId: string
-  event: RunEventKind
+  event: DeliveryEvent
   body: string
   receiver: Receiver
   signal: AbortSignal

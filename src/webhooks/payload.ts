@@ -1,8 +1,10 @@
+import { alertText } from '../domain/alert/alert-text.ts'
+import type { FiringContent } from '../domain/alert/evaluation.ts'
 import { eventIdOf, logIdOf } from '../domain/ids.ts'
 import { costText, filesText } from '../domain/run/log-entry.ts'
 import { createIsoTime, type IsoTime } from '../domain/text/iso-time.ts'
-import type { DeliverySource, PauseEventSource, RunSource } from '../domain/webhook/delivery.ts'
-import { eventTypeOf, type RunEventKind } from '../domain/webhook/run-event.ts'
+import type { AlertSource, DeliverySource, PauseEventSource, RunSource } from '../domain/webhook/delivery.ts'
+import { type DeliveryEvent, eventTypeOf } from '../domain/webhook/run-event.ts'
 import { include } from '../domain/webhook/subscription.ts'
 
 /**
@@ -13,12 +15,31 @@ import { include } from '../domain/webhook/subscription.ts'
  * `wanted`: bits of `include`. `iso`: for callers that make many bodies.
  */
 export function payloadOf(source: DeliverySource, wanted: number, iso: IsoTime = createIsoTime()): string {
+  if ('alert' in source) return alertPayload(source)
   return 'paused' in source ? pausePayload(source, iso) : runPayload(source, wanted, iso)
 }
 
 /** The event that a delivery is about. */
-export function eventOf(source: DeliverySource): RunEventKind {
+export function eventOf(source: DeliverySource): DeliveryEvent {
+  if ('alert' in source) return 'alert'
   return 'paused' in source ? source.kind : 'completed'
+}
+
+/** The ID of the execution or alert that a delivery is about. */
+export function originOf(source: DeliverySource): string {
+  return 'alert' in source ? source.alertId : source.executionId
+}
+
+/** Chat services show `text`; programs read `data`. */
+function alertPayload({ sequence, alertId, at, alert }: AlertSource): string {
+  const content = JSON.parse(alert) as FiringContent
+  const { alert: names, type, workflowId, workflowName, executionId, error, rule, measured, suppressed } = content
+  const workflow = workflowId === null ? null : { id: workflowId, name: workflowName }
+  return JSON.stringify({
+    ...{ id: eventIdOf(sequence, alertId), type: eventTypeOf('alert'), timestamp: at, text: alertText(content) },
+    data: { alert: names, event: type, workflow, executionId, error, rule, measured, suppressed, at: content.at },
+    links: { execution: executionId === null ? null : `/api/executions/${executionId}` },
+  })
 }
 
 function pausePayload(source: PauseEventSource, iso: IsoTime): string {

@@ -1,4 +1,5 @@
 import type { Environment } from '../domain/account/environment.ts'
+import { alertOf, isAlertReceiver } from '../domain/alert/alert.ts'
 import type { Clock } from '../domain/clock.ts'
 import { messageOf } from '../domain/errors.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
@@ -12,7 +13,7 @@ export type ReceiversOptions = {
   subscriptionsOf(workflowId: string): readonly SubscriptionRow[] | Promise<readonly SubscriptionRow[]>
   environmentOf(workspaceId: string): Environment | Promise<Environment>
   openSecret(sealed: Uint8Array, context: string): string
-  store: Pick<Store, 'getSubscriptions'>
+  store: Pick<Store, 'getSubscriptions' | 'findAlerts'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -33,6 +34,7 @@ export type Receiver = {
 /**
  * Makes the receivers of subscriptions, and makes one again after a change of its subscription or of a variable. A
  * receiver holds secrets in plain text, so a caller of `of` must call `forget` when it no longer needs the receiver.
+ * Nothing tells this class about changes of alerts, so it reads them again after some seconds.
  */
 export class Receivers {
   readonly #options: ReceiversOptions
@@ -56,7 +58,8 @@ export class Receivers {
   known(subscription: number): Receiver | undefined {
     const known = this.#known.get(subscription)
     if (!known || this.#options.clock.now() >= known.until) return undefined
-    const rows = atOnce(this.#options.subscriptionsOf(known.owner.workflowId))
+    const isAlert = isAlertReceiver(subscription)
+    const rows = isAlert ? known.rows : atOnce(this.#options.subscriptionsOf(known.owner.workflowId))
     const environment = atOnce(this.#options.environmentOf(known.owner.workspaceId))
     return rows === known.rows && environment === known.environment ? known.receiver : undefined
   }
@@ -77,6 +80,7 @@ export class Receivers {
   }
 
   async #make(subscription: number): Promise<Known> {
+    if (isAlertReceiver(subscription)) return this.#makeForAlert(subscription)
     const { subscriptionsOf, store, environmentOf, clock } = this.#options
     const owner = this.#owners.get(subscription) ?? (await this.#findOwner(subscription))
     const rows = await subscriptionsOf(owner.workflowId)
@@ -89,6 +93,24 @@ export class Receivers {
     return { owner, rows, environment, until: until ?? Number.POSITIVE_INFINITY, receiver }
   }
 
+  async #makeForAlert(number: number): Promise<Known> {
+    const { store, environmentOf, clock } = this.#options
+    const [alert] = await store.findAlerts([alertOf(number)])
+    if (alert?.channel.type !== 'webhook') throw new Error(`The alert of the receiver ${number} has no webhook`)
+    const { id, workspaceId } = alert
+    const environment = await environmentOf(workspaceId)
+    const previous = { previousSecret: null, previousSecretUntil: null }
+    const row = { ...alert.channel, ...previous, id, workspaceId, retryOnNetworkError: true }
+    const owner = { workflowId: '', workspaceId }
+    return {
+      owner,
+      rows: [],
+      environment,
+      until: clock.now() + alertMsMax,
+      receiver: this.#receiverOf(row, environment),
+    }
+  }
+
   async #findOwner(subscription: number): Promise<Owner> {
     const [row] = await this.#options.store.getSubscriptions([subscription])
     if (!row) throw new Error(`The subscription ${subscription} does not exist`)
@@ -98,7 +120,7 @@ export class Receivers {
     return owner
   }
 
-  #receiverOf(row: SubscriptionRow, environment: Environment): Receiver {
+  #receiverOf(row: Sendable, environment: Environment): Receiver {
     const { redactor } = environment
     const redact = redactor ? (text: string) => redactText(text, redactor) : (text: string) => text
     const base = { secrets: [], retriesNetworkErrors: row.retryOnNetworkError, redact }
@@ -114,7 +136,7 @@ export class Receivers {
   }
 
   /** The previous secret, while it is still valid, and then the current one. */
-  #secretsOf({ workspaceId, id, secret, previousSecret, previousSecretUntil }: SubscriptionRow): string[] {
+  #secretsOf({ workspaceId, id, secret, previousSecret, previousSecretUntil }: Sendable): string[] {
     const isGood = previousSecretUntil !== null && previousSecretUntil > this.#options.clock.now()
     return [isGood ? previousSecret : null, secret].flatMap((sealed) =>
       sealed === null ? [] : [this.#options.openSecret(sealed, secretContext(workspaceId, id))],
@@ -122,6 +144,11 @@ export class Receivers {
   }
 }
 
+/** The parts of a subscription, or of an alert, that deliveries need. */
+type Sendable = Pick<
+  SubscriptionRow,
+  'workspaceId' | 'id' | 'url' | 'secret' | 'previousSecret' | 'previousSecretUntil' | 'retryOnNetworkError'
+>
 type Owner = Pick<SubscriptionRow, 'workflowId' | 'workspaceId'>
 type Known = {
   owner: Owner
@@ -133,6 +160,8 @@ type Known = {
 }
 
 const ownersMax = 10_000
+/** How long a changed alert may still be sent to its former address. */
+const alertMsMax = 5_000
 
 /** Undefined while the value is being read. Callers that need it ask again and get a failure then. */
 function atOnce<Value>(value: Value | Promise<Value>): Value | undefined {

@@ -1,9 +1,9 @@
 import type { OutboundRequest } from '../domain/outbound-request.ts'
-import { eventTypeOf, type RunEventKind } from '../domain/webhook/run-event.ts'
+import { type DeliveryEvent, eventTypeOf } from '../domain/webhook/run-event.ts'
 
 export type SignedRequest = {
   deliveryId: string
-  event: RunEventKind
+  event: DeliveryEvent
   /** The JSON text exactly as it is sent. */
   body: string
   /** The time of this attempt, epoch milliseconds. */

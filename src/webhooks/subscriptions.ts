@@ -142,7 +142,7 @@ export class Subscriptions {
   }
 
   #urlDetails(path: string, url: string): ErrorDetail[] {
-    const problem = problemOf(url, this.#options.urlProblem)
+    const problem = templateProblem(url, this.#options.urlProblem)
     return problem === undefined ? [] : [{ path, message: `${path}: ${problem}.`.replace(/\.+$/, '.') }]
   }
 
@@ -173,7 +173,7 @@ const none: readonly SubscriptionRow[] = Object.freeze([])
  * A URL that begins with a variable is checked only when it is called, because the variable may hold anything. If a
  * variable is part of the host or port, only the scheme is checked now.
  */
-function problemOf(url: string, urlProblem: (url: string) => string | undefined): string | undefined {
+export function templateProblem(url: string, urlProblem: (url: string) => string | undefined): string | undefined {
   if (url.search(variableReference) === 0) return undefined
   const [origin = ''] = /^[^:/?#]+:\/\/[^/?#]*/.exec(url) ?? []
   const known = origin.search(variableReference) === -1 ? url : `${origin.split('://', 1)[0]}://host/`

@@ -1,9 +1,11 @@
+import { type AlertRow, receiverOf } from '../domain/alert/alert.ts'
+import { testFiring } from '../domain/alert/test-firing.ts'
 import { AppError } from '../domain/errors.ts'
 import { deliveryIdOf, newExecutionId, sequenceAt } from '../domain/ids.ts'
 import type { DeliveryAttempt, DeliverySource } from '../domain/webhook/delivery.ts'
 import { include, type SubscriptionRow } from '../domain/webhook/subscription.ts'
 import { type DeliverOptions, deliver, notSendable } from './deliver.ts'
-import { type Limits, limitFactsText, payloadOf } from './payload.ts'
+import { eventOf, type Limits, limitFactsText, originOf, payloadOf } from './payload.ts'
 import { Receivers, type ReceiversOptions } from './receivers.ts'
 
 export type TestDeliveriesOptions = ReceiversOptions &
@@ -30,17 +32,29 @@ export class TestDeliveries {
 
   /** Throws OVERLOADED when `signal` or the service's stop ended the request. */
   readonly run = async (subscription: SubscriptionRow, signal: AbortSignal): Promise<TestDelivery> => {
-    const { number, workspaceId } = subscription
+    const { number, workspaceId, include: wanted } = subscription
     const { clock, limitsOf } = this.#options
+    return await this.#send(number, testSource(subscription, await limitsOf(workspaceId), clock.now()), signal, wanted)
+  }
+
+  /** The same for an alert. */
+  readonly runAlert = async (alert: AlertRow, signal: AbortSignal): Promise<TestDelivery> => {
+    const at = this.#options.clock.now()
+    const content = JSON.stringify(testFiring(alert, at))
+    const source = { sequence: sequenceAt(at), alertId: alert.id, at, alert: content }
+    return await this.#send(receiverOf(alert.number), source, signal)
+  }
+
+  async #send(number: number, source: DeliverySource, signal: AbortSignal, wanted = 0): Promise<TestDelivery> {
+    const { clock } = this.#options
     const receiver = await this.#receivers.once(number)
-    const source = testSource(subscription, await limitsOf(workspaceId), clock.now())
-    const deliveryId = deliveryIdOf({ sequence: source.sequence, subscription: number }, source.executionId)
-    const body = payloadOf(source, subscription.include)
+    const deliveryId = deliveryIdOf({ sequence: source.sequence, subscription: number }, originOf(source))
+    const body = payloadOf(source, wanted)
     const delivery = { attempts: 0, attemptsBefore: 0 }
     const ended = receiver.problem
       ? notSendable(delivery, receiver.problem, clock.now())
       : await deliver(
-          { delivery, deliveryId, event: 'completed', body, receiver, signal },
+          { delivery, deliveryId, event: eventOf(source), body, receiver, signal },
           { ...this.#options, attemptsMax: 1 },
         )
     if (ended === 'interrupted') throw new AppError('OVERLOADED', 'The test delivery was cancelled before it ended.')

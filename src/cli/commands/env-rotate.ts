@@ -51,7 +51,7 @@ export const rotate: Command = {
 function resultOf(done: EncryptedAgain) {
   return {
     variables: done.variable,
-    webhookSecrets: done.webhookSecret + done.previousWebhookSecret,
+    webhookSecrets: done.webhookSecret + done.previousWebhookSecret + done.alertSecret,
     credentials: done.credential + done.credentialToken,
     documents: done.documents,
     jobs: done.jobInput + done.jobStep + done.pauseContent + done.pauseAnswer,

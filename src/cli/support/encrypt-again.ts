@@ -147,6 +147,7 @@ const contexts: Readonly<Record<SealedKind, (owner: readonly string[]) => string
   credentialToken: ([workspaceId = '', id = '']) => credentialTokenContext(workspaceId, id),
   webhookSecret: ([workspaceId = '', id = '']) => secretContext(workspaceId, id),
   previousWebhookSecret: ([workspaceId = '', id = '']) => secretContext(workspaceId, id),
+  alertSecret: ([workspaceId = '', id = '']) => secretContext(workspaceId, id),
   jobInput: ([executionId = '']) => jobContext(executionId),
   jobStep: ([executionId = '']) => jobContext(executionId),
   jobOutput: ([executionId = '']) => jobContext(executionId),

@@ -1,7 +1,7 @@
 import type { ScheduleStep } from '../schedule/schedule.ts'
 
 /** Something that may start only one run. The store writes the claim in the same commit as the run, or refuses both. */
-export type Claim = RequestClaim | ScheduleClaim
+export type Claim = RequestClaim | ScheduleClaim | EventClaim
 
 /** The idempotency key of an inbound request. `key` is a digest of it; the workflow holds it for 24 hours from `at`. */
 export type RequestClaim = {
@@ -16,6 +16,9 @@ export type RequestClaim = {
 
 /** The claim of a request with an idempotency key and a digest. */
 export type HeldRequest = { executionId: string; at: number; request: string | null; response: Uint8Array | null }
+
+/** A run that an event starts (`event_runs`). */
+export type EventClaim = { kind: 'event'; sequence: number }
 
 /** A due time of a schedule. */
 export type ScheduleClaim = { kind: 'schedule'; step: ScheduleStep }

@@ -1,4 +1,5 @@
 import type { PollCommit } from '../poll/poll.ts'
+import type { AlertEvaluation } from '../alert/evaluation.ts'
 import type { ScheduleStep } from '../schedule/schedule.ts'
 import type { PauseEvent } from '../webhook/run-event.ts'
 import type { Claim, RequestClaim } from './claim.ts'
@@ -7,7 +8,7 @@ import type { LogRow } from './log.ts'
 import type { PauseWrite } from './pause.ts'
 
 /** One write. Many writes are committed together as a group. */
-export type Write = LogWrite | JobWrite | ChatWrite
+export type Write = LogWrite | JobWrite | ChatWrite | AlertWrite
 
 /**
  * The log entry of a run that has ended. If the run was a job, this also completes the job, and is refused when another
@@ -53,6 +54,9 @@ export type ChatWrite = {
   content: Uint8Array
 }
 
+/** What follows from an evaluation of alerts. Refused when something changed since its batch was read. */
+export type AlertWrite = { kind: 'alerts'; evaluation: AlertEvaluation }
+
 export function logWrite(
   row: LogRow,
   output: Uint8Array | null = null,
@@ -71,6 +75,7 @@ export function lengthOfWrite(write: Write): number {
     case 'job-start':
     case 'job-wait':
     case 'schedule':
+    case 'alerts':
       return 0
     case 'poll':
       return write.jobs.reduce((sum, { input }) => sum + input.length, write.poll.seen.length * seenChars)

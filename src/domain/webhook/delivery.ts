@@ -63,7 +63,7 @@ export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'del
 export type EndedAttempt = { delivery: DeliveryKey; attempt: DeliveryAttempt; outcome: AttemptOutcome }
 
 /** The record that the body of a delivery is built from. */
-export type DeliverySource = RunSource | PauseEventSource
+export type DeliverySource = RunSource | PauseEventSource | AlertSource
 
 /** A recorded run. Texts are JSON. */
 export type RunSource = {
@@ -94,6 +94,9 @@ export type PauseEventSource = Pick<PauseEvent, 'sequence' | 'kind' | 'at' | 'pa
   trigger: TriggerKind
   startedAt: number
 }
+
+/** An alert that fired. `alert`: JSON of its `FiringContent`. */
+export type AlertSource = { sequence: number; alertId: string; at: number; alert: string }
 
 /** The outcome for one subscription of the workflow when a run ended. */
 export type RunDecision = {

@@ -5,9 +5,12 @@ export type RunEventKind = (typeof runEvents)[number]
 /** The events of a run that has not ended. */
 export type PauseEventKind = Exclude<RunEventKind, 'completed'>
 
+/** The event that a delivery is about. */
+export type DeliveryEvent = RunEventKind | 'alert'
+
 /** The value of `type` in the body of a delivery, and of the header `svc-event`. */
-export function eventTypeOf<Kind extends RunEventKind>(kind: Kind): `workflow.execution.${Kind}` {
-  return `workflow.execution.${kind}`
+export function eventTypeOf(event: DeliveryEvent): string {
+  return event === 'alert' ? 'alert.fired' : `workflow.execution.${event}`
 }
 
 /**

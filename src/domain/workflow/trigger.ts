@@ -1,4 +1,5 @@
 import type { NewPoll } from '../poll/poll.ts'
+import type { EventRegistration } from '../alert/alert.ts'
 import type { NewSchedule } from '../schedule/schedule.ts'
 
 /**
@@ -9,8 +10,14 @@ export type AddressKind = (typeof addressKinds)[number]
 export type Address = { kind: AddressKind; name: string }
 
 /**
- * The addresses, the schedule and the polls of an active deployment. Created, replaced and removed together with it.
+ * The addresses, the schedule, the polls and the event trigger of an active deployment. Created, replaced and removed
+ * together with it.
  */
-export type Registrations = { addresses: readonly Address[]; schedule: NewSchedule | null; polls?: readonly NewPoll[] }
+export type Registrations = {
+  addresses: readonly Address[]
+  schedule: NewSchedule | null
+  polls?: readonly NewPoll[]
+  events?: EventRegistration
+}
 
 export const noRegistrations: Registrations = { addresses: [], schedule: null }

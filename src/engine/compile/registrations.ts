@@ -50,7 +50,8 @@ function registrationsOf(triggers: Plan['triggers'], at: number): Registrations 
   const found = Array.from(triggers.values(), ({ registration }) => registration)
   const rule = found.find((registration) => registration.schedule)?.schedule
   const schedule: NewSchedule | null = rule ? { rule, dueAt: timetableOf(rule).next(at) } : null
-  return { addresses: found.flatMap(({ address }) => address ?? []), schedule }
+  const events = found.find((registration) => registration.events)?.events
+  return { addresses: found.flatMap(({ address }) => address ?? []), schedule, ...(events && { events }) }
 }
 
 function timesAfter(rule: ScheduleRule, at: number, count: number): number[] {

@@ -29,6 +29,7 @@ export const tags = {
   Deployments: 'Versions of workflows. The active version runs.',
   Webhooks: 'Webhook deliveries: what was sent when runs ended, and sending it again.',
   Connectors: 'Services that operation blocks call, described as data.',
+  Alerts: 'Messages when runs fail, are slow, or do not happen, and when something else needs attention.',
   Credentials: 'What workflows sign in to other services with. Secrets are encrypted at rest.',
   Environment: 'Variables that workflows read. They are encrypted at rest.',
   MCP: 'Signing in MCP clients. See the page about MCP.',

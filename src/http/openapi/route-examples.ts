@@ -159,6 +159,14 @@ const credential = {
   ...{ createdAt: savedAt, updatedAt: savedAt, updatedBy: 'ada@example.com' },
 }
 
+const alert = {
+  ...{ id: '4c1d8f02-6a0b-4b6b-9d30-7c2f5e8a9b10', name: 'Something failed', events: ['run.failed'] },
+  ...{ workflows: 'all', rule: null, quietMs: 3_600_000, active: true },
+  channel: { type: 'webhook', url: 'https://example.com/alerts', secret: 'set' },
+  ...{ lastFiredAt: null, quietUntil: null, suppressed: 0, lastDelivery: null },
+  ...{ createdAt: savedAt, updatedAt: savedAt },
+}
+
 const shop = {
   ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example.com/api' },
   operations: {
@@ -510,6 +518,21 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
   },
   cancelDelivery: { responses: { 200: { ...deliveryDetail, state: 'cancelled', nextAttemptAt: null } } },
   resendFailedDeliveries: { request: { since: '2025-06-01T00:00:00Z' }, responses: { 200: { resent: 12 } } },
+  listAlerts: { responses: { 200: { data: [alert] } } },
+  createAlert: {
+    request: {
+      ...{ name: 'Something failed', events: ['run.failed'], workflows: 'all' },
+      channel: { type: 'webhook', url: 'https://example.com/alerts', secret: '{{ALERT_SECRET}}' },
+    },
+    responses: { 201: alert },
+  },
+  getAlert: { responses: { 200: alert } },
+  changeAlert: { request: { active: false }, responses: { 200: { ...alert, active: false } } },
+  testAlert: {
+    responses: {
+      200: { delivered: true, status: 200, error: null, answer: 'ok', body: '{"type":"alert.fired","text":"…"}' },
+    },
+  },
   listCredentials: { responses: { 200: { data: [credential] } } },
   createCredential: {
     request: {

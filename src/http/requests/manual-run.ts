@@ -32,6 +32,7 @@ const Trigger = t.Union([
   t.Literal('form'),
   t.Literal('poll'),
   t.Literal('rss'),
+  t.Literal('event'),
 ])
 
 /** The request for a manual run. */
@@ -141,6 +142,10 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
       const found = Object.hasOwn(sent, 'item') ? { item: null, ...sent } : { item: given ?? null }
       return { input: found, fields: found }
     }
+    case 'event': {
+      const event = { ...sampleEvent(at), ...sent }
+      return { input: event, fields: event }
+    }
     case 'chat': {
       const message = { input: '', conversationId: null, history: [], files: [], ...sent }
       return { input: message, fields: message, ...historyIn(message) }
@@ -174,6 +179,8 @@ export function triggerSample({ node, format }: PlanTrigger, now: number): Recor
       const at = new Date(now).toISOString()
       return { dueAt: at, firedAt: at }
     }
+    case 'event':
+      return sampleEvent(new Date(now).toISOString())
     case 'api':
     case 'manual':
       for (const field of format) {
@@ -184,6 +191,13 @@ export function triggerSample({ node, format }: PlanTrigger, now: number): Recor
     default:
       return fields
   }
+}
+
+/** A failure of no workflow, for tries of a workflow that an event starts. */
+function sampleEvent(at: string): Record<string, unknown> {
+  const run = { workflowId: 'sample', workflowName: 'Sample', executionId: 'sample' }
+  const rest = { rule: null, measured: null, suppressed: 0, at }
+  return { type: 'run.failed', ...run, error: 'This is a sample: nothing has failed.', ...rest }
 }
 
 const noRequest = { body: null, headers: {}, query: {}, method: 'POST' }

@@ -31,6 +31,7 @@ export const notMovedFromPostgres: NotMoved = {
   start_groups: 'used by running processes only',
   'credentials.lease_owner': leaseReason,
   'credentials.lease_until': leaseReason,
+  'alert_cursors.commit_order': 'found by the sequence beside it',
   'jobs.owner': 'one of the processes that run',
   'deliveries.owner': 'one of the processes that run',
   migrations: 'the schema itself',

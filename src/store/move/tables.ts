@@ -224,6 +224,55 @@ const tables = {
       deleted_at: 'integer',
     },
   },
+  alerts: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workspace: 'integer',
+      id: 'text',
+      starts: 'integer',
+      name: 'text',
+      events: 'integer',
+      watches_all: 'boolean',
+      rule: 'text',
+      quiet_ms: 'integer',
+      channel: 'text',
+      url: 'text',
+      secret: 'bytes',
+      recipients: 'text',
+      active: 'boolean',
+      created_at: 'integer',
+      updated_at: 'integer',
+      updated_by: 'text',
+      since: 'integer',
+      fired_at: 'integer',
+      fired_sequence: 'integer',
+      quiet_until: 'integer',
+      suppressed: 'integer',
+      deleted_at: 'integer',
+    },
+  },
+  alert_workflows: { key: ['alert', 'workflow'], columns: { alert: 'integer', workflow: 'integer' } },
+  alert_states: {
+    key: ['alert', 'workflow'],
+    columns: { alert: 'integer', workflow: 'integer', workspace: 'integer', content: 'text', due_at: 'integer' },
+  },
+  alert_cursors: {
+    key: ['workspace'],
+    columns: { workspace: 'integer', revision: 'integer', sequence: 'integer' },
+  },
+  workspace_events: {
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      workspace: 'integer',
+      type: 'integer',
+      workflow: 'integer',
+      execution_id: 'text',
+      at: 'integer',
+      detail: 'text',
+    },
+  },
   addresses: { key: ['kind', 'name'], columns: { kind: 'integer', name: 'text', workflow: 'integer' } },
   schedules: {
     key: ['workflow'],
@@ -392,6 +441,22 @@ const tables = {
       paused: 'text',
     },
   },
+  alert_firings: {
+    key: ['sequence'],
+    columns: { sequence: 'integer', alert: 'integer', at: 'integer', content: 'text' },
+  },
+  event_runs: {
+    key: ['sequence'],
+    columns: {
+      sequence: 'integer',
+      workflow: 'integer',
+      execution_id: 'text',
+      chain: 'text',
+      content: 'text',
+      waiting: 'boolean',
+      at: 'integer',
+    },
+  },
   delivery_attempts: {
     key: ['sequence', 'subscription', 'number'],
     columns: {
@@ -413,7 +478,15 @@ const tables = {
 export type MovedName = keyof typeof tables
 
 /** Tables whose numbers are never used twice: others refer to a number longer than its row exists. */
-export const numberedTables = ['workspaces', 'workflows', 'subscriptions', 'jobs', 'pauses'] as const
+export const numberedTables = [
+  'workspaces',
+  'workflows',
+  'subscriptions',
+  'alerts',
+  'workspace_events',
+  'jobs',
+  'pauses',
+] as const
 
 export const movedTables: readonly MovedTable[] = Object.entries(tables).map(([name, table]) => ({
   name,

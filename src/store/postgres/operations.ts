@@ -13,6 +13,7 @@ import { countLogs } from './logs/log-counts.ts'
 import { queryLogs } from './logs/log-page.ts'
 import { listWorkflowOverviews } from './logs/workflow-overviews.ts'
 import * as polls from './polls/poll-rows.ts'
+import * as alerts from './tables/alerts.ts'
 import * as connectors from './tables/connectors.ts'
 import * as credentials from './tables/credentials.ts'
 import * as deletedWorkflows from './tables/deleted-workflows.ts'
@@ -39,6 +40,7 @@ import * as workflowTests from './tables/workflow-tests.ts'
 import * as workflows from './tables/workflows.ts'
 import * as workspaces from './tables/workspaces.ts'
 import { measure } from './upkeep/measure.ts'
+import * as events from './writes/alerts.ts'
 import { append } from './writes/append.ts'
 import { listTurns } from './writes/chats.ts'
 import * as claims from './writes/claims.ts'
@@ -249,6 +251,19 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   sendAgain: { kind: 'write', run: deliveries.sendAgain },
   resendFailed: { kind: 'write', run: deliveryLists.resendFailed },
   cancelDelivery: { kind: 'write', run: deliveries.cancelDelivery },
+
+  listAlerts: { kind: 'read', run: alerts.listAlerts },
+  getAlert: { kind: 'read', run: alerts.getAlert },
+  createAlert: { kind: 'change', run: alerts.createAlert },
+  changeAlert: { kind: 'change', run: alerts.changeAlert },
+  deleteAlert: { kind: 'change', run: alerts.deleteAlert },
+  findAlerts: { kind: 'read', run: alerts.findAlerts },
+  noteEvent: { kind: 'read', run: events.noteEvent },
+  noteEventEverywhere: { kind: 'read', run: events.noteEventEverywhere },
+  findAlertWork: { kind: 'read', run: events.findAlertWork },
+  readAlertBatch: { kind: 'read', run: events.readAlertBatch },
+  listEventStarts: { kind: 'read', run: events.listEventStarts },
+  dropEventStart: { kind: 'read', run: events.dropEventStart },
 
   listTurns: { kind: 'read', run: listTurns },
 

@@ -24,6 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   events: ['domain', 'type:store', 'type:outbound'],
   webhooks: ['domain', 'type:store', 'type:outbound'],
   triggers: ['domain', 'language', 'type:store', 'type:outbound'],
+  alerts: ['domain', 'type:store'],
   cluster: ['domain', 'type:store'],
   sim: ['domain', 'language', 'connectors/built-in-texts.ts'],
   http: [
@@ -42,7 +43,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     ],
     'credentials',
     'connectors',
-    ...['store', 'events', 'webhooks', 'triggers', 'sim', 'type:assistant'],
+    ...['store', 'events', 'webhooks', 'triggers', 'sim', 'type:assistant', 'type:alerts'],
   ],
   ui: [
     ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],

@@ -20,6 +20,7 @@ const examples: Record<string, Record<string, unknown>> = {
   api_trigger: { inputFormat: [{ name: 'n', type: 'number' }] },
   manual_trigger: {},
   chat_trigger: { identifier: 'help', access: 'password', password: '{{PASSWORD}}', title: 'Help' },
+  event_trigger: { events: ['run.failed'], quietMs: 0 },
   schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Lisbon' },
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },

@@ -38,7 +38,7 @@ const contexts: Readonly<Record<SealedKind, string>> = {
   ...{ variable: 'environment', webhookSecret: 'webhook', previousWebhookSecret: 'webhook', pin: 'pin' },
   ...{ credential: 'credentials', credentialToken: 'credential-tokens' },
   ...{ jobInput: 'job', jobStep: 'job', jobOutput: 'job', heldResponse: 'job', chatTurn: 'chat' },
-  ...{ pauseContent: 'job', pauseAnswer: 'job' },
+  ...{ pauseContent: 'job', pauseAnswer: 'job', alertSecret: 'webhook' },
 }
 
 const talk = (password: unknown): WorkflowDocument => ({

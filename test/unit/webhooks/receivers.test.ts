@@ -114,6 +114,7 @@ test('the owners of ten thousand subscriptions are remembered, and those of othe
         lookUps += 1
         return [{ ...row, number }]
       },
+      findAlerts: async () => [],
     },
   })
   const ask = async (number: number) => {

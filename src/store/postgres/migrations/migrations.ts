@@ -14,6 +14,7 @@ import oauth from './011-oauth.sql' with { type: 'text' }
 import workflowTests from './012-workflow-tests.sql' with { type: 'text' }
 import storeEntries from './013-store-entries.sql' with { type: 'text' }
 import polls from './014-polls.sql' with { type: 'text' }
+import alerts from './015-alerts.sql' with { type: 'text' }
 
 /**
  * In order; the position, from 1, is a migration's number. The statements of a released migration never change. While
@@ -35,6 +36,7 @@ export const migrations: readonly string[] = [
   workflowTests,
   storeEntries,
   polls,
+  alerts,
 ]
 
 /**

@@ -162,7 +162,7 @@ async function makeActive(sql: Sql, { workflow, version, at, registrations }: Ac
     at,
     workflow,
   )
-  await register(sql, { workflow, version, registrations })
+  await register(sql, { workflow, version, at, registrations })
 }
 
 const optional = (text: string | null | undefined) => (text == null ? null : storable(text))

@@ -73,6 +73,7 @@ export async function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Pro
     gone.webhookSecrets += await remove(
       `UPDATE millrace.subscriptions SET secret = '' WHERE substr(secret, 1, $1) = $2`,
     )
+    gone.webhookSecrets += await remove("UPDATE millrace.alerts SET secret = '' WHERE substr(secret, 1, $1) = $2")
     await remove('UPDATE millrace.subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, $1) = $2')
     gone.credentials += await remove("UPDATE millrace.credentials SET sealed = '' WHERE substr(sealed, 1, $1) = $2")
     await remove("UPDATE millrace.credentials SET token = '' WHERE substr(token, 1, $1) = $2")
@@ -91,6 +92,7 @@ const selectSealHeads = `${[
   'SELECT substr(sealed, 1, $1) AS head FROM millrace.environment',
   'SELECT substr(secret, 1, $1) FROM millrace.subscriptions WHERE length(secret) > 0',
   'SELECT substr(previous_secret, 1, $1) FROM millrace.subscriptions WHERE length(previous_secret) > 0',
+  'SELECT substr(secret, 1, $1) FROM millrace.alerts WHERE length(secret) > 0',
   'SELECT substr(sealed, 1, $1) FROM millrace.credentials WHERE length(sealed) > 0',
   'SELECT substr(token, 1, $1) FROM millrace.credentials WHERE length(token) > 0',
   ...endsOf('jobs', 'input', 'number'),

@@ -3,17 +3,19 @@ import { type Address, addressKinds, type Registrations } from '../../../domain/
 import { addressTaken } from '../../errors/workflow-errors.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { registerPolls } from '../polls/poll-rows.ts'
+import { registerEvents } from './alerts.ts'
 
-type Registering = { workflow: number; version: number; registrations: Registrations }
+type Registering = { workflow: number; version: number; at: number; registrations: Registrations }
 
 /**
- * Registers the addresses, the schedule and the polls of an active version, and removes those of the previous one. A
- * poll of the same thing keeps what it remembers.
+ * Registers what an active version announces, and removes what the previous one did. A poll of the same thing keeps
+ * what it remembers, and so does an event trigger.
  */
-export async function register(sql: Sql, { workflow, version, registrations }: Registering): Promise<void> {
+export async function register(sql: Sql, { workflow, version, at, registrations }: Registering): Promise<void> {
   await unregisterNumber(sql, workflow)
   await registerPolls(sql, { workflow, version, polls: registrations.polls ?? [] })
   await registerAddresses(sql, workflow, registrations.addresses)
+  await registerEvents(sql, { workflow, at }, registrations.events ?? null)
   const { schedule } = registrations
   if (!schedule) return
   await sql.run(
@@ -50,6 +52,7 @@ export async function unregister(sql: Sql, workflowId: string): Promise<void> {
   if (!workflow) return
   await unregisterNumber(sql, workflow.number)
   await registerPolls(sql, { workflow: workflow.number, version: 0, polls: [] })
+  await registerEvents(sql, { workflow: workflow.number, at: null }, null)
 }
 
 export async function findAddress(sql: Sql, { kind, name }: Address): Promise<string | undefined> {

@@ -70,6 +70,7 @@ const sources: Readonly<Record<SealedKind, Source>> = {
   credentialToken: { ...credential, column: 'token' },
   webhookSecret: { ...webhookSecret, column: 'secret' },
   previousWebhookSecret: { ...webhookSecret, column: 'previous_secret' },
+  alertSecret: { ...credential, table: 'alerts', key: { number: 'integer' }, column: 'secret' },
   jobInput: { table: 'jobs', column: 'input', key: { number: 'bigint' }, owner: ['t.execution_id'] },
   jobStep: {
     table: 'job_steps',

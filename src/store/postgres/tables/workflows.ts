@@ -14,6 +14,7 @@ import { documentOf, documentText } from '../../stored-values.ts'
 import type { ActiveVersion, NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
+import { forgetAlertStates } from './alerts.ts'
 import { copyPins, deletePins } from './pins.ts'
 import { unregister } from './registrations.ts'
 import { replaceSubscriptions } from './subscriptions.ts'
@@ -135,6 +136,7 @@ export async function listActiveVersions(sql: Sql, workspaceId: string): Promise
 
 export async function deleteWorkflow(sql: Sql, id: string, at: number): Promise<boolean> {
   await unregister(sql, id)
+  await forgetAlertStates(sql, id)
   await deletePins(sql, id)
   const deleted = await sql.run(
     `UPDATE millrace.workflows

@@ -38,7 +38,7 @@ const inRange = (table: string, condition = 'true') => `
   WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM millrace.${table} WHERE sequence >= $1 AND sequence < $2 AND ${condition} LIMIT ${rowsMax}))`
 const belongings: readonly string[] = [
-  ...['delivery_attempts', 'deliveries', 'pause_events', 'run_webhooks', 'job_outputs'].map(
+  ...['delivery_attempts', 'deliveries', 'pause_events', 'alert_firings', 'run_webhooks', 'job_outputs'].map(
     (table) => `DELETE FROM millrace.${table} ${inRange(table)}`,
   ),
   `DELETE FROM millrace.run_files ${inRange('run_files', 'folder IS NULL')}`,

@@ -3,6 +3,7 @@ import { bytesLeft } from '../../retention-progress.ts'
 import type { RetentionBounds, RetentionStep } from '../../store.ts'
 import type { Database, Sql } from '../connection.ts'
 import { isLockTimeout } from '../failures.ts'
+import { retainFirings } from '../writes/alerts.ts'
 import { forgetTurns } from '../writes/chats.ts'
 import { retainPauseEvents } from '../writes/pause-events.ts'
 import { deleteBelongings, deleteEntries } from './gone-entries.ts'
@@ -152,6 +153,7 @@ async function deleteOldest(
   const deleted = gone.length > 0 ? await deleteEntries(sql, gone) : 0
   if (goneTo > 0) {
     await retainPauseEvents(sql, goneTo)
+    await retainFirings(sql, goneTo)
     await sql.run(writeDeletedTo, goneTo)
   }
   // Once an entry is held, the next piece begins behind it.

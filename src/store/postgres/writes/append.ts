@@ -2,6 +2,7 @@ import type { Refusal } from '../../../domain/run/claim.ts'
 import type { LogRow } from '../../../domain/run/log.ts'
 import type { LogWrite, Write } from '../../../domain/run/write.ts'
 import { rowsOf, type Sql } from '../connection.ts'
+import { writeEvaluations } from './alerts.ts'
 import { keepTurns } from './chats.ts'
 import { makeClaims, releaseRequests } from './claims.ts'
 import { replaceInputs } from './job-inputs.ts'
@@ -45,6 +46,7 @@ export async function append(sql: Sql, writes: readonly Write[]): Promise<readon
     sql,
     failed.map(({ row }) => row.executionId),
   )
+  refusals.push(...(await writeEvaluations(sql, placed(writes, 'alerts'))))
   await keepTurns(sql, ofKind(writes, 'chat'))
   await appendLogs(sql, kept)
   return refusals.length > 0 ? refusals.sort(byIndex) : undefined

@@ -2,11 +2,13 @@ import { type HeldRequest, type Refusal, type RequestClaim, requestClaimMs } fro
 import type { Write } from '../../../domain/run/write.ts'
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { takeEventStarts } from './alerts.ts'
 
 /** Makes the claims of a group. Returns those that another run holds, in the order of the group. */
 export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Refusal[]> {
   const requests: RequestClaimOfGroup[] = []
   const steps: StepOfGroup[] = []
+  const events: { index: number; sequence: number }[] = []
   for (const [index, write] of writes.entries()) {
     if (write.kind === 'schedule') steps.push({ index, step: write.step })
     else if (write.kind === 'log' || write.kind === 'job') {
@@ -19,7 +21,8 @@ export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Re
           workflowId: row.workflowId,
           claim,
         })
-      } else if (claim) steps.push({ index, step: claim.step })
+      } else if (claim?.kind === 'event') events.push({ index, sequence: claim.sequence })
+      else if (claim) steps.push({ index, step: claim.step })
     } else if (write.kind === 'job-pause') {
       const { row, claim } = write.accepts ?? {}
       if (row && claim)
@@ -27,7 +30,16 @@ export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Re
     }
   }
   const refusals = [...(await claimRequests(sql, requests)), ...(await takeSteps(sql, steps))]
+  refusals.push(...(await claimEvents(sql, events)))
   return refusals.sort((a, b) => a.index - b.index)
+}
+
+async function claimEvents(sql: Sql, events: readonly { index: number; sequence: number }[]): Promise<Refusal[]> {
+  const taken = await takeEventStarts(
+    sql,
+    events.map(({ sequence }) => sequence),
+  )
+  return events.flatMap(({ index, sequence }) => (taken.has(sequence) ? [] : [{ index, executionId: null }]))
 }
 
 /** `isRefusable`: a run that has ended, or is paused, is recorded even if another one holds its claim. */

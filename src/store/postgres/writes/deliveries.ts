@@ -10,6 +10,7 @@ import type { DeliveryNeed } from '../../delivery-store.ts'
 import { levels, stateNumbers, triggers } from '../../stored-values.ts'
 import { noteDeliveryChanges } from '../cluster/changes.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
+import { readFirings } from './alerts.ts'
 import { readPauseEvents } from './pause-events.ts'
 
 // The outbox for the dispatcher. The statement that records runs fills it (log-inserts.ts). The lists for the dashboard
@@ -81,8 +82,8 @@ export async function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): 
   if (runs.length === needs.length) return runs
   const found = new Set(runs.map(({ sequence }) => sequence))
   const others = needs.map(({ sequence }) => sequence).filter((sequence) => !found.has(sequence))
-  const events = await readPauseEvents(sql, others)
-  return runs.concat(events).sort((one, other) => one.sequence - other.sequence)
+  const events = [...(await readPauseEvents(sql, others)), ...(await readFirings(sql, others))]
+  return [...runs, ...events].sort((one, other) => one.sequence - other.sequence)
 }
 
 type SqlSource = Omit<RunSource, 'level' | 'trigger' | 'finalOutput' | 'traceSpans'> & {

@@ -67,7 +67,8 @@ export async function lastSequence(sql: Sql): Promise<number> {
   const row = await sql.get<{ last: number }>(
     `SELECT greatest((SELECT max(sequence) FROM millrace.logs),
        (SELECT value FROM millrace.marks WHERE name = 'deleted'),
-       (SELECT max(sequence) FROM millrace.pause_events), 0) AS last`,
+       (SELECT max(sequence) FROM millrace.pause_events), (SELECT max(sequence) FROM millrace.alert_firings),
+       (SELECT max(sequence) FROM millrace.event_runs), 0) AS last`,
   )
   return row!.last
 }

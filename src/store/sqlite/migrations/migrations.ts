@@ -17,6 +17,7 @@ import oauth from './015-oauth.sql' with { type: 'text' }
 import workflowTests from './016-workflow-tests.sql' with { type: 'text' }
 import storeEntries from './017-store-entries.sql' with { type: 'text' }
 import polls from './018-polls.sql' with { type: 'text' }
+import alerts from './019-alerts.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
 
@@ -39,6 +40,7 @@ export const migrations: readonly string[] = [
   workflowTests,
   storeEntries,
   polls,
+  alerts,
 ]
 
 /** Applies the missing migrations, each in one transaction. When two processes start at once, only one applies them. */

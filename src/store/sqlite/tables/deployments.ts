@@ -143,5 +143,5 @@ type Activation = { workflow: number; version: number; at: number; registrations
 
 function makeActive(sql: Sql, { workflow, version, at, registrations }: Activation): void {
   sql.run('UPDATE workflows SET active_version = ?, deployed_at = ? WHERE number = ?', version, at, workflow)
-  register(sql, { workflow, version, registrations })
+  register(sql, { workflow, version, at, registrations })
 }

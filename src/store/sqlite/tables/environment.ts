@@ -59,6 +59,7 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
     sql.run('DELETE FROM pins WHERE substr(content, 1, ?) = ?', length, head)
     // Empty instead of NULL: a receiver that checks signatures must never get an unsigned request.
     gone.webhookSecrets += sql.run("UPDATE subscriptions SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
+    gone.webhookSecrets += sql.run("UPDATE alerts SET secret = x'' WHERE substr(secret, 1, ?) = ?", length, head)
     sql.run('UPDATE subscriptions SET previous_secret = NULL WHERE substr(previous_secret, 1, ?) = ?', length, head)
     gone.credentials += sql.run("UPDATE credentials SET sealed = x'' WHERE substr(sealed, 1, ?) = ?", length, head)
     sql.run("UPDATE credentials SET token = x'' WHERE substr(token, 1, ?) = ?", length, head)
@@ -69,6 +70,7 @@ export function discardSealed(sql: Sql, heads: readonly Uint8Array[]): Discarded
 /** The statements that read the heads of each table: of the jobs, chat turns and pins, only of the ends. */
 const selectsOfHeads: Readonly<Record<string, readonly string[]>> = {
   environment: ['SELECT substr(sealed, 1, ?1) AS head FROM environment'],
+  alerts: ['SELECT substr(secret, 1, ?1) AS head FROM alerts WHERE length(secret) > 0'],
   subscriptions: [
     'SELECT substr(secret, 1, ?1) AS head FROM subscriptions WHERE length(secret) > 0',
     'SELECT substr(previous_secret, 1, ?1) AS head FROM subscriptions WHERE previous_secret IS NOT NULL',

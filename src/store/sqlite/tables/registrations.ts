@@ -3,16 +3,18 @@ import { type Address, addressKinds, type Registrations } from '../../../domain/
 import { addressTaken } from '../../errors/workflow-errors.ts'
 import type { Sql } from '../connection.ts'
 import { registerPolls } from '../polls/poll-rows.ts'
+import { registerEvents } from './alerts.ts'
 
-type Registering = { workflow: number; version: number; registrations: Registrations }
+type Registering = { workflow: number; version: number; at: number; registrations: Registrations }
 
 /**
- * Registers the addresses, the schedule and the polls of an active version, and removes those of the previous one. A
- * poll of the same thing keeps what it remembers.
+ * Registers what an active version announces, and removes what the previous one did. A poll of the same thing keeps
+ * what it remembers, and so does an event trigger.
  */
-export function register(sql: Sql, { workflow, version, registrations }: Registering): void {
+export function register(sql: Sql, { workflow, version, at, registrations }: Registering): void {
   unregisterNumber(sql, workflow)
   registerPolls(sql, { workflow, version, polls: registrations.polls ?? [] })
+  registerEvents(sql, { workflow, at }, registrations.events ?? null)
   for (const { kind, name } of registrations.addresses) {
     const number = addressKinds.indexOf(kind)
     const taken = sql.get('SELECT 1 FROM addresses WHERE kind = ? AND name = ?', number, name)
@@ -35,6 +37,7 @@ export function unregister(sql: Sql, workflowId: string): void {
   if (!workflow) return
   unregisterNumber(sql, workflow.number)
   registerPolls(sql, { workflow: workflow.number, version: 0, polls: [] })
+  registerEvents(sql, { workflow: workflow.number, at: null }, null)
 }
 
 export function findAddress(sql: Sql, { kind, name }: Address): string | undefined {

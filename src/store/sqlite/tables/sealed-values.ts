@@ -77,6 +77,7 @@ const sources: Readonly<Record<SealedKind, Source>> = {
   credentialToken: { ...credential, column: 'token' },
   webhookSecret: { ...webhookSecret, column: 'secret' },
   previousWebhookSecret: { ...webhookSecret, column: 'previous_secret' },
+  alertSecret: { ...credential, table: 'alerts', column: 'secret' },
   jobInput: { table: 'jobs', column: 'input', key: ['number'], owner: ['execution_id'] },
   jobStep: {
     table: 'job_steps',

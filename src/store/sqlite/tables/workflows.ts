@@ -14,6 +14,7 @@ import { documentOf, documentText } from '../../stored-values.ts'
 import type { ActiveVersion, NewWorkflow, SaveFacts, WorkflowRow } from '../../workflow-store.ts'
 import type { Sql } from '../connection.ts'
 import { isDuplicate } from '../failures.ts'
+import { forgetAlertStates } from './alerts.ts'
 import { copyPins, deletePins } from './pins.ts'
 import { unregister } from './registrations.ts'
 import { type SqlWorkflow, workflowOf } from './rows.ts'
@@ -130,6 +131,7 @@ export function listActiveVersions(sql: Sql, workspaceId: string): ActiveVersion
 
 export function deleteWorkflow(sql: Sql, id: string, at: number): boolean {
   unregister(sql, id)
+  forgetAlertStates(sql, id)
   deletePins(sql, id)
   return (
     sql.run(

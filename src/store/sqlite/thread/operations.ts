@@ -9,6 +9,7 @@ import { countLogs } from '../logs/log-counts.ts'
 import { queryLogs } from '../logs/log-page.ts'
 import { listWorkflowOverviews } from '../logs/workflow-overviews.ts'
 import * as polls from '../polls/poll-rows.ts'
+import * as alerts from '../tables/alerts.ts'
 import * as connectors from '../tables/connectors.ts'
 import * as credentials from '../tables/credentials.ts'
 import * as deletedWorkflows from '../tables/deleted-workflows.ts'
@@ -33,6 +34,7 @@ import * as workflowTests from '../tables/workflow-tests.ts'
 import * as workflows from '../tables/workflows.ts'
 import * as workspaces from '../tables/workspaces.ts'
 import { readDiskStats } from '../upkeep/disk-stats.ts'
+import * as events from '../writes/alerts.ts'
 import { append } from '../writes/append.ts'
 import { listTurns } from '../writes/chats.ts'
 import * as claims from '../writes/claims.ts'
@@ -208,7 +210,10 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   claimRunId: { writes: true, run: claims.claimRunId },
   releaseRunId: { writes: true, run: claims.releaseRunId },
   findHeldRequest: { writes: false, run: claims.findHeldRequest },
-  lastSequence: { writes: false, run: (sql) => Math.max(logs.lastSequence(sql), lastPauseEvent(sql)) },
+  lastSequence: {
+    writes: false,
+    run: (sql) => Math.max(logs.lastSequence(sql), lastPauseEvent(sql), events.lastFiring(sql)),
+  },
   queryLogs: { writes: false, searches: true, run: queryLogs },
   countLogs: { writes: false, searches: true, run: countLogs },
   getLog: { writes: false, searches: true, run: logs.getLog },
@@ -248,6 +253,19 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   sendAgain: { writes: true, run: deliveries.sendAgain },
   resendFailed: { writes: true, run: deliveryLists.resendFailed },
   cancelDelivery: { writes: true, run: deliveries.cancelDelivery },
+
+  listAlerts: { writes: false, run: alerts.listAlerts },
+  getAlert: { writes: false, run: alerts.getAlert },
+  createAlert: { writes: true, run: alerts.createAlert },
+  changeAlert: { writes: true, run: alerts.changeAlert },
+  deleteAlert: { writes: true, run: alerts.deleteAlert },
+  findAlerts: { writes: false, run: alerts.findAlerts },
+  noteEvent: { writes: true, run: events.noteEvent },
+  noteEventEverywhere: { writes: true, run: events.noteEventEverywhere },
+  findAlertWork: { writes: false, run: events.findAlertWork },
+  readAlertBatch: { writes: false, searches: true, run: events.readAlertBatch },
+  listEventStarts: { writes: false, run: events.listEventStarts },
+  dropEventStart: { writes: true, run: events.dropEventStart },
 
   listTurns: { writes: false, run: listTurns },
 

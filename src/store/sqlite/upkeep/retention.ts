@@ -6,6 +6,7 @@ import { chunkCharsMax, chunkText, type SqlChunk, workspacesIn } from '../logs/c
 import { deleteZoneMaps, hasGoneZoneMaps } from '../logs/zone-maps.ts'
 import { deleteLogNotes } from '../tables/log-notes.ts'
 import { retainRunFiles } from '../tables/run-files.ts'
+import { retainFirings } from '../writes/alerts.ts'
 import { forgetTurns } from '../writes/chats.ts'
 import { hasPending, retainDeliveries } from '../writes/deliveries.ts'
 import { retainPauseEvents } from '../writes/pause-events.ts'
@@ -85,6 +86,7 @@ export function retainLogs(sql: Sql, bounds: RetentionBounds, monotonic: () => n
   }
   if (goneTo > 0) {
     retainPauseEvents(sql, goneTo)
+    retainFirings(sql, goneTo)
     sql.run(writeDeletedTo, goneTo)
   }
   const usedBytes = (pages.total - pages.free) * pageBytes

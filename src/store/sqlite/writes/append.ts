@@ -3,6 +3,7 @@ import type { LogRow } from '../../../domain/run/log.ts'
 import type { Write } from '../../../domain/run/write.ts'
 import type { Sql } from '../connection.ts'
 import { commitPoll } from '../polls/poll-rows.ts'
+import { writeEvaluation } from './alerts.ts'
 import { keepTurn } from './chats.ts'
 import { claimOf, claimRequest, releaseRequest, takeStep } from './claims.ts'
 import { endJob, insertJob, insertStep, replaceInput, startJob, suspendJob } from './jobs.ts'
@@ -39,7 +40,9 @@ export function append(sql: Sql, writes: readonly Write[]): readonly Refusal[] |
       startJob(sql, write.executionId, write.at)
       if (write.event) insertPauseEvent(sql, write.executionId, write.event)
     } else if (write.kind === 'job-event') insertPauseEvent(sql, write.executionId, write.event)
-    else if (write.kind === 'job-wait') suspendJob(sql, write.executionId, write.at)
+    else if (write.kind === 'alerts') {
+      if (!writeEvaluation(sql, write.evaluation)) refusals.push({ index, executionId: null })
+    } else if (write.kind === 'job-wait') suspendJob(sql, write.executionId, write.at)
     else if (write.kind === 'job-step') insertStep(sql, write)
     else if (write.kind === 'job-pause') {
       if (!pauseJob(sql, write)) refusals.push({ index, executionId: null })

@@ -8,6 +8,7 @@ import {
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
+import { takeEventStart } from './alerts.ts'
 
 type Claimant = { executionId: string; workflowId: string }
 type Held = Omit<Refusal, 'index'>
@@ -15,6 +16,7 @@ type Held = Omit<Refusal, 'index'>
 /** Makes a run's claim. Returns undefined on success, and the holder of the claim otherwise. */
 export function claimOf(sql: Sql, claimant: Claimant, claim: Claim): Held | undefined {
   if (claim.kind === 'request') return claimRequest(sql, claimant, claim)
+  if (claim.kind === 'event') return takeEventStart(sql, claim.sequence) ? undefined : { executionId: null }
   return takeStep(sql, claim.step) ? undefined : { executionId: null }
 }
 

@@ -14,6 +14,7 @@ import type { Long } from '../logs/chunk.ts'
 import { LongWalk } from '../logs/long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from '../tables/rows.ts'
 import { RunFilesFinder } from '../tables/run-files.ts'
+import { readFirings } from './alerts.ts'
 import { insertAttempt, insertDeliveries } from './delivery-rows.ts'
 import {
   countPending,
@@ -121,8 +122,8 @@ export function readDeliveries(sql: Sql, needs: readonly DeliveryNeed[]): Delive
     chars = 0
   }
   const runs = sources.concat(sourcesIn(sql, found))
-  const events = readPauseEvents(sql, others)
-  return events.length === 0 ? runs : runs.concat(events).sort((one, other) => one.sequence - other.sequence)
+  const events = [...readPauseEvents(sql, others), ...readFirings(sql, others)]
+  return events.length === 0 ? runs : [...runs, ...events].sort((one, other) => one.sequence - other.sequence)
 }
 
 /** The same for entries whose long texts are in memory. */

@@ -8,7 +8,7 @@ import type { RunEvent } from './run-event.ts'
 import { fold, idle, lost, type RunState, triedOn } from './run-state.ts'
 
 /** The kinds of run that triggers start. */
-export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat' | 'form' | 'poll' | 'rss'
+export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat' | 'form' | 'poll' | 'rss' | 'event'
 
 /** The request body of a manual run. */
 export type RunRequest = {

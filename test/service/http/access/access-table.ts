@@ -30,6 +30,11 @@ const workflowV2 = '/api/v2/workflows/<workflow>'
 const webhooks = '/api/editor/workflows/<workflow>/webhooks'
 const rerun = '/api/workspaces/<workspace>/logs/rerun'
 const credentials = '/api/workspaces/<workspace>/credentials'
+const alerts = '/api/workspaces/<workspace>/alerts'
+const newAlert = JSON.stringify({
+  ...{ name: '<name>', events: ['run.failed'], workflows: 'all' },
+  channel: { type: 'webhook', url: 'https://example.com' },
+})
 const connectors = '/api/workspaces/<workspace>/connectors'
 const pauses = '/api/workspaces/<workspace>/pauses'
 const shop = JSON.stringify({
@@ -277,6 +282,13 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/workspaces/:id/credentials/:name/test', `${credentials}/crm/test`, 'write', 200, '{}'),
   row('POST /api/workspaces/:id/credentials/:name/sign-in', `${credentials}/crm/sign-in`, 'write', 409, '{}'),
   row('DELETE /api/workspaces/:id/credentials/:name', `${credentials}/crm`, 'write', 204),
+
+  row('GET /api/workspaces/:id/alerts', alerts, 'write', 200),
+  row('POST /api/workspaces/:id/alerts', alerts, 'write', 201, newAlert),
+  row('GET /api/workspaces/:id/alerts/:alertId', `${alerts}/<alert>`, 'write', 200),
+  row('PATCH /api/workspaces/:id/alerts/:alertId', `${alerts}/<alert>`, 'write', 200, '{"name":"New"}'),
+  row('POST /api/workspaces/:id/alerts/:alertId/test', `${alerts}/<alert>/test`, 'write', 200),
+  row('DELETE /api/workspaces/:id/alerts/:alertId', `${alerts}/<alert>`, 'write', 204),
 
   row('GET /api/workspaces/:id/environment', '/api/workspaces/<workspace>/environment', 'read', 200),
   row(

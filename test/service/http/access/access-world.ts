@@ -59,6 +59,7 @@ type Thing =
   | 'workspace'
   | 'workflow'
   | 'execution'
+  | 'alert'
   | 'log'
   | 'own'
   | 'member'
@@ -151,7 +152,13 @@ export class AccessWorld {
     await store.deleteWorkflow(deleted, at)
     const ids = { workspace: workspaceId, workflow, execution, log: logIdOf(sequence), own: '', member, key: row.id }
     const delivery = await this.#delivery(workspaceId, workflow)
-    return { ...ids, deleted, webhook: 'hook', delivery, ...(await this.#pause(workspaceId, workflow)) }
+    // Its address is refused, so nothing leaves the machine.
+    const channel = { type: 'webhook', url: 'http://127.0.0.1:1/', secret: null } as const
+    const watch = { events: ['run.failed'], workflows: 'all', rule: null, quietMs: 60_000, active: true } as const
+    const { id: alert } = await store.createAlert({
+      ...{ id: newId(), workspaceId, name: 'Failed', channel, at, by: this.#ownerId, ...watch },
+    })
+    return { ...ids, deleted, webhook: 'hook', delivery, alert, ...(await this.#pause(workspaceId, workflow)) }
   }
 
   /** The pause of a run that waits for an answer. */

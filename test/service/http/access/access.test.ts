@@ -166,6 +166,7 @@ function nothing(): Things {
     workspace: newId(),
     workflow: newId(),
     execution: newExecutionId(),
+    alert: newId(),
     log: logIdOf(1),
     own: newId(),
     member: newId(),

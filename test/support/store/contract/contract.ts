@@ -9,6 +9,7 @@ import { appendLogs } from '../append-logs.ts'
 import { type Installed, install, logRow, newKey } from '../installed.ts'
 import { rejectionOf } from '../rejection.ts'
 import { accountContract } from './account-contract.ts'
+import { alertContract } from './alert-contract.ts'
 import { chatContract } from './chat-contract.ts'
 import { connectorContract } from './connector-contract.ts'
 import { credentialContract } from './credential-contract.ts'
@@ -376,6 +377,7 @@ export function storeContract(name: string, open: OpenStore): void {
     jobContract(() => ({ store, home }))
     pinContract(() => ({ store, home }))
     workflowTestContract(() => ({ store, home }))
+    alertContract(() => ({ store, home }))
     sealedDocumentContract(() => ({ store, home }))
     sealedValueContract(() => ({ store, home }))
     chatContract(() => ({ store, home }))

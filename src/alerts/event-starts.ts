@@ -1,0 +1,96 @@
+import { alertBounds } from '../domain/alert/alert.ts'
+import type { FiringContent } from '../domain/alert/evaluation.ts'
+import type { Clock } from '../domain/clock.ts'
+import { AppError, isRefusedForNow, StartSkipped } from '../domain/errors.ts'
+import type { EventClaim } from '../domain/run/claim.ts'
+import type { TriggerInput } from '../domain/run/input.ts'
+import type { EventStart } from '../store/alert-store.ts'
+import type { Store } from '../store/store.ts'
+
+/** The request for a run that an event starts: an asynchronous run of the active version. */
+export type EventRequest = {
+  workflowId: string
+  workspaceId: string
+  version: number
+  trigger: 'event'
+  input: TriggerInput
+  executionId: string
+}
+
+export type EventStartsOptions<Account> = {
+  store: Pick<Store, 'listEventStarts' | 'dropEventStart'>
+  limits: {
+    account(ownerId: string): Account | Promise<Account>
+    isWithinUsage(account: Account): boolean
+    take(kind: 'async', account: Account): { allowed: boolean }
+  }
+  /** Accepts the run and takes its start in one commit; `job` is undefined when it was taken before. */
+  accept(request: EventRequest, claim: EventClaim): Promise<{ job: { executionId: string } | undefined }>
+  clock: Pick<Clock, 'now'>
+  /** A run was given up. */
+  onDropped(start: EventStart, reason: string): void
+}
+
+/**
+ * Starts the runs of event triggers that have fired. They count as asynchronous runs of the workspace's owner. A start
+ * that the limits do not allow now waits for the next turn, for an hour at most.
+ */
+export class EventStarts<Account> {
+  readonly #options: EventStartsOptions<Account>
+
+  constructor(options: EventStartsOptions<Account>) {
+    this.#options = options
+  }
+
+  /** Rejects with the errors of the store. */
+  readonly run = async (): Promise<void> => {
+    const { store } = this.#options
+    const starts = await store.listEventStarts(startsMax)
+    for (const start of starts) {
+      const refused = await this.#start(start)
+      if (refused === 'busy') return
+      if (refused !== undefined) await this.#giveUp(start, refused)
+    }
+  }
+
+  /** Undefined when it is started or waits; `busy` when nothing more can be started now. */
+  async #start(start: EventStart): Promise<string | undefined> {
+    const { limits, accept, clock } = this.#options
+    const { sequence, workflowId, workspaceId, ownerId, version, executionId } = start
+    if (version === null) return 'the workflow is no longer deployed'
+    const late =
+      clock.now() - start.at > alertBounds.startMsMax ? 'the limits have allowed no run for an hour' : undefined
+    const owner = await limits.account(ownerId)
+    if (!limits.isWithinUsage(owner)) return "the owner's usage limit for the month is used up"
+    if (!limits.take('async', owner).allowed) return late
+    const request = { workflowId, workspaceId, version, trigger: 'event' as const, input: inputOf(start), executionId }
+    try {
+      const { job } = await accept(request, { kind: 'event', sequence })
+      // A debounced start joins an earlier run, so no write has taken it yet.
+      return job && job.executionId !== executionId ? 'the run has joined an earlier one' : undefined
+    } catch (error) {
+      if (error instanceof StartSkipped) return 'the limits of the workflow skip it'
+      if (error instanceof AppError && error.code === 'WORKFLOW_LIMIT') return late
+      if (isRefusedForNow(error)) return late ?? 'busy'
+      throw error
+    }
+  }
+
+  async #giveUp(start: EventStart, reason: string): Promise<void> {
+    await this.#options.store.dropEventStart(start.sequence)
+    this.#options.onDropped(start, reason)
+  }
+}
+
+/** What the workflow reads as `<event.type>` and so on. */
+function inputOf({ content }: EventStart): TriggerInput {
+  return { input: {}, fields: eventFields(JSON.parse(content) as FiringContent) }
+}
+
+export function eventFields(content: FiringContent): Record<string, unknown> {
+  const { type, workflowId, workflowName, executionId, error, rule, measured, suppressed, at } = content
+  return { type, workflowId, workflowName, executionId, error, rule, measured, suppressed, at }
+}
+
+/** Starts in one turn. */
+const startsMax = 200
