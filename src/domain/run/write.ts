@@ -1,5 +1,5 @@
-import type { PollCommit } from '../poll/poll.ts'
 import type { AlertEvaluation } from '../alert/evaluation.ts'
+import type { PollCommit } from '../poll/poll.ts'
 import type { ScheduleStep } from '../schedule/schedule.ts'
 import type { PauseEvent } from '../webhook/run-event.ts'
 import type { Claim, RequestClaim } from './claim.ts'

@@ -1,5 +1,5 @@
-import type { NewPoll } from '../poll/poll.ts'
 import type { EventRegistration } from '../alert/alert.ts'
+import type { NewPoll } from '../poll/poll.ts'
 import type { NewSchedule } from '../schedule/schedule.ts'
 
 /**

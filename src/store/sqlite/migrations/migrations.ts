@@ -20,7 +20,6 @@ import polls from './018-polls.sql' with { type: 'text' }
 import alerts from './019-alerts.sql' with { type: 'text' }
 
 /** In order. The statements of a released migration never change. The position, from 1, is a migration's number. */
-
 export const migrations: readonly string[] = [
   foundation,
   fanOutRecords,
