@@ -15,7 +15,7 @@ import type { TriggerInput } from '../../domain/run/input.ts'
 import type { RunRecord } from '../../domain/run/log.ts'
 import type { PriceOf } from '../../domain/run/model-prices.ts'
 import type { RunObserver } from '../../domain/run/run-observer.ts'
-import { finish } from '../../domain/slices.ts'
+import { finish, type InSlices } from '../../domain/slices.ts'
 import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { compilePlan, type Plan, type PlanNode } from '../../engine/compile/plan.ts'
 import { Runner } from '../../engine/run/runner.ts'
@@ -23,6 +23,7 @@ import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
 import { RunEvents } from '../../http/streams/run-events.ts'
 import { connectBy } from '../../mail/connect.ts'
 import { MailClient } from '../../mail/mail-client.ts'
+import { McpServers } from '../../mcp/servers.ts'
 import { createLanguageModels } from '../../models/language-models.ts'
 import { createOutbound } from '../../outbound/fetch.ts'
 import { Sandbox } from '../../sandbox/sandbox.ts'
@@ -79,6 +80,18 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     acquire: async () => ({ release: () => {} }),
   })
   const mailAccess = { workspaceId: 'none', find: async (name: string) => credentials.get(name) }
+  const credentialFor = (name: string) => {
+    const credential = credentials.get(name)
+    return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
+  }
+  const inSlices: InSlices = async (slices) => finish(slices)
+  const mcpServers = new McpServers({
+    ...{ clock: systemClock, clientVersion: build.version },
+    ownAccess: (target, signal) => ({
+      ...{ ...target, open: outbound.open, inSlices, signal },
+      authorization: async () => credentialFor(target.credential),
+    }),
+  })
   const sandbox = new Sandbox()
   const builtIn = new BuiltIn()
   const runner = new Runner({
@@ -87,14 +100,12 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       random: Math.random,
       limits,
       fetch: outbound.fetch,
-      async credential(_, name) {
-        const credential = credentials.get(name)
-        return credential && authorizationOf(credential, { tokens, clock: systemClock, used: () => {} })
-      },
+      credential: async (_, name) => credentialFor(name),
       sendMail: (_, ...sent) => mail.send(mailAccess, ...sent),
       connector: async (_, id) => request.connectors?.get(id) ?? (await builtIn.find(id)),
       runProgram: sandbox.run,
-      inSlices: async (slices) => finish(slices),
+      inSlices,
+      mcp: { open: outbound.open, connect: mcpServers.connect },
       files: nothingStored,
       entries: new MemoryEntries(),
       models: createLanguageModels({ open: outbound.open, clock: systemClock, responseBytesMax }),
@@ -111,6 +122,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     return end.record
   } finally {
     mail.stop()
+    await mcpServers.stop()
     outbound.stop()
     await sandbox.stop()
   }
