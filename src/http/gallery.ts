@@ -13,6 +13,7 @@ import githubPush from '../../samples/gallery/github-push.json'
 import greeting from '../../samples/gallery/greeting.json'
 import holidayRequest from '../../samples/gallery/holiday-request.json'
 import loopList from '../../samples/gallery/loop-list.json'
+import mcpTools from '../../samples/gallery/mcp-tools.json'
 import mergeServices from '../../samples/gallery/merge-services.json'
 import nightlySync from '../../samples/gallery/nightly-sync.json'
 import parallelList from '../../samples/gallery/parallel-list.json'
@@ -78,6 +79,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['check-answer', 'Language models', checkAnswer],
   ['translate-list', 'Language models', translateList],
   ['agent-tools', 'Language models', agentTools],
+  ['mcp-tools', 'Language models', mcpTools],
 ]
 
 /** The meaning of each environment variable that the workflows use. */
@@ -88,6 +90,7 @@ const meanings: Readonly<Record<string, string>> = {
   GITHUB_WEBHOOK_SECRET: 'The secret of the webhook in the settings of the GitHub repository.',
   JOB_URL: 'The address of the service that runs jobs. A POST starts one; a GET with its id returns its status.',
   LIST_URL: 'The address of the list. It takes the parameter "page" and responds with "items".',
+  MCP_URL: 'The address of an MCP server. If people sign in there, choose a credential in the tool of the agent.',
   MODEL_KEY: 'The API key of the service of the language model.',
   MODEL_NAME: 'The name of the language model.',
   MODEL_URL: 'The address of a service with the API of OpenAI, including /v1.',

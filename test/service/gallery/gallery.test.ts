@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { registry } from '../../../src/blocks/registry.ts'
 import { type GalleryItem, galleryOf } from '../../../src/http/gallery.ts'
 import { millrace, temporaryFolder } from '../../support/executable.ts'
+import { SdkServer } from '../../support/mcp-server.ts'
 import { ModelServer } from '../../support/models/model-server.ts'
 import { Page } from '../http/page.ts'
 import { HttpWorld, type Parsed } from '../http/world.ts'
@@ -88,6 +89,7 @@ describe('each workflow of the gallery runs', () => {
     ['check-answer', undefined, { answer: 'Bonjour' }],
     ['translate-list', undefined, ['Bonjour', 'Bonjour']],
     ['agent-tools', 'Time, please', 'Bonjour'],
+    ['mcp-tools', 'Add 40 and 2', 'The sum is 42.'],
   ]
 
   test('with the services that it needs', async () => {
@@ -173,8 +175,15 @@ async function startOtherServices(): Promise<OtherServices> {
     }
     // The address of the customer is masked.
     if (text.includes('helpful') && !text.includes('ada@')) return { text: ['{"helpful":9,"polite":8}'] }
+    if (text.includes('Add 40 and 2')) {
+      // The result of the tool comes with the second question.
+      const sum = /\{\\*"sum\\*":(\d+)/.exec(text)?.[1]
+      if (sum !== undefined) return { text: [`The sum is ${sum}.`] }
+      return { toolCalls: [{ id: 'c1', name: 'add', arguments: '{"a":40,"b":2}' }] }
+    }
     return { text: [text.includes('wrong address') ? '{"route":"billing"}' : 'Bonjour'] }
   })
+  const tools = await SdkServer.start()
   const url = `http://127.0.0.1:${server.port}`
   const secrets = ['ALERT_TOKEN', 'GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET', 'STRIPE_WEBHOOK_SECRET', 'MODEL_KEY']
   return {
@@ -184,12 +193,13 @@ async function startOtherServices(): Promise<OtherServices> {
       ...{ MODEL_URL: `${models.url}`, MODEL_NAME: 'stand-in', MILLRACE_OUTBOUND_ALLOW: '127.0.0.1' },
       ...{ RATES_URL: `${url}/rates`, LIST_URL: `${url}/list`, JOB_URL: `${url}/jobs`, ALERT_URL: `${url}/alert` },
       ...{ FORWARD_URL: `${url}/forward`, SLACK_WEBHOOK_URL: `${url}/slack`, SOURCE_URL: `${url}/source` },
-      TARGET_URL: `${url}/target`,
+      ...{ TARGET_URL: `${url}/target`, MCP_URL: tools.url },
     },
     received: (path) => bodies.filter((one) => one.path === path).map(({ body }) => body),
     async stop() {
       await server.stop(true)
       await models[Symbol.asyncDispose]()
+      await tools[Symbol.asyncDispose]()
     },
   }
 }
