@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { AppError, problemsError } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { secretContext } from '../domain/webhook/subscription.ts'
-import type { ListedAlert } from '../store/alert-store.ts'
+import type { ListedAlert } from '../store/alerts/alert-store.ts'
 import type { Store } from '../store/store.ts'
 
 export type AlertsOptions = {

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { AppError, isRefusedForNow, StartSkipped } from '../domain/errors.ts'
 import type { EventClaim } from '../domain/run/claim.ts'
 import type { TriggerInput } from '../domain/run/input.ts'
-import type { EventStart } from '../store/alert-store.ts'
+import type { EventStart } from '../store/alerts/alert-store.ts'
 import type { Store } from '../store/store.ts'
 
 /** The request for a run that an event starts: an asynchronous run of the active version. */
@@ -82,7 +82,7 @@ export class EventStarts<Account> {
   }
 }
 
-/** What the workflow reads as `<event.type>` and so on. */
+/** The blocks read its members as `<event.type>` and so on. */
 function inputOf({ content }: EventStart): TriggerInput {
   return { input: {}, fields: eventFields(JSON.parse(content) as FiringContent) }
 }

@@ -1,3 +1,4 @@
+// Long because the states of the writer belong together.
 import type { Firing } from '../domain/alert/evaluation.ts'
 import type { Clock, Timer } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
@@ -153,8 +154,8 @@ export class LogWriter {
   }
 
   /**
-   * The same for writes that a job needs on disk before it continues, for chat messages and for alerts. Resolves with a refusal
-   * when the claim was refused, or another process has the job.
+   * The same for writes of jobs, chats and alerts. Resolves with a refusal when the claim was refused, another process
+   * has the job, or an evaluation is outdated.
    */
   write(write: JobWrite | ChatWrite | AlertWrite): Promise<Refusal | undefined> {
     const refusal = this.#refusal()

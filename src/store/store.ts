@@ -1,5 +1,5 @@
 import type { AccountStore } from './account-store.ts'
-import type { AlertStore } from './alert-store.ts'
+import type { AlertStore } from './alerts/alert-store.ts'
 import type { ConnectorStore } from './connector-store.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { DashboardStore } from './dashboard-store.ts'

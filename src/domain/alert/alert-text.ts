@@ -1,7 +1,7 @@
 import type { AlertRule } from './alert.ts'
 import type { FiringContent } from './evaluation.ts'
 
-/** What an alert says in one or two sentences, for people. */
+/** The text of an alert in one or two sentences, for people. */
 export function alertText(content: FiringContent): string {
   const { suppressed } = content
   const more =

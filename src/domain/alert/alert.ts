@@ -41,7 +41,7 @@ const windowMs = t.Integer({
 })
 const closed = { additionalProperties: false }
 
-/** What the runs of a workflow have to do before an alert fires. */
+/** The runs have to fit it before an alert fires. */
 export const AlertRule = t.Union(
   [
     t.Object({ type: t.Literal('consecutive_failures'), count: t.Integer({ minimum: 1, maximum: 1_000 }) }, closed),
@@ -119,7 +119,7 @@ export type NewChannel =
   | { type: 'webhook'; url: string; secret?: Uint8Array | null }
   | { type: 'email'; to: readonly string[] }
 
-/** What the version of a workflow with an event trigger registers. */
+/** The registration of a version with an event trigger. */
 export type EventRegistration = Watch
 
 /** Deliveries to alerts have the numbers of subscriptions from here on, so that one outbox serves both. */

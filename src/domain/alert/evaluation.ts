@@ -30,7 +30,7 @@ export type Watcher = Omit<Watch, 'workflows'> & {
   id: string
   name: string
   watchesAll: boolean
-  /** Of the workflows in the batch, those that it names. */
+  /** The workflows of the batch that it names. */
   workflowIds: ReadonlySet<string>
   /** The workflow that the trigger starts; null for an alert. */
   starts: string | null
@@ -63,7 +63,7 @@ export type StoredEvent = {
   detail: string | null
 }
 
-/** What a rule remembers. `workflowId`: null when it counts all workflows together. */
+/** The memory of a rule. `workflowId`: null when it counts all workflows together. */
 export type WatcherState = {
   watcher: number
   workflowId: string | null
@@ -80,7 +80,7 @@ export const linkOf = (type: EventType, workflowId: string): string => `${type}@
 /** The result of an evaluation. The store writes all of it in one transaction, or nothing. */
 export type AlertEvaluation = {
   workspaceId: string
-  /** Of the batch. The evaluation is refused when another one came first. */
+  /** That of the batch. The evaluation is refused when another one came first. */
   revision: number
   position: AlertPosition
   /** The numbers of the events of the batch. */
@@ -113,7 +113,7 @@ export type FiringContent = {
   executionId: string | null
   error: string | null
   rule: Watch['rule']
-  /** What the rule has measured; null without a rule. */
+  /** The measurement of the rule; null without a rule. */
   measured: { runs: number; sum: number } | null
   /** Events of the same kind that were not told since the message before. */
   suppressed: number

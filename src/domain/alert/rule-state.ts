@@ -2,8 +2,8 @@ import type { RunStatus } from '../run/log.ts'
 import type { AlertRule } from './alert.ts'
 
 /**
- * What a rule remembers about the runs that it has seen. It never grows beyond some numbers: a window is divided into
- * 60 slots, and each holds two sums. So a window moves on in steps of a sixtieth of its length.
+ * The memory of a rule about the runs that it has seen. It never grows beyond some numbers: a window is divided into 60
+ * slots, and each holds two sums. So a window moves on in steps of a sixtieth of its length.
  */
 export type RuleState = {
   /** `consecutive_failures`: the failures since the last success. */

@@ -54,7 +54,7 @@ export type ChatWrite = {
   content: Uint8Array
 }
 
-/** What follows from an evaluation of alerts. Refused when something changed since its batch was read. */
+/** The result of an evaluation of alerts. Refused when something changed since its batch was read. */
 export type AlertWrite = { kind: 'alerts'; evaluation: AlertEvaluation }
 
 export function logWrite(

@@ -3,7 +3,7 @@ import { AlertRule } from '../../../domain/alert/alert.ts'
 import { AlertEvents, AlertWorkflows } from '../../../domain/alert/alert-body.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { deliveryStates } from '../../../domain/webhook/delivery.ts'
-import type { ListedAlert } from '../../../store/alert-store.ts'
+import type { ListedAlert } from '../../../store/alerts/alert-store.ts'
 import { isoTime, listOf, maybe, Time } from '../../responses/schema-parts.ts'
 
 const Channel = t.Union([

@@ -9,8 +9,8 @@ import type { Services } from '../../services.ts'
 import { AlertList, AlertResponse, AlertTestResult, alertResponse } from './alert-schemas.ts'
 
 /**
- * Alerts of a workspace: `/api/workspaces/<id>/alerts`. Only members who may edit see them, because whoever has the
- * address of a chat's webhook may write there.
+ * Alerts of a workspace: `/api/workspaces/<id>/alerts`. Only members who may edit see them, because the address of
+ * a chat's webhook is enough to write there.
  */
 export function alertRoutes({ alerts, clock, settings, sendTestAlert }: Services, door: Door) {
   return new Elysia({ prefix: '/api/workspaces/:id/alerts' })

@@ -1,9 +1,9 @@
 import type { ScheduleRow, ScheduleRule } from '../../../domain/schedule/schedule.ts'
 import { type Address, addressKinds, type Registrations } from '../../../domain/workflow/trigger.ts'
 import { addressTaken } from '../../errors/workflow-errors.ts'
+import { registerEvents } from '../alerts/alerts.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 import { registerPolls } from '../polls/poll-rows.ts'
-import { registerEvents } from './alerts.ts'
 
 type Registering = { workflow: number; version: number; at: number; registrations: Registrations }
 

@@ -1,8 +1,8 @@
 import { type HeldRequest, type Refusal, type RequestClaim, requestClaimMs } from '../../../domain/run/claim.ts'
 import type { Write } from '../../../domain/run/write.ts'
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
+import { takeEventStarts } from '../alerts/evaluations.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
-import { takeEventStarts } from './alerts.ts'
 
 /** Makes the claims of a group. Returns those that another run holds, in the order of the group. */
 export async function makeClaims(sql: Sql, writes: readonly Write[]): Promise<Refusal[]> {

@@ -8,9 +8,9 @@ import type {
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
 import { levels, stateNumbers, triggers } from '../../stored-values.ts'
+import { readFirings } from '../alerts/evaluations.ts'
 import { noteDeliveryChanges } from '../cluster/changes.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
-import { readFirings } from './alerts.ts'
 import { readPauseEvents } from './pause-events.ts'
 
 // The outbox for the dispatcher. The statement that records runs fills it (log-inserts.ts). The lists for the dashboard

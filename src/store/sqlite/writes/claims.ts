@@ -6,9 +6,9 @@ import {
   requestClaimMs,
 } from '../../../domain/run/claim.ts'
 import type { ScheduleStep } from '../../../domain/schedule/schedule.ts'
+import { takeEventStart } from '../alerts/evaluations.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
-import { takeEventStart } from './alerts.ts'
 
 type Claimant = { executionId: string; workflowId: string }
 type Held = Omit<Refusal, 'index'>

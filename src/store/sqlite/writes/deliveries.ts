@@ -9,12 +9,12 @@ import type {
 import { include } from '../../../domain/webhook/subscription.ts'
 import type { DeliveryNeed } from '../../delivery-store.ts'
 import { stateNumbers } from '../../stored-values.ts'
+import { readFirings } from '../alerts/evaluations.ts'
 import type { Sql } from '../connection.ts'
 import type { Long } from '../logs/chunk.ts'
 import { LongWalk } from '../logs/long-texts.ts'
 import { factColumns, factsOf, type SqlFacts } from '../tables/rows.ts'
 import { RunFilesFinder } from '../tables/run-files.ts'
-import { readFirings } from './alerts.ts'
 import { insertAttempt, insertDeliveries } from './delivery-rows.ts'
 import {
   countPending,

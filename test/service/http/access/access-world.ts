@@ -1,3 +1,4 @@
+// Long because it makes everything that requests can be about.
 import { hashToken, newToken } from '../../../../src/accounts/sessions.ts'
 import type { App } from '../../../../src/app.ts'
 import { createInstallation } from '../../../../src/cli/installation/installation.ts'

@@ -23,7 +23,7 @@ const runs = fc.array(
   { maxLength: 100 },
 )
 
-/** What a rule says of all runs up to the last one, computed from the whole list. */
+/** Whether a rule holds at the last of these runs, computed from the whole list. */
 function model(rule: AlertRule, all: readonly RuleRun[]): boolean {
   const last = all.at(-1)!
   if (rule.type === 'no_activity') return false

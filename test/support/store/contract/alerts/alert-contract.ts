@@ -1,15 +1,16 @@
+// Long because it is one list: the promises about alerts.
 import { describe, expect, test } from 'bun:test'
-import { type AlertRule, alertBounds, receiverOf } from '../../../../src/domain/alert/alert.ts'
-import { evaluate } from '../../../../src/domain/alert/evaluate.ts'
-import type { AlertEvaluation } from '../../../../src/domain/alert/evaluation.ts'
-import { newExecutionId, newId, sequenceAt } from '../../../../src/domain/ids.ts'
-import type { LogRow } from '../../../../src/domain/run/log.ts'
-import type { NewAlert } from '../../../../src/store/alert-store.ts'
-import type { Store } from '../../../../src/store/store.ts'
-import { block, document } from '../../make.ts'
-import { appendLogs } from '../append-logs.ts'
-import { type Installed, logRow } from '../installed.ts'
-import { rejectionOf } from '../rejection.ts'
+import { type AlertRule, alertBounds, receiverOf } from '../../../../../src/domain/alert/alert.ts'
+import { evaluate } from '../../../../../src/domain/alert/evaluate.ts'
+import type { AlertEvaluation } from '../../../../../src/domain/alert/evaluation.ts'
+import { newExecutionId, newId, sequenceAt } from '../../../../../src/domain/ids.ts'
+import type { LogRow } from '../../../../../src/domain/run/log.ts'
+import type { NewAlert } from '../../../../../src/store/alerts/alert-store.ts'
+import type { Store } from '../../../../../src/store/store.ts'
+import { block, document } from '../../../make.ts'
+import { appendLogs } from '../../append-logs.ts'
+import { type Installed, logRow } from '../../installed.ts'
+import { rejectionOf } from '../../rejection.ts'
 
 const hour = 3_600_000
 

@@ -1,6 +1,6 @@
-import type { AlertChange, AlertOptions, AlertRow, EventType } from '../domain/alert/alert.ts'
-import type { AlertBatch } from '../domain/alert/evaluation.ts'
-import type { DeliveryState } from '../domain/webhook/delivery.ts'
+import type { AlertChange, AlertOptions, AlertRow, EventType } from '../../domain/alert/alert.ts'
+import type { AlertBatch } from '../../domain/alert/evaluation.ts'
+import type { DeliveryState } from '../../domain/webhook/delivery.ts'
 
 /**
  * The part of the port for events, alerts and event triggers. `append` writes evaluations. Nothing is noted for a

@@ -13,11 +13,11 @@ import {
   type SqlWatcher,
   type StoredRun,
   touchedBy,
-} from '../../alert-batch.ts'
-import type { AlertWork, EventStart, NewEvent } from '../../alert-store.ts'
+} from '../../alerts/alert-batch.ts'
+import type { AlertWork, EventStart, NewEvent } from '../../alerts/alert-store.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 import { commitOrderOf } from '../logs/commit-order.ts'
-import type { Placed } from './jobs.ts'
+import type { Placed } from '../writes/jobs.ts'
 
 /** Nothing is written for a workspace in which nobody watches. */
 export async function noteEvent(sql: Sql, event: NewEvent): Promise<void> {

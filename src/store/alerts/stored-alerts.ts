@@ -8,12 +8,12 @@ import {
   type EventType,
   eventTypes,
   type NewChannel,
-} from '../domain/alert/alert.ts'
-import { deliveryStates } from '../domain/webhook/delivery.ts'
+} from '../../domain/alert/alert.ts'
+import { deliveryStates } from '../../domain/webhook/delivery.ts'
+import { bitsOf, membersOf } from '../filter-bits.ts'
 import type { ListedAlert } from './alert-store.ts'
-import { bitsOf, membersOf } from './filter-bits.ts'
 
-// What both stores do in the same way with the rows of alerts.
+// Both stores do this in the same way with the rows of alerts.
 
 /** The columns of an alert, as both stores read them. */
 export type SqlAlert = Omit<AlertRow, 'events' | 'workflows' | 'rule' | 'channel' | 'active'> & {

@@ -11,12 +11,12 @@ import {
   type SqlWatcher,
   type StoredRun,
   touchedBy,
-} from '../../alert-batch.ts'
-import type { AlertWork, EventStart, NewEvent } from '../../alert-store.ts'
+} from '../../alerts/alert-batch.ts'
+import type { AlertWork, EventStart, NewEvent } from '../../alerts/alert-store.ts'
 import { stateNumbers } from '../../stored-values.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, statusColumn } from '../tables/rows.ts'
-import { insertDeliveries } from './delivery-rows.ts'
+import { insertDeliveries } from '../writes/delivery-rows.ts'
 
 /** Nothing is written for a workspace in which nobody watches. */
 export function noteEvent(sql: Sql, { workspaceId, type, workflowId, executionId, at, detail }: NewEvent): void {

@@ -1,4 +1,4 @@
-import { type EventType, eventTypes } from '../domain/alert/alert.ts'
+import { type EventType, eventTypes } from '../../domain/alert/alert.ts'
 import type {
   AlertBatch,
   EndedRun,
@@ -6,7 +6,7 @@ import type {
   StoredEvent,
   Watcher,
   WatcherState,
-} from '../domain/alert/evaluation.ts'
+} from '../../domain/alert/evaluation.ts'
 import { eventsOf, ruleOf } from './stored-alerts.ts'
 
 // How both stores make a batch of the rows that they have read.
@@ -42,7 +42,7 @@ export function batchOf({ watchers, runs, events, names, states, chains, ...rest
       watchesAll: Boolean(watchesAll),
       workflowIds: new Set(named.get(watcher.number)?.map(({ workflowId }) => workflowId)),
     })),
-    // Runs of drafts are tries: whoever starts them sees how they end.
+    // Runs of drafts are tries: the people who start them see how they end.
     runs: runs.flatMap(({ workflow: _, version, ...run }) => (version < 1 ? [] : [run])),
     events: events.map(({ workflow: _, type, ...event }) => ({ ...event, type: eventTypes[type]! })),
     states: states.map(({ state, ...row }) => ({ ...row, state: JSON.parse(state) as WatcherState['state'] })),

@@ -6,9 +6,7 @@ import {
   receiverOf,
 } from '../../../domain/alert/alert.ts'
 import { newId } from '../../../domain/ids.ts'
-import type { ListedAlert, NewAlert } from '../../alert-store.ts'
-import { unknownWorkspace } from '../../errors/account-errors.ts'
-import { tooManyAlerts, unknownAlert, unknownAlertWorkflow } from '../../errors/alert-errors.ts'
+import type { ListedAlert, NewAlert } from '../../alerts/alert-store.ts'
 import {
   alertRowOf,
   changedOptions,
@@ -18,7 +16,9 @@ import {
   listedOf,
   type SqlAlert,
   type SqlListed,
-} from '../../stored-alerts.ts'
+} from '../../alerts/stored-alerts.ts'
+import { unknownWorkspace } from '../../errors/account-errors.ts'
+import { tooManyAlerts, unknownAlert, unknownAlertWorkflow } from '../../errors/alert-errors.ts'
 import type { Sql } from '../connection.ts'
 
 export function listAlerts(sql: Sql, workspaceId: string): ListedAlert[] {
