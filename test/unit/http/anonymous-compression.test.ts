@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { zstdCompressSync } from 'node:zlib'
-import { bodiesOf } from '../../../src/assembly/body-limits.ts'
 import { Garbage } from '../../../src/assembly/garbage.ts'
+import { bodiesOf } from '../../../src/assembly/limits/body-limits.ts'
 import { resolveConfig } from '../../../src/config.ts'
 import { systemClock } from '../../../src/domain/clock.ts'
 import { readJsonBody } from '../../../src/http/requests/body.ts'

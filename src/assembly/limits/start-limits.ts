@@ -1,13 +1,13 @@
-import type { StartLimits } from '../engine/compile/start-limits.ts'
-import type { Deployments } from '../engine/deployments.ts'
-import type { Jobs } from '../engine/jobs/jobs.ts'
-import { Debouncer } from '../engine/limits/debouncer.ts'
-import { LimitedExecution } from '../engine/limits/limited-execution.ts'
-import { LimitedJobs } from '../engine/limits/limited-jobs.ts'
-import { SharedStartLimiter } from '../engine/limits/shared-start-limiter.ts'
-import { StartLimiter, type Starts } from '../engine/limits/start-limiter.ts'
-import type { Runner } from '../engine/run/runner.ts'
-import type { Base } from './base.ts'
+import type { StartLimits } from '../../engine/compile/start-limits.ts'
+import type { Deployments } from '../../engine/deployments.ts'
+import type { Jobs } from '../../engine/jobs/jobs.ts'
+import { Debouncer } from '../../engine/limits/debouncer.ts'
+import { LimitedExecution } from '../../engine/limits/limited-execution.ts'
+import { LimitedJobs } from '../../engine/limits/limited-jobs.ts'
+import { SharedStartLimiter } from '../../engine/limits/shared-start-limiter.ts'
+import { StartLimiter, type Starts } from '../../engine/limits/start-limiter.ts'
+import type { Runner } from '../../engine/run/runner.ts'
+import type { Base } from '../base.ts'
 
 export type StartLimitsOptions = Base & {
   deployments: Deployments

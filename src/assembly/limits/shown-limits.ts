@@ -1,4 +1,4 @@
-import { type Config, settings, sizeText } from '../config.ts'
+import { type Config, settings, sizeText } from '../../config.ts'
 
 /** A limit as the dashboard shows it under About. */
 export type ShownLimit = { setting: string; description: string; value: string }

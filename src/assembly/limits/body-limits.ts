@@ -1,10 +1,10 @@
-import { type Config, limitOf } from '../config.ts'
-import type { Clock } from '../domain/clock.ts'
-import type { Limit } from '../domain/limits.ts'
-import { BodyBudget } from '../http/requests/body-budget.ts'
-import type { BodyLimits } from '../http/requests/body-limits.ts'
-import { Turns } from '../http/requests/turns.ts'
-import type { Garbage } from './garbage.ts'
+import { type Config, limitOf } from '../../config.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Limit } from '../../domain/limits.ts'
+import { BodyBudget } from '../../http/requests/body-budget.ts'
+import type { BodyLimits } from '../../http/requests/body-limits.ts'
+import { Turns } from '../../http/requests/turns.ts'
+import type { Garbage } from '../garbage.ts'
 
 /** The limits of all request bodies. They share one budget of memory. */
 export type Bodies = {
