@@ -1,5 +1,6 @@
 import { type McpAccess, McpError } from '../domain/mcp-server.ts'
 import { OutboundError, type OutboundRequest, type OutboundStream } from '../domain/outbound-request.ts'
+import type { Slices } from '../domain/slices.ts'
 import { EventReader, type StreamEvent } from './event-reader.ts'
 
 /** Bytes of the responses to one request. */
@@ -68,11 +69,18 @@ export class Link {
     }
   }
 
-  /** The events of a body until it ends. Closes it when the caller stops. */
+  /**
+   * The events of a body until it ends. Closes it when the caller stops. Parts arrive faster than their events are
+   * handled, so others have turns in between.
+   */
   async *events({ body }: OutboundStream): AsyncGenerator<StreamEvent> {
     const reader = new EventReader()
     try {
-      for (let part = await this.#part(body); part; part = await this.#part(body)) yield* reader.read(part)
+      for (let part = await this.#part(body); part; part = await this.#part(body)) {
+        const events = reader.read(part)
+        yield* events
+        if (events.length > eventsPerTurn) await this.access.inSlices(pause())
+      }
     } finally {
       body.close()
     }
@@ -113,4 +121,11 @@ export class Link {
     const message = `The MCP server ${this.host} returned the status ${status}.${hint}${quoted}`
     return new McpError('HTTP_ERROR', message, status)
   }
+}
+
+/** A server that sends single events waits for nothing. */
+const eventsPerTurn = 10
+
+function* pause(): Slices<void> {
+  yield
 }
