@@ -1,4 +1,5 @@
 import { assistantAttacks } from './assistant.ts'
+import { mcpServerAttacks } from './bad-mcp-server.ts'
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
@@ -50,6 +51,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...formAttacks(target.forms, isShort),
     ...attacksOnV2(target, isShort),
     ...mcpAttacks(target),
+    ...mcpServerAttacks(target, isShort),
     ...traceAttacks(target, isShort),
     ...assistantAttacks(target),
     ...oauthAttacks(target),

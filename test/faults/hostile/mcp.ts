@@ -93,6 +93,13 @@ export function mcpAttacks({ url, apiKey, ordinary }: Target): Attack[] {
       atOnce: 50,
     },
     {
+      name: 'mcp requests from pages of other origins',
+      requests: ['null', 'https://evil.example', `https://${'x'.repeat(4_000)}`, 'http://['].map((origin) => {
+        const request = rpc('ping', '{}')
+        return { ...request, headers: { ...request.headers, origin } }
+      }),
+    },
+    {
       name: 'mcp runs of a draft at once',
       requests: Array(60).fill(tool('run_draft', `{"workflowId":"${workflowId}"}`)),
     },

@@ -1,5 +1,6 @@
 import { block, document } from '../../support/make.ts'
 import { deploy, type Serving, serve } from '../../support/running-service.ts'
+import { deployMcpCalls } from './bad-mcp-server.ts'
 import { deployForms, type OpenForms } from './forms.ts'
 import { deployGuardrails } from './guardrails.ts'
 import { deployLargeValues } from './large-values.ts'
@@ -36,6 +37,10 @@ export type Target = {
   large: Readonly<Record<string, string>>
   /** Endpoints that check a text, by the check. */
   guardrails: Readonly<Record<string, string>>
+  /** Endpoints of workflows that call MCP servers, by the fault of the server. */
+  mcpCalls: Readonly<Record<string, string>>
+  /** The address of the server whose responses are large. */
+  upstream: string
   paused: PausedRuns
   /** Forms and an approval that anyone may send. */
   forms: OpenForms
@@ -129,6 +134,7 @@ export async function startTarget(
   return {
     ...{ service, url, data, apiKey, cookie, workspaceId, ordinary, filesEndpoint, anyEndpoint, expressions, large },
     ...{ repeating, stored, paused, guardrails: await deployGuardrails(make), forms: await deployForms(url, apiKey) },
+    ...{ upstream, mcpCalls: await deployMcpCalls(make, upstream) },
     openWebhook: `${url}/api/webhooks/trigger/open`,
     slowWebhook: `${url}/api/webhooks/trigger/slow`,
     publicChat: `${url}/api/chat/public`,
