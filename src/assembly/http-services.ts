@@ -73,6 +73,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     sessions: accounts.sessions,
     limits: accounts.limits,
     environments: accounts.environments,
+    redactorOf,
+    entries: options.entries,
     connectors,
     assistant: options.assistant,
     choices: engine.choices,

@@ -45,6 +45,7 @@ import { workflowRoutes } from './routes/workflows.ts'
 import { alertRoutes } from './routes/workspace/alerts.ts'
 import { connectorRoutes } from './routes/workspace/connectors.ts'
 import { credentialRoutes } from './routes/workspace/credentials.ts'
+import { entryRoutes } from './routes/workspace/entries.ts'
 import { environmentRoutes } from './routes/workspace/environment.ts'
 import { pauseRoutes } from './routes/workspace/pauses.ts'
 import { runRoutes } from './routes/workspace/runs.ts'
@@ -160,6 +161,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(accountRoutes(services, door))
     .use(sessionRoutes(services, door))
     .use(environmentRoutes(services, door))
+    .use(entryRoutes(services, door))
     .use(connectorRoutes(services, door))
     .use(pauseRoutes(services, door))
     .use(runRoutes(services, door))

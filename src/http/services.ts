@@ -33,6 +33,7 @@ import type { Reruns } from '../engine/manual/reruns.ts'
 import type { RunEnd } from '../engine/run/run-end.ts'
 import type { RunRequest } from '../engine/run/run-request.ts'
 import type { WorkflowTests } from '../engine/tests/workflow-tests.ts'
+import type { Entries } from '../entries/entries.ts'
 import type { ExpectedRun, Watcher } from '../events/bus.ts'
 import type { EditorRooms } from '../events/editor-rooms.ts'
 import type { ReceiveFiles } from '../files/upload.ts'
@@ -146,6 +147,9 @@ export type Services = DocumentServices & {
     /** False when there is no such variable. */
     unset(workspaceId: string, name: string): Promise<boolean>
   }
+  /** The secrets of a workspace; undefined when there are none. */
+  redactorOf(workspaceId: string): Promise<Redactor | undefined>
+  entries: Pick<Entries, 'change' | 'list' | 'bytesOf' | 'bytesMax'>
   assistant: Assistant | undefined
   choices: Pick<Choices, 'of'>
   /** Lists the tools of an MCP server. Rejects with CONFLICT and the reason when that fails. */

@@ -31,6 +31,7 @@ export const tags = {
   Connectors: 'Services that operation blocks call, described as data.',
   Alerts: 'Messages when runs fail, are slow, or do not happen, and when something else needs attention.',
   Credentials: 'What workflows sign in to other services with. Secrets are encrypted at rest.',
+  Store: 'Values that workflows keep between their runs.',
   Environment: 'Variables that workflows read. They are encrypted at rest.',
   MCP: 'Signing in MCP clients. See the page about MCP.',
   Account: 'Limits, workspaces and folders; signing in to the dashboard.',

@@ -17,6 +17,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/(v2\/)?workspaces\/\{id\}/, 'id', "The workspace's id."],
   [/^\/api\/workspaces\/\{id\}\/credentials/, 'name', 'The name of the credential.'],
   [/^\/api\/workspaces\/\{id\}\/environment/, 'name', 'The name of the variable: letters, digits and `_`.'],
+  [/^\/api\/workspaces\/\{id\}\/store/, 'key', 'The key of the entry, with its special characters escaped.'],
   [/^\/api\/v2\/secrets/, 'name', 'The name of the secret: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],

@@ -167,6 +167,13 @@ const alert = {
   ...{ createdAt: savedAt, updatedAt: savedAt },
 }
 
+const storeEntry = {
+  key: 'visits/pricing',
+  value: { total: 3 },
+  updatedAt: '2026-11-27T09:00:00.000Z',
+  expiresAt: '2026-11-27T10:00:00.000Z',
+}
+
 const shop = {
   ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example.com/api' },
   operations: {
@@ -569,6 +576,14 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   putConnector: { request: shop, responses: { 200: connector, 201: connector } },
+  listStoreEntries: {
+    responses: { 200: { data: [storeEntry], nextCursor: null, usage: { bytes: 152, bytesMax: 104_857_600 } } },
+  },
+  exportStoreEntries: { responses: { 200: { data: [storeEntry] } } },
+  setStoreEntry: {
+    request: { value: { total: 3 }, ttlMs: 3_600_000 },
+    responses: { 200: storeEntry },
+  },
   signInWithCredential: {
     request: { returnTo: '/settings' },
     responses: {

@@ -44,6 +44,8 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
     'credentials',
     'connectors',
     ...['store', 'events', 'webhooks', 'triggers', 'sim', 'type:assistant', 'type:alerts'],
+    'entries',
+    ...['store', 'events', 'webhooks', 'triggers', 'sim', 'type:assistant'],
   ],
   ui: [
     ...['type:http', 'domain/secret-headers.ts', 'domain/workflow/reference.ts', 'domain/run/items.ts'],

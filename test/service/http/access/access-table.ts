@@ -36,6 +36,7 @@ const newAlert = JSON.stringify({
   channel: { type: 'webhook', url: 'https://example.com' },
 })
 const connectors = '/api/workspaces/<workspace>/connectors'
+const entries = '/api/workspaces/<workspace>/store'
 const pauses = '/api/workspaces/<workspace>/pauses'
 const shop = JSON.stringify({
   ...{ id: 'shop', name: 'Shop', baseUrl: 'https://shop.example' },
@@ -289,6 +290,11 @@ export const accessTable: readonly AccessRow[] = [
   row('PATCH /api/workspaces/:id/alerts/:alertId', `${alerts}/<alert>`, 'write', 200, '{"name":"New"}'),
   row('POST /api/workspaces/:id/alerts/:alertId/test', `${alerts}/<alert>/test`, 'write', 200),
   row('DELETE /api/workspaces/:id/alerts/:alertId', `${alerts}/<alert>`, 'write', 204),
+  row('GET /api/workspaces/:id/store', entries, 'read', 200),
+  row('GET /api/workspaces/:id/store/export', `${entries}/export`, 'read', 200),
+  row('PUT /api/workspaces/:id/store/:key', `${entries}/visits`, 'write', 200, '{"value":{"total":3}}'),
+  // 404: there is no such entry.
+  row('DELETE /api/workspaces/:id/store/:key', `${entries}/none`, 'write', 404),
 
   row('GET /api/workspaces/:id/environment', '/api/workspaces/<workspace>/environment', 'read', 200),
   row(
