@@ -15,6 +15,7 @@ const gallery = new ScreenFile(async () => (await import('./screens/gallery/gall
 const waiting = new ScreenFile(async () => (await import('./screens/waiting/waiting-screen.tsx')).WaitingScreen)
 const logs = new ScreenFile(async () => (await import('./screens/logs/logs-screen.tsx')).LogsScreen)
 const entry = new ScreenFile(async () => (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen)
+const store = new ScreenFile(async () => (await import('./screens/store/store-screen.tsx')).StoreScreen)
 const settings = new ScreenFile(async () => (await import('./screens/settings/settings-screen.tsx')).SettingsScreen)
 const webhooks = new ScreenFile(async () => (await import('./screens/webhooks/webhooks-screen.tsx')).WebhooksScreen)
 const editor = new ScreenFile(async () => (await import('./editor/editor-screen.tsx')).EditorScreen)
@@ -35,6 +36,7 @@ export function Screens() {
         <Route path="/w/:workspaceId/gallery">{(params) => <LazyScreen file={gallery} params={params} />}</Route>
         <Route path="/w/:workspaceId/waiting">{(params) => <LazyScreen file={waiting} params={params} />}</Route>
         <Route path="/w/:workspaceId/logs">{(params) => <LazyScreen file={logs} params={params} />}</Route>
+        <Route path="/w/:workspaceId/store">{(params) => <LazyScreen file={store} params={params} />}</Route>
         <Route path="/w/:workspaceId/settings/:section?">
           {(params) => <LazyScreen file={settings} params={params} />}
         </Route>

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => visited.close())
 
 for (const path of [
-  ...['workflows', 'gallery', 'waiting', 'waiting?view=runs', 'logs'],
+  ...['workflows', 'gallery', 'waiting', 'waiting?view=runs', 'logs', 'store'],
   ...['keys', 'account', 'environment', 'workspace', 'usage', 'about'].map((part) => `settings/${part}`),
 ]) {
   test(`the page ${path} is accessible in both themes`, async () => {

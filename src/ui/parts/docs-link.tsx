@@ -8,6 +8,7 @@ export const docs = {
   firstWorkflow: '/docs/first-workflow',
   logs: '/docs/concepts#log-entries-and-traces',
   waiting: '/docs/waiting',
+  memory: '/docs/memory',
   webhooks: '/docs/webhooks',
   keys: '/docs/api#authentication',
   environment: '/docs/secrets#environment-variables',

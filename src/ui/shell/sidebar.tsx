@@ -1,4 +1,5 @@
 import {
+  Archive,
   BookOpen,
   ChartNoAxesGantt,
   Hourglass,
@@ -36,6 +37,7 @@ export const destinations = [
   { name: 'gallery', label: 'Gallery', icon: LayoutGrid, also: '/gallery/' },
   { name: 'waiting', label: 'Waiting', icon: Hourglass, also: '/waiting/' },
   { name: 'logs', label: 'Logs', icon: ChartNoAxesGantt, also: '/logs/' },
+  { name: 'store', label: 'Store', icon: Archive, also: '/store/' },
   { name: 'settings', label: 'Settings', icon: Settings, also: '/settings/' },
 ] as const
 
