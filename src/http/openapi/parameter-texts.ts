@@ -21,6 +21,7 @@ const rules: readonly (readonly [path: RegExp, name: string, text: string])[] = 
   [/^\/api\/v2\/secrets/, 'name', 'The name of the secret: letters, digits and `_`.'],
   [/./, 'executionId', "The run's id: `X-Execution-Id` of the response that started it."],
   [/./, 'rerunId', "The re-run's id, as the response that started it gives it."],
+  [/./, 'alertId', 'The ID of the alert.'],
   [/./, 'connectorId', 'The ID of the connector.'],
   [/./, 'contextId', 'The ID of the pause.'],
   [/./, 'workflowId', "The workflow's id."],

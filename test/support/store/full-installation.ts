@@ -28,6 +28,7 @@ export async function fillInstallation(store: Store, entries = 40): Promise<Inst
   const subscriptions = await subscribe(store, home)
   await fillLog(store, home, { other, entries, subscriptions })
   await fillJobs(store, home, subscriptions[0] ?? 0)
+  await fillAlerts(store, home)
   return home
 }
 
@@ -272,4 +273,37 @@ async function fillJobs(store: Store, { workflowId, workspaceId }: Installed, su
     createdAt: at,
   })
   await store.append([logWrite(row)])
+}
+
+/** An alert that has fired, one with a rule, an event, and a run that waits for its start. */
+async function fillAlerts(store: Store, { userId, workspaceId, workflowId }: Installed): Promise<void> {
+  const channel = { type: 'webhook', url: 'https://example.com/', secret: bytes(15) } as const
+  const common = { workspaceId, name: strange, at, by: userId, quietMs: 60_000, active: true }
+  const watch = { events: ['run.failed', 'limit.reached'], workflows: [workflowId], rule: null } as const
+  const { number } = await store.createAlert({ ...common, ...watch, id: newId(), channel })
+  const rule = { type: 'no_activity', windowMs: 60_000 } as const
+  const email = { type: 'email', to: ['ada@example.com'] } as const
+  await store.createAlert({ ...common, id: newId(), events: [], workflows: 'all', rule, channel: email })
+  const batch = (await store.readAlertBatch(workspaceId, at, 0))!
+  const sequence = (await store.lastSequence()) + 1
+  const facts = { type: 'run.failed', workflowId, workflowName: 'Main', executionId: 'x', error: strange } as const
+  const measured = { rule: null, measured: null, suppressed: 0, at: new Date(at).toISOString() }
+  const content = { alert: { id: 'a', name: strange }, ...facts, ...measured }
+  const start = { workflowId, executionId: newExecutionId(), chain: [`run.failed@${workflowId}`] }
+  const firing = { watcher: number, at, content }
+  await store.append([
+    {
+      kind: 'alerts',
+      evaluation: {
+        ...{ workspaceId, revision: batch.revision, position: batch.position, events: [], endedChains: [] },
+        states: batch.states.map(({ workflowName: _, ...state }) => state),
+        watchers: [{ number, quietUntil: at + 5, suppressed: 3 }],
+        firings: [
+          { ...firing, sequence },
+          { ...firing, sequence: sequence + 1, start },
+        ],
+      },
+    },
+  ])
+  await store.noteEvent({ workspaceId, workflowId, executionId: 'e', type: 'limit.reached', at, detail: strange })
 }

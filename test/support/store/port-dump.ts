@@ -26,6 +26,7 @@ export async function dumpStore(store: Store): Promise<unknown> {
     claim: await store.findRequestClaim((await oldestWorkflow(store))!, 'k', Date.now()),
     due: await store.listDueSchedules(10),
     waiting: await store.listWaitingSchedules(),
+    starts: await store.listEventStarts(10),
     addresses: [
       await store.findAddress({ kind: 'webhook', name: 'orders' }),
       await store.findAddress({ kind: 'chat', name: 'help' }),
@@ -50,6 +51,8 @@ async function dumpWorkspace(store: Store, workspaceId: string): Promise<unknown
   return {
     workspace: await store.getWorkspace(workspaceId),
     members: await store.listMembers(workspaceId),
+    alerts: await store.listAlerts(workspaceId),
+    events: (await store.readAlertBatch(workspaceId, Date.now(), 100))?.events,
     environment: await store.listEnvironment(workspaceId),
     deleted: await store.listDeletedWorkflows(workspaceId, 10),
     overviews: await store.listWorkflowOverviews(workspaceId, Date.UTC(2026, 0, 18, 11), 24),

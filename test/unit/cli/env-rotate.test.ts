@@ -103,6 +103,7 @@ const everything = [
   ],
   ...[
     'previousWebhookSecret',
+    'alertSecret',
     'variable',
     'variable',
     'credential',
@@ -113,7 +114,7 @@ const everything = [
   ],
 ]
 const counts = {
-  ...{ variables: 2, webhookSecrets: 2, credentials: 2, documents: 3, jobs: 5, outputs: 2, pins: 1, conversations: 3 },
+  ...{ variables: 2, webhookSecrets: 3, credentials: 2, documents: 3, jobs: 5, outputs: 2, pins: 1, conversations: 3 },
   unreadable: 0,
 }
 const nothing = Object.fromEntries(Object.keys(counts).map((name) => [name, 0]))
@@ -127,7 +128,7 @@ test('encrypts every kind of value with the first key, so that the old key can b
   expect(await keyCheck(oldKey)).toMatchObject({ state: 'ok' })
   expect(await keyCheck(both)).toMatchObject({
     state: 'warning',
-    message: 'Stored secrets can be decrypted, but an older key encrypted 20 of them.',
+    message: 'Stored secrets can be decrypted, but an older key encrypted 21 of them.',
     advice: expect.stringContaining('millrace env rotate'),
   })
   expect(await rotate(both)).toEqual(counts)
@@ -236,7 +237,7 @@ test('changes nothing while a service encrypts with another key, or when a neede
   }
   const back = await call(path, 'env', 'rotate', '--secret-key', `${oldKey},${newKey}`)
   expect(back.out).toBe(
-    'Encrypted again with the first key: 2 variables, 2 webhook secrets, 2 values of credentials, ' +
+    'Encrypted again with the first key: 2 variables, 3 webhook secrets, 2 values of credentials, ' +
       '3 drafts and versions of workflows, 5 values of asynchronous runs, 2 outputs, 1 pinned output, 3 exchanges of chats.\n',
   )
 })

@@ -156,6 +156,7 @@ export class AccessWorld {
     // Its address is refused, so nothing leaves the machine.
     const channel = { type: 'webhook', url: 'http://127.0.0.1:1/', secret: null } as const
     const watch = { events: ['run.failed'], workflows: 'all', rule: null, quietMs: 60_000, active: true } as const
+    for (const { id } of await store.listAlerts(workspaceId)) await store.deleteAlert(workspaceId, id, at)
     const { id: alert } = await store.createAlert({
       ...{ id: newId(), workspaceId, name: 'Failed', channel, at, by: this.#ownerId, ...watch },
     })

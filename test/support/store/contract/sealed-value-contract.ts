@@ -7,7 +7,7 @@ import { newSubscription } from './subscription-contract.ts'
 
 const executionId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
-/** Stores a value of each kind, and several of some kinds: fourteen in all. */
+/** Stores a value of each kind, and several of some kinds: eighteen in all. */
 export async function storeSealedValues(store: Store, home: Installed, sealed: SealValue): Promise<void> {
   const { workspaceId, workflowId } = home
   for (const name of ['A', 'B']) {
@@ -18,6 +18,12 @@ export async function storeSealedValues(store: Store, home: Installed, sealed: S
   await store.createSubscription(workflowId, newSubscription('hook', { secret: previous }), 10)
   const secret = sealed('webhookSecret', [workspaceId, 'hook'])
   await store.changeSubscription(workflowId, 'hook', { secret, keepSecretUntil: 99 }, 11)
+  const alertSecret = sealed('alertSecret', [workspaceId, 'alert'])
+  await store.createAlert({
+    ...{ id: 'alert', workspaceId, name: 'Failed', at: 10, by: home.userId, quietMs: 60_000, active: true },
+    ...{ events: ['run.failed'], workflows: 'all', rule: null },
+    channel: { type: 'webhook', url: 'https://example.com/', secret: alertSecret },
+  })
   const credential = newCredential(home, 'crm', { sealed: sealed('credential', [workspaceId, 'id of crm']) })
   await store.createCredential(credential)
   const token = sealed('credentialToken', [workspaceId, credential.id])
@@ -83,6 +89,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
         ['pauseAnswer', executionId],
         ['webhookSecret', workspaceId, 'hook'],
         ['previousWebhookSecret', workspaceId, 'hook'],
+        ['alertSecret', workspaceId, 'alert'],
         ['variable', workspaceId, 'B'],
         ['variable', workspaceId, 'A'],
         ['credential', workspaceId, 'id of crm'],
@@ -101,7 +108,7 @@ export function sealedValueContract(here: () => { store: Store; home: Installed 
       const all = await places()
       expect(await store.replaceSealed(all.map((place) => ({ place, before: head, after: renewed })))).toBe(0)
       const changes = all.map((place) => ({ place, before: old, after: renewed }))
-      expect(await store.replaceSealed(changes)).toBe(17)
+      expect(await store.replaceSealed(changes)).toBe(18)
       expect(await places()).toEqual([])
       expect(await store.sealHeads(3)).toEqual([renewed])
       expect(await Promise.all(all.map((place) => store.readSealed(place)))).toEqual(all.map(() => renewed))
