@@ -36,7 +36,7 @@ export function assembleAlerts({ accounts, delivery, engine, ...base }: AlertsOp
     clock,
     seal: (secret, context) => accounts.box.seal(secret, context),
     urlProblem: (url) => templateProblem(url, (filled) => urlProblem(filled, outboundAllow)),
-    sendsMail: false,
+    sendsMail: base.mailer !== undefined,
     onChange: evaluator.nudge,
   })
   return { alerts, evaluator }

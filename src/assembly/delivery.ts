@@ -117,6 +117,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     environmentOf: environments.of,
     openSecret: (sealed: Uint8Array, context: string) => box.openText(sealed, context),
     post: webhookClient.post,
+    mailer: base.mailer,
     timeoutMs: config.webhookTimeoutMs,
   }
   const dispatcher = new Dispatcher({

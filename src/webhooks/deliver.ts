@@ -1,3 +1,4 @@
+import type { Mailer } from '../domain/mail/mailer.ts'
 import type { OutboundPost, OutboundPosted, OutboundRequest } from '../domain/outbound-request.ts'
 import { retryAfterMs } from '../domain/run/backoff.ts'
 import {
@@ -9,11 +10,14 @@ import {
 } from '../domain/webhook/delivery.ts'
 import type { DeliveryEvent } from '../domain/webhook/run-event.ts'
 import { retryDelayMs } from './backoff.ts'
+import { type Posted, sendMail } from './mail.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'
 
 export type DeliverOptions = {
   post(request: OutboundPost): Promise<OutboundPosted>
+  /** For alerts by e-mail; undefined when the service cannot send any. */
+  mailer?: Pick<Mailer, 'send'> | undefined
   clock: { now(): number; monotonic(): number }
   /** 0 ≤ n < 1. */
   random(): number
@@ -42,7 +46,10 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
   const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets, traceHeaders })
-  const posted = await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
+  const { recipients } = receiver
+  const posted = recipients
+    ? await sendMail(options.mailer, { to: recipients, body, deliveryId, signal })
+    : await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000
   return judge(message, posted, { startedAt, durationMs }, options)
@@ -56,7 +63,7 @@ export function notSendable({ attempts }: Pick<DueDelivery, 'attempts'>, failure
 
 type Timing = Pick<DeliveryAttempt, 'startedAt' | 'durationMs'>
 
-function judge({ delivery, receiver }: Message, posted: OutboundPosted, timing: Timing, options: DeliverOptions) {
+function judge({ delivery, receiver }: Message, posted: Posted, timing: Timing, options: DeliverOptions) {
   const failure = failureOf(posted)
   const attempt: DeliveryAttempt = {
     number: delivery.attempts + 1,
@@ -72,7 +79,7 @@ function judge({ delivery, receiver }: Message, posted: OutboundPosted, timing: 
 function outcomeOf(
   { attempts, attemptsBefore }: Message['delivery'],
   { retriesNetworkErrors }: Receiver,
-  posted: OutboundPosted,
+  posted: Posted,
   { attemptsMax, clock, random }: DeliverOptions,
 ): AttemptOutcome {
   const made = attempts - attemptsBefore + 1
@@ -86,7 +93,7 @@ function outcomeOf(
   return { state: 'pending', dueAt: Math.round(now + retryDelayMs(made, random(), asked)) }
 }
 
-function failureOf(posted: OutboundPosted): AttemptFailure | null {
+function failureOf(posted: Posted): AttemptFailure | null {
   if (!posted.ok) return { code: posted.code, message: posted.message }
   const { status } = posted
   if (status >= 200 && status < 300) return null

@@ -20,6 +20,8 @@ export type ReceiversOptions = {
 /** Where a subscription's deliveries go now, with all variables filled in. */
 export type Receiver = {
   url: string
+  /** The addresses of an alert by e-mail; absent for a webhook. */
+  recipients?: readonly string[]
   /** Scheme, host name and port, by which concurrent attempts are counted; empty when the URL is invalid. */
   origin: string
   /** The secrets to sign with. */
@@ -96,19 +98,14 @@ export class Receivers {
   async #makeForAlert(number: number): Promise<Known> {
     const { store, environmentOf, clock } = this.#options
     const [alert] = await store.findAlerts([alertOf(number)])
-    if (alert?.channel.type !== 'webhook') throw new Error(`The alert of the receiver ${number} has no webhook`)
-    const { id, workspaceId } = alert
+    if (!alert) throw new Error(`The alert of the receiver ${number} does not exist`)
+    const { id, workspaceId, channel } = alert
     const environment = await environmentOf(workspaceId)
+    const known = { owner: { workflowId: '', workspaceId }, rows: [], environment, until: clock.now() + alertMsMax }
+    if (channel.type === 'email') return { ...known, receiver: this.#mailReceiver(channel.to, environment) }
     const previous = { previousSecret: null, previousSecretUntil: null }
-    const row = { ...alert.channel, ...previous, id, workspaceId, retryOnNetworkError: true }
-    const owner = { workflowId: '', workspaceId }
-    return {
-      owner,
-      rows: [],
-      environment,
-      until: clock.now() + alertMsMax,
-      receiver: this.#receiverOf(row, environment),
-    }
+    const row = { ...channel, ...previous, id, workspaceId, retryOnNetworkError: true }
+    return { ...known, receiver: this.#receiverOf(row, environment) }
   }
 
   async #findOwner(subscription: number): Promise<Owner> {
@@ -120,10 +117,13 @@ export class Receivers {
     return owner
   }
 
+  #mailReceiver(recipients: readonly string[], environment: Environment): Receiver {
+    const base = { secrets: [], retriesNetworkErrors: true, redact: redactionOf(environment), problem: undefined }
+    return { ...base, url: '', origin: 'mailto:', recipients }
+  }
+
   #receiverOf(row: Sendable, environment: Environment): Receiver {
-    const { redactor } = environment
-    const redact = redactor ? (text: string) => redactText(text, redactor) : (text: string) => text
-    const base = { secrets: [], retriesNetworkErrors: row.retryOnNetworkError, redact }
+    const base = { secrets: [], retriesNetworkErrors: row.retryOnNetworkError, redact: redactionOf(environment) }
     try {
       const url = filled(row.url, environment)
       const secrets = this.#secretsOf(row).map((secret) => filled(secret, environment))
@@ -168,6 +168,10 @@ function atOnce<Value>(value: Value | Promise<Value>): Value | undefined {
   if (!(value instanceof Promise)) return value
   value.catch(() => {})
   return undefined
+}
+
+function redactionOf({ redactor }: Environment): Receiver['redact'] {
+  return redactor ? (text) => redactText(text, redactor) : (text) => text
 }
 
 function filled(text: string, { values }: Environment): string {

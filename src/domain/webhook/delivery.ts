@@ -52,9 +52,9 @@ export type AttemptFailure = { code: AttemptFailureCode; message: string }
 
 /**
  * `HTTP_ERROR`: a status other than 2xx. `REDIRECTED`: a 3xx, which is not followed. `NOT_SENDABLE`: the request could
- * not be built because a variable is missing or the log entry is gone.
+ * not be built because a variable is missing or the log entry is gone. `MAIL_ERROR`: the mail server did not accept it.
  */
-export type AttemptFailureCode = OutboundFailureCode | 'HTTP_ERROR' | 'REDIRECTED' | 'NOT_SENDABLE'
+export type AttemptFailureCode = OutboundFailureCode | 'HTTP_ERROR' | 'REDIRECTED' | 'NOT_SENDABLE' | 'MAIL_ERROR'
 
 /** The state of the delivery after an attempt. */
 export type AttemptOutcome = { state: 'pending'; dueAt: number } | { state: 'delivered' | 'failed'; dueAt: null }

@@ -1,3 +1,4 @@
+// Long because it makes rows of every kind.
 import { newExecutionId, newId, sequenceAt } from '../../../src/domain/ids.ts'
 import { hashOfItem } from '../../../src/domain/poll/item-hash.ts'
 import { requestClaimMs } from '../../../src/domain/run/claim.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { signatureOf } from '../../../../src/webhooks/sign.ts'
+import { SmtpPeer } from '../../../support/mail/smtp-peer.ts'
 import { block, document } from '../../../support/make.ts'
 import { Receiver } from '../../../support/webhook-receiver.ts'
 import { ExecutionWorld, echo, start } from '../execution-world.ts'
@@ -121,6 +122,31 @@ describe('an alert', () => {
     ] as const) {
       expect((await world.call(path(), { key })).status).toBe(status)
       expect((await world.call(path(), { key, body: alertTo(receiver.url) })).status).toBe(status)
+    }
+  })
+})
+
+describe('an alert by e-mail', () => {
+  test('is sent over the mail server of the operator', async () => {
+    await using peer = await SmtpPeer.start({ plain: true })
+    const smtp = { 'smtp-url': `smtp://127.0.0.1:${peer.port}?tls=none`, 'smtp-from': 'millrace@example.com' }
+    const mailing = await ExecutionWorld.open(smtp)
+    try {
+      const id = await mailing.deploy(failing)
+      const alerts = `/api/workspaces/${mailing.workspaceId}/alerts`
+      const channel = { type: 'email', to: ['ada@example.com', 'bob@example.com'] }
+      const body = { name: 'Orders', events: ['run.failed'], workflows: [id], channel }
+      const made = await mailing.call(alerts, { body })
+      expect([made.status, made.json.channel]).toEqual([201, channel])
+      const tried = await mailing.call(`${alerts}/${made.json.id}/test`, { method: 'POST' })
+      expect(tried.json).toMatchObject({ delivered: true, status: 250 })
+      await mailing.execute(id, {})
+      while (peer.received.length < 2) await Bun.sleep(50)
+      const [, message] = peer.received
+      expect(message?.to).toEqual(channel.to)
+      expect(message?.text).toContain('no route to the warehouse')
+    } finally {
+      await mailing.close()
     }
   })
 })
