@@ -245,6 +245,7 @@ export const settingSchemas = {
     65_535,
     'Concurrent requests of one workspace to one origin (scheme, host and port). A host name gets four times as many.',
   ),
+  pollHostConcurrency: whole(4, 1, 1_000, 'Concurrent polls of one origin by polling triggers, of all workspaces.'),
 
   chatVisitorPerMinute: whole(
     20,

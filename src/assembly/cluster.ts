@@ -29,7 +29,7 @@ export function assembleCluster(
     if (change.kind === 'delivery') return delivery.dispatcher.commands.changedElsewhere(change.key)
     engine.deployments.forget(change.workflowId)
     delivery.subscriptions.forget(change.workflowId)
-    triggers.scheduler.changed(change.workflowId)
+    triggers.changed(change.workflowId)
     engine.limited.changed(change.workflowId)
   }
   return new Cluster({
@@ -40,11 +40,11 @@ export function assembleCluster(
       const { delivery, engine, triggers } = parts()
       engine.deployments.forgetAll()
       delivery.subscriptions.forgetAll()
-      triggers.scheduler.leaderChanged()
+      triggers.leaderChanged()
     },
     onLeader() {
       const { triggers, alerts } = parts()
-      triggers.scheduler.leaderChanged()
+      triggers.leaderChanged()
       alerts.evaluator.nudge()
     },
     onClaimsLost() {

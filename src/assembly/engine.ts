@@ -32,6 +32,7 @@ import { assembleStartLimits } from './limits/start-limits.ts'
 import { assembleMail } from './mail.ts'
 import { operationCallsOf } from './operation-calls.ts'
 import { assemblePauses } from './pauses.ts'
+import { PollCalls } from './poll-calls.ts'
 import { stopAll } from './stop-all.ts'
 import { assembleWorkflowTests } from './workflow-tests.ts'
 
@@ -172,6 +173,10 @@ export function assembleEngine({
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
   const choices = new Choices({ connectors, call, clock })
+  const pollCalls = new PollCalls({
+    ...{ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf },
+    deploymentOf: (workflowId, version) => deployments.loadVersion(workflowId, version),
+  })
   const parts = {
     work,
     secrets,
@@ -188,6 +193,7 @@ export function assembleEngine({
     pauses,
     addresses,
     sandbox,
+    pollCalls,
   }
   return { ...parts, choices, mail, outbound, mcp: blockCapabilities.mcp, open, stop }
 }

@@ -38,6 +38,7 @@ import type { Engine } from './engine.ts'
 import { type Bodies, bodiesOf } from './limits/body-limits.ts'
 import { shownLimits } from './limits/shown-limits.ts'
 import { mcpToolsOf } from './mcp-tools.ts'
+import { pollServicesOf } from './poll-services.ts'
 import type { Triggers } from './triggers.ts'
 
 export type HttpServicesOptions = Base & {
@@ -78,6 +79,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     connectors,
     assistant: options.assistant,
     choices: engine.choices,
+    polls: pollServicesOf(options),
     mcpTools: mcpToolsOf({ mcp: engine.mcp, inSlices: base.slices.run, credentialFor, redactorOf }),
     connectorImports: new ConnectorImports(),
     loadDocument: loaderOf(engine.outbound.fetch),
@@ -93,7 +95,7 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     deployments: {
       forget(workflowId) {
         deployments.forget(workflowId)
-        triggers.scheduler.changed(workflowId)
+        triggers.changed(workflowId)
         alerts.evaluator.nudge()
         engine.limited.changed(workflowId)
       },

@@ -7,6 +7,7 @@ import type { JobsOptions } from '../engine/jobs/jobs-options.ts'
 import type { TakenRequest } from '../http/requests/taken-request.ts'
 import { Conversations } from '../triggers/conversations.ts'
 import { LateReplies } from '../triggers/late-replies.ts'
+import { Poller } from '../triggers/polls/poller.ts'
 import { logOutcome } from '../triggers/schedule-log.ts'
 import { createScheduledStart } from '../triggers/scheduled-start.ts'
 import { Scheduler } from '../triggers/scheduler.ts'
@@ -17,7 +18,7 @@ import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
 import { stopAll } from './stop-all.ts'
 
-/** The parts that start runs by themselves or keep their state: the scheduler and the conversations of chats. */
+/** The parts that start runs by themselves or keep their state: the scheduler, polls and the conversations of chats. */
 export type Triggers = ReturnType<typeof assembleTriggers>
 
 export type TriggersOptions = Base & {
@@ -32,7 +33,7 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
   const { store, metrics, logger, clock, config } = base
   const { writer } = delivery
   const { box, limits } = accounts
-  const { jobs } = engine
+  const { jobs, pollCalls } = engine
   const scheduler = new Scheduler({
     store,
     clock,
@@ -46,6 +47,20 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     },
     onTrouble: (cause) => logger.error('the scheduler cannot continue', { reason: messageOf(cause) }),
     lastSeenAt: timeOfSequence(lastSequence),
+    isLeader: () => base.cluster.isLeader,
+  })
+  const poller = new Poller({
+    ...{ store, clock, limits },
+    random: Math.random,
+    sourceOf: (row) => pollCalls.sourceOf(row),
+    accept: (starts) => jobs.acceptPolled(starts),
+    turns: {
+      total: Math.max(1, Math.floor(config.outboundConcurrency / 2)),
+      perOrigin: config.pollHostConcurrency,
+      shareFactor: config.shareFactor,
+    },
+    onPolled: ({ outcome, started, late }) => metrics.polls.ended(outcome, started, late),
+    onTrouble: (cause) => logger.error('polls cannot continue', { reason: messageOf(cause) }),
     isLeader: () => base.cluster.isLeader,
   })
   const conversations = new Conversations({
@@ -64,15 +79,29 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
   const recorded = ({ trigger, workflowId, executionId }: RunRecord) => {
     if (trigger === 'schedule') scheduler.ended(workflowId, executionId)
   }
-  const open = () => void scheduler.open()
+  /** Call after a workflow was deployed, undeployed or deleted. */
+  const changed = (workflowId: string) => {
+    scheduler.changed(workflowId)
+    poller.changed(workflowId)
+  }
+  const leaderChanged = () => {
+    scheduler.leaderChanged()
+    poller.leaderChanged()
+  }
+  const open = () => {
+    void scheduler.open()
+    poller.open()
+  }
   const stop = () =>
     stopAll(logger, [
       ['test requests', () => listeners.stop()],
       ['schedules', () => scheduler.stop()],
+      ['polls', () => poller.stop()],
     ])
   const onChatEnded: Required<JobsOptions>['onChatEnded'] = async ({ deployment: { plan }, input, record }) => {
     const chat = plan?.triggers.get('chat')?.params as ChatParameters | undefined
     if (plan && chat) await lateReplies.ended({ document: plan.document, chat, input, record })
   }
-  return { scheduler, conversations, onChatEnded, listeners, recorded, open, stop }
+  const parts = { scheduler, poller, conversations, listeners }
+  return { ...parts, onChatEnded, recorded, changed, leaderChanged, open, stop }
 }

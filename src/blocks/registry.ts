@@ -17,8 +17,10 @@ import { mcp } from './mcp.ts'
 import { operation } from './operation.ts'
 import { parallel } from './parallel.ts'
 import { placeholder } from './placeholder.ts'
+import { pollTrigger } from './poll-trigger.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
+import { rssTrigger } from './rss-trigger.ts'
 import { schedule } from './schedule.ts'
 import { store } from './store.ts'
 import { variables } from './variables.ts'
@@ -30,7 +32,17 @@ import { workflow } from './workflow.ts'
 /** All block types. To add one, write its file and list it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[apiTrigger, webhookTrigger, schedule, chatTrigger, formTrigger, eventTrigger, manualTrigger],
+    ...[
+      apiTrigger,
+      webhookTrigger,
+      schedule,
+      pollTrigger,
+      rssTrigger,
+      chatTrigger,
+      formTrigger,
+      eventTrigger,
+      manualTrigger,
+    ],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),

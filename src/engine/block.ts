@@ -16,6 +16,7 @@ import type { Limits } from '../domain/limits.ts'
 import type { Mail, SentMail } from '../domain/mail/mail.ts'
 import type { McpServer } from '../domain/mcp-server.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
+import type { NewPoll } from '../domain/poll/poll.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
 import type { FileObject } from '../domain/run/file.ts'
 import type { TriggerInput } from '../domain/run/input.ts'
@@ -170,8 +171,15 @@ export class BlockError extends Error {
   }
 }
 
-/** `address`: where callers reach the workflow. `schedule`: when it runs by itself. */
-export type Registration = { address?: Address; schedule?: ScheduleRule; events?: EventRegistration }
+/**
+ * `address`: where callers reach the workflow. `schedule`: when it runs by itself. `poll`: what it looks at by itself.
+ */
+export type Registration = {
+  address?: Address
+  schedule?: ScheduleRule
+  events?: EventRegistration
+  poll?: Pick<NewPoll, 'kind' | 'identity' | 'rule'>
+}
 
 /** Everything a block may use. */
 export interface BlockContext {

@@ -29,6 +29,7 @@ import { pauseAnswerRoutes } from './routes/pauses/answers.ts'
 import { pausePageRoutes } from './routes/pauses/page.ts'
 import { pausedExecutionRoutes } from './routes/pauses/paused-executions.ts'
 import { pinRoutes } from './routes/pins.ts'
+import { pollRoutes } from './routes/polls/polls.ts'
 import { rerunRoutes } from './routes/reruns.ts'
 import { sampleRoutes } from './routes/sample.ts'
 import { sessionRoutes, signInLink } from './routes/session.ts'
@@ -154,6 +155,7 @@ function apiRoutes(services: Services, door: Door) {
     .use(pinRoutes(services, door))
     .use(workflowTestRoutes(services, door))
     .use(deploymentRoutes(services, door))
+    .use(pollRoutes(services, door))
     .use(executionRoutes(services, door))
     .use(deliveryRoutes(services, door))
     .use(logRoutes(services, door))

@@ -13,6 +13,8 @@ import type { TestCredential } from '../credentials/test-credential.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
 import type { ListMcpTools } from '../domain/mcp-server.ts'
+import type { PollAnswer } from '../domain/poll/answer.ts'
+import type { PollRow } from '../domain/poll/poll.ts'
 import type { Redactor } from '../domain/redaction/redactor.ts'
 import type { FileOwner, FreshenFiles } from '../domain/run/file.ts'
 import type { RunRecord } from '../domain/run/log.ts'
@@ -152,6 +154,7 @@ export type Services = DocumentServices & {
   entries: Pick<Entries, 'change' | 'list' | 'bytesOf' | 'bytesMax'>
   assistant: Assistant | undefined
   choices: Pick<Choices, 'of'>
+  polls: PollServices
   /** Lists the tools of an MCP server. Rejects with CONFLICT and the reason when that fails. */
   mcpTools: ListMcpTools
   connectors: Pick<Connectors, 'find' | 'list' | 'get' | 'put' | 'delete'>
@@ -183,6 +186,20 @@ export type Services = DocumentServices & {
   inSlices: InSlices
   logger: Logger
   settings: HttpSettings
+}
+
+/** The polls of active versions, and trying those of drafts. */
+export type PollServices = {
+  list(workflowId: string): Promise<PollRow[]>
+  /** Makes a poll due. False when there is no such poll. */
+  now(workflowId: string, blockId: string): Promise<boolean>
+  /** Sends the request of a draft's trigger. Undefined when there is no such trigger. */
+  tryOut(draft: {
+    document: WorkflowDocument
+    blockId: string
+    workspaceId: string
+    signal: AbortSignal
+  }): Promise<PollAnswer | undefined>
 }
 
 /** Every finding, and what the document's valid triggers register when it becomes active. */

@@ -11,6 +11,8 @@ export interface PollStore {
   listPollsOfKind(kind: PollKind, limit: number, after?: number): Promise<PollRow[]>
   /** The polls of a workflow's active version. */
   listPolls(workflowId: string): Promise<PollRow[]>
+  /** Makes a poll due, unless it is not due by the clock. False when there is no such poll. */
+  makePollDue(workflowId: string, blockId: string, at: number): Promise<boolean>
   /** Those of the given hashes that the poll has seen; undefined when it is no longer as it was read. */
   findSeen(poll: PollPlace, hashes: readonly string[]): Promise<string[] | undefined>
   /** Takes down the results of polls that have seen nothing new. Skips those that are no longer as they were read. */

@@ -5,6 +5,7 @@ import { CommitMetrics } from './commit-metrics.ts'
 import { LoopLag } from './loop-lag.ts'
 import { type Counter, type FamilyReading, type Labelled, Metrics } from './metrics.ts'
 import { OutboundMetrics } from './outbound-metrics.ts'
+import { PollMetrics } from './poll-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { RunMetrics } from './run-metrics.ts'
@@ -31,6 +32,7 @@ export class ServiceMetrics {
   readonly commits: CommitMetrics
   readonly outbound: OutboundMetrics
   readonly schedules: ScheduleMetrics
+  readonly polls: PollMetrics
   readonly webhooks: WebhookMetrics
   readonly #refusals: Labelled<Counter>
   readonly #loopLag: LoopLag
@@ -52,6 +54,7 @@ export class ServiceMetrics {
     this.commits = new CommitMetrics(metrics)
     this.outbound = new OutboundMetrics(metrics)
     this.schedules = new ScheduleMetrics(metrics)
+    this.polls = new PollMetrics(metrics)
     this.webhooks = new WebhookMetrics(metrics)
     this.#loopLag = new LoopLag(metrics, clock)
     const { version, commit, bun } = build

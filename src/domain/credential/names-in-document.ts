@@ -15,7 +15,8 @@ export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>)
       if (members['type'] === 'operation' || members['type'] === 'mcp') return placesIn(members, id, `tools.${index}.`)
       return placesIn(membersOf(members['params']), id, `tools.${index}.params.`)
     })
-    return [...placesIn(params, id, ''), ...ofTools]
+    // The request of a poll.
+    return [...placesIn(params, id, ''), ...placesIn(membersOf(params['request']), id, 'request.'), ...ofTools]
   })
 }
 

@@ -1,3 +1,4 @@
+import type { NewPoll } from '../../domain/poll/poll.ts'
 import type { NewSchedule, ScheduleRule } from '../../domain/schedule/schedule.ts'
 import type { Registrations } from '../../domain/workflow/trigger.ts'
 import type { Finding } from '../../domain/workflow/workflow.ts'
@@ -51,7 +52,14 @@ function registrationsOf(triggers: Plan['triggers'], at: number): Registrations 
   const rule = found.find((registration) => registration.schedule)?.schedule
   const schedule: NewSchedule | null = rule ? { rule, dueAt: timetableOf(rule).next(at) } : null
   const events = found.find((registration) => registration.events)?.events
-  return { addresses: found.flatMap(({ address }) => address ?? []), schedule, ...(events && { events }) }
+  const polls = Array.from(triggers.values()).flatMap(({ node, registration: { poll } }): NewPoll[] => {
+    if (!poll) return []
+    const dueAt = poll.rule && timetableOf(poll.rule).next(at)
+    // The first poll is due at once, because it remembers what is there already.
+    return [{ ...poll, blockId: node.id, dueAt, firstAt: poll.rule && at }]
+  })
+  const more = { ...(events && { events }), ...(polls.length > 0 && { polls }) }
+  return { addresses: found.flatMap(({ address }) => address ?? []), schedule, ...more }
 }
 
 function timesAfter(rule: ScheduleRule, at: number, count: number): number[] {

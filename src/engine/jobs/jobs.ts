@@ -1,3 +1,4 @@
+// Long because it is one state machine: the counts of jobs and the queue change together.
 import { ByteGate } from '../../domain/byte-gate.ts'
 import type { Timer } from '../../domain/clock.ts'
 import { newExecutionId } from '../../domain/ids.ts'
@@ -11,6 +12,7 @@ import { acceptanceOf, inputText, replaceInput } from './job-record.ts'
 import { fullRefusal, stoppingRefusal } from './job-refusals.ts'
 import { type ActiveJob, failJob, resumeJob, runJob, type Turn, type TurnEnd } from './job-turn.ts'
 import { type JobInFlight, type JobRequest, type JobsOptions, statusOf } from './jobs-options.ts'
+import { acceptPolled, type PolledOutcome, type PolledStarts } from './polled-jobs.ts'
 import { QueueRefills } from './queue-refills.ts'
 import { UncertainJobs } from './uncertain-jobs.ts'
 
@@ -177,6 +179,16 @@ export class Jobs {
       this.#dispatch()
     } else if (!isStarted) run()
     return { job }
+  }
+
+  /** Accepts runs that a poll starts, in the commit of what it has seen. Undefined when the poll has changed. */
+  async acceptPolled(starts: PolledStarts): Promise<PolledOutcome | undefined> {
+    if (starts.starts.length > 0) this.assertAccepting()
+    try {
+      return await acceptPolled(starts, { ...this.#options, queue: this.#queue })
+    } finally {
+      this.#dispatch()
+    }
   }
 
   async find(executionId: string): Promise<JobInFlight | undefined> {

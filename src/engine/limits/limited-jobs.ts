@@ -61,6 +61,11 @@ export class LimitedJobs {
     return this.#parked.has(executionId)
   }
 
+  /** Whether a workflow limits its starts. */
+  async isLimited(workflowId: string): Promise<boolean> {
+    return (await this.#options.limitsOf(workflowId)) !== undefined
+  }
+
   /**
    * Applies the limits to a new job. `replace`: replaces the input of an earlier job unless it has begun. Throws or
    * rejects like `Starts.admit`.

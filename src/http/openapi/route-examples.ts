@@ -492,6 +492,24 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  listPolls: {
+    responses: {
+      200: {
+        data: [
+          {
+            ...{
+              blockId: 'news',
+              kind: 'rss',
+              lastPollAt: deployedAt,
+              lastSuccessAt: deployedAt,
+              nextPollAt: deployedAt,
+            },
+            ...{ failures: 0, error: null, startedRuns: 12, lastStartAt: deployedAt },
+          },
+        ],
+      },
+    },
+  },
   listVersions: { responses: { 200: { data: [version] } } },
   getVersion: { responses: { 200: { ...version, document } } },
   describeVersion: { request: { name: 'With a token' }, responses: { 200: { ...version, document } } },

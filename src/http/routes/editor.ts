@@ -16,6 +16,7 @@ import { presenceRoutes } from './editor/presence.ts'
 import { processRoutes } from './editor/processes.ts'
 import { runRoutes } from './editor/runs.ts'
 import { serviceRoutes } from './editor/service.ts'
+import { tryPollRoutes } from './editor/try-poll.ts'
 import { usageRoutes } from './editor/usage.ts'
 import { webhookRoutes } from './editor/webhooks.ts'
 import { editorWorkflowRoutes } from './editor/workflows.ts'
@@ -46,6 +47,7 @@ export function editorRoutes(services: Services, door: Door) {
     .use(runRoutes(services, door))
     .use(presenceRoutes(services, door))
     .use(listenRoutes(services, door))
+    .use(tryPollRoutes(services, door))
 }
 
 export type EditorApi = ReturnType<typeof editorRoutes>

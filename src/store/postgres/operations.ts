@@ -204,6 +204,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listDuePolls: { kind: 'read', run: polls.listDuePolls },
   listPollsOfKind: { kind: 'read', run: polls.listPollsOfKind },
   listPolls: { kind: 'read', run: polls.listPolls },
+  makePollDue: ofWorkflow(polls.makePollDue),
   findSeen: { kind: 'read', run: polls.findSeen },
   notePolls: { kind: 'write', run: polls.notePolls },
 

@@ -28,6 +28,8 @@ export const docs = {
 const triggers: Readonly<Record<string, string | undefined>> = {
   api_trigger: '/docs/triggers#api',
   schedule: '/docs/triggers#schedules',
+  poll_trigger: '/docs/triggers#polls',
+  rss_trigger: '/docs/triggers#feeds',
   webhook_trigger: '/docs/triggers#inbound-webhooks',
   chat_trigger: '/docs/triggers#chat',
   form_trigger: '/docs/forms',

@@ -79,6 +79,15 @@ export async function listPolls(sql: Sql, workflowId: string): Promise<PollRow[]
   return rows.map(pollOf)
 }
 
+export async function makePollDue(sql: Sql, workflowId: string, blockId: string, at: number): Promise<boolean> {
+  const changed = await sql.run(
+    `UPDATE millrace.polls SET due_at = $1::bigint, revision = revision + 1
+     WHERE workflow = (SELECT number FROM millrace.workflows WHERE id = $2) AND block = $3 AND rule IS NOT NULL`,
+    ...[at, storable(workflowId), storable(blockId)],
+  )
+  return changed > 0
+}
+
 export async function findSeen(
   sql: Sql,
   { number, revision }: PollPlace,

@@ -78,6 +78,15 @@ export function listPolls(sql: Sql, workflowId: string): PollRow[] {
     .map(pollOf)
 }
 
+export function makePollDue(sql: Sql, workflowId: string, blockId: string, at: number): boolean {
+  const changed = sql.run(
+    `UPDATE polls SET due_at = ?, revision = revision + 1
+     WHERE workflow = (SELECT number FROM workflows WHERE id = ?) AND block = ? AND rule IS NOT NULL`,
+    ...[at, workflowId, blockId],
+  )
+  return changed > 0
+}
+
 export function findSeen(sql: Sql, { number, revision }: PollPlace, hashes: readonly string[]): string[] | undefined {
   if (!sql.get('SELECT 1 FROM polls WHERE number = ? AND revision = ?', number, revision)) return undefined
   return sql

@@ -202,6 +202,7 @@ export const operations: { readonly [Name in OperationName]: Operation<Name> } =
   listDuePolls: { writes: false, run: polls.listDuePolls },
   listPollsOfKind: { writes: false, run: polls.listPollsOfKind },
   listPolls: { writes: false, run: polls.listPolls },
+  makePollDue: { writes: true, run: polls.makePollDue },
   findSeen: { writes: false, run: polls.findSeen },
   notePolls: { writes: true, flushed: false, run: polls.notePolls },
 

@@ -25,6 +25,9 @@ export function summaryOf(
       return { text: fieldsText(params['inputFormat']) }
     case 'schedule':
       return scheduleSummary(params)
+    case 'poll_trigger':
+    case 'rss_trigger':
+      return pollSummary(params)
     case 'webhook_trigger':
       return { text: `${listText(params['methods']) || 'POST'} /${textOf(params['path']) || '…'}`, mono: true }
     case 'chat_trigger':
@@ -125,6 +128,12 @@ function scheduleSummary(params: Record<string, unknown>): Summary {
   const { cron, intervalMs, timezone } = params
   if (intervalMs !== undefined && !cron) return { text: `Every ${duration(Number(intervalMs))}` }
   return { text: cron ? `${textOf(cron)}${timezone ? ` ${textOf(timezone)}` : ''}` : 'No schedule yet', mono: true }
+}
+
+function pollSummary({ url, request }: Record<string, unknown>): Summary {
+  const { url: listed } = (typeof request === 'object' && request !== null ? request : {}) as Record<string, unknown>
+  const whole = textOf(url) || textOf(listed)
+  return whole === '' ? { text: 'No address yet' } : { text: shortUrl(whole, lineChars), whole, mono: true }
 }
 
 function containerSummary({ id, type }: Block, document: Document): Summary {

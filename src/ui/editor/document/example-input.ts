@@ -90,6 +90,8 @@ const startWords: Readonly<Record<string, string>> = {
   webhook_trigger: 'webhook',
   chat_trigger: 'chat',
   form_trigger: 'form',
+  poll_trigger: 'poll',
+  rss_trigger: 'rss',
 }
 
 /**

@@ -165,6 +165,8 @@ const starts: Readonly<Record<string, Params>> = {
   manual_trigger: { inputFormat: [] },
   schedule: { cron: '0 9 * * 1-5' },
   webhook_trigger: {},
+  poll_trigger: { request: { url: '' }, items: '', id: 'id', everyMs: 300_000 },
+  rss_trigger: { url: '', everyMs: 900_000 },
   form_trigger: { title: 'New form', fields: [{ name: 'name', type: 'string', label: 'Your name', required: true }] },
   api: { method: 'GET', url: '' },
   operation: { connector: '', operation: '' },

@@ -142,7 +142,10 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
   {
     name: 'Triggers',
-    types: ['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'chat_trigger', 'form_trigger'],
+    types: [
+      ...['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'poll_trigger', 'rss_trigger'],
+      ...['chat_trigger', 'form_trigger'],
+    ],
   },
 ]
 

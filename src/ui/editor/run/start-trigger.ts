@@ -29,6 +29,8 @@ export function needsInput(document: Document, { id, type, starts }: StartTrigge
     const { body, headers, query } = exampleInput(document, type)
     return [body, headers, query].some((part) => typeof part === 'string' || Object.keys(part ?? {}).length > 0)
   }
+  // Without an item, the blocks behind it have nothing to work with.
+  if (starts === 'poll' || starts === 'rss') return readsTrigger(document, type)
   const block = document.blocks[id]
   const format = block && formatOf(block)
   if (starts === 'chat' || !Array.isArray(format) || format.length === 0) return readsTrigger(document, type)

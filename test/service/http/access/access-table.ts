@@ -120,6 +120,9 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 200),
   row('DELETE /api/workflows/:id/deploy', `${workflow}/deploy`, 'write', 204),
   row('GET /api/workflows/:id/status', `${workflow}/status`, 'read', 200),
+  row('GET /api/workflows/:id/polls', `${workflow}/polls`, 'read', 200),
+  // 404: it has no such trigger.
+  row('POST /api/workflows/:id/polls/:blockId/now', `${workflow}/polls/none/now`, 'execute', 404),
   row('GET /api/workflows/:id/deployments', `${workflow}/deployments`, 'read', 200),
   row('GET /api/workflows/:id/deployments/:version', `${workflow}/deployments/1`, 'read', 200),
   row('PATCH /api/workflows/:id/deployments/:version', `${workflow}/deployments/1`, 'write', 200, '{"name":"First"}'),
@@ -335,6 +338,14 @@ export const accessTable: readonly AccessRow[] = [
   row('POST /api/editor/workflows/:id/runs', '/api/editor/workflows/<workflow>/runs', 'execute', 202, '{}'),
   row('GET /api/editor/runs/:executionId/events', '/api/editor/runs/<execution>/events', 'read', 200),
   row('GET /api/editor/workflows/:id/events', '/api/editor/workflows/<workflow>/events', 'read', 200),
+  // 404: it has no such trigger.
+  row(
+    'POST /api/editor/workflows/:id/try-poll',
+    '/api/editor/workflows/<workflow>/try-poll',
+    'write',
+    404,
+    '{"blockId":"none"}',
+  ),
   row('POST /api/editor/workflows/:id/listen', '/api/editor/workflows/<workflow>/listen', 'execute', 201),
   // 404: nobody listens with this token.
   row('GET /api/editor/workflows/:id/listen/:token', '/api/editor/workflows/<workflow>/listen/none', 'execute', 404),

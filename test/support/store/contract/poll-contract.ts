@@ -192,6 +192,18 @@ export function pollContract(here: () => { store: Store; home: Installed }): voi
       await store.notePolls([])
     })
 
+    test('can be made due, which ends one in flight, unless it is not due by the clock', async () => {
+      const { store, home } = here()
+      await deploy([pollOf(), pollOf({ blockId: 'mail', kind: 'email', rule: null, firstAt: null })])
+      const before = (await store.listDuePolls(10))[0]!
+      expect(await store.makePollDue(home.workflowId, 'b', 5)).toBe(true)
+      expect(await store.listDuePolls(10)).toEqual([{ ...before, dueAt: 5, revision: 1 }])
+      expect(await commit(commitOf(before), [jobOf()])).toEqual([{ index: 0, executionId: null }])
+      expect(await store.makePollDue(home.workflowId, 'mail', 5)).toBe(false)
+      expect(await store.makePollDue(home.workflowId, 'none', 5)).toBe(false)
+      expect(await store.makePollDue('none', 'b', 5)).toBe(false)
+    })
+
     test('remembers the items of its last commit, and the latest of all others', async () => {
       const { store } = here()
       await deploy([pollOf()])

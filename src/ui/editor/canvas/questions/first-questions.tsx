@@ -166,6 +166,8 @@ const choiceLook =
 const starts: readonly { type: string; label: string; note: string }[] = [
   { type: 'api_trigger', label: 'API call', note: 'Your code calls an endpoint with an API key.' },
   { type: 'schedule', label: 'Schedule', note: 'It runs at set times, such as weekdays at 9:00.' },
+  { type: 'poll_trigger', label: 'Poll', note: 'A list of another service has a new item.' },
+  { type: 'rss_trigger', label: 'RSS feed', note: 'A feed has a new entry.' },
   { type: 'webhook_trigger', label: 'Webhook trigger', note: 'Another service, such as GitHub, sends a request.' },
   { type: 'chat_trigger', label: 'Chat', note: 'A person writes a message on a chat page.' },
   { type: 'form_trigger', label: 'Form', note: 'A person fills in a form on its page.' },

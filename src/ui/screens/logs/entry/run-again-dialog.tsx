@@ -109,7 +109,7 @@ function inputOf(entry: LogDetail): unknown {
   return trigger ? trigger.output : root?.input
 }
 
-const ownInput: ReadonlySet<string> = new Set(['webhook_trigger', 'schedule'])
+const ownInput: ReadonlySet<string> = new Set(['webhook_trigger', 'schedule', 'poll_trigger', 'rss_trigger'])
 
 /** The input, if it was changed. Throws when it is not JSON. */
 function changed(text: string, written: string): { input?: unknown } {

@@ -1,0 +1,20 @@
+import type { PollRow } from '../../domain/poll/poll.ts'
+import type { PollResult } from './poller-options.ts'
+
+/** The part of a row that a commit or a note sets. */
+export function resultOf({ dueAt, state, polledAt, succeededAt, failures, error }: PollRow): PollResult {
+  return { dueAt, state, polledAt, succeededAt, failures, error }
+}
+
+export function shortened(text: string): string {
+  return text.length > errorCharsMax ? `${text.slice(0, errorCharsMax)}…` : text
+}
+
+const errorCharsMax = 1_000
+
+export const beyondUsage =
+  'The usage limit of the workspace for this month is reached. New items start runs when it ends.'
+
+export function beyondLimits(count: number): string {
+  return `${count} new items wait, because the limits of the workspace or the workflow allow no further run now.`
+}
