@@ -57,6 +57,9 @@ const items = (count: number) =>
       ? found.map((entry) => (entry['finalOutput'] as { result: unknown }).result)
       : undefined
   })
+const status = async (id: string) =>
+  (await world.call(`/api/workflows/${id}/polls`)).json.data[0] as Record<string, unknown>
+
 describe('a poll', () => {
   test('starts one run for each item that is new since it was deployed', async () => {
     server.items = [{ id: 2 }, { id: 1 }]
@@ -89,5 +92,126 @@ describe('a poll', () => {
     server.etag = '"two"'
     server.items = [{ id: 2 }, { id: 1 }]
     expect(await items(1)).toEqual([{ id: 2 }])
+  }, 30_000)
+
+  test('shows when it fails and why, without secrets, and polls at once when it is told to', async () => {
+    const secret = 'hunter22hunter22'
+    await world.call(`/api/workspaces/${world.workspaceId}/environment/TOKEN`, {
+      method: 'PUT',
+      body: { value: secret },
+    })
+    server.answer = () => new Response('no', { status: 503, headers: { 'retry-after': '3600' } })
+    const url = `${server.url('/{{TOKEN}}')}`
+    const id = await world.deploy(poll({ everyMs: 60_000 }, { url, retries: 0 }))
+    const failed = await until(async () => {
+      const found = await status(id)
+      return found['failures'] === 1 ? found : undefined
+    })
+    expect(failed).toMatchObject({
+      blockId: 'it',
+      kind: 'poll',
+      lastSuccessAt: null,
+      startedRuns: 0,
+      lastStartAt: null,
+    })
+    expect(failed['error']).toContain('returned the status 503')
+    expect(failed['error']).not.toContain(secret)
+    const wait = Date.parse(String(failed['nextPollAt'])) - Date.parse(String(failed['lastPollAt']))
+    expect(wait).toBe(3_600_000)
+    server.answer = () => Response.json({ data: { none: true } })
+    expect((await world.call(`/api/workflows/${id}/polls/it/now`, { method: 'POST' })).status).toBe(204)
+    const again = await until(async () => {
+      const found = await status(id)
+      return found['failures'] === 2 ? found : undefined
+    })
+    expect(again['error']).toBe(
+      '"data" in the response is an object, and not a list. Set Items to the path of the list.',
+    )
+    server.answer = undefined
+    server.items = [{ id: 1 }, { name: 'no ID' }]
+    await world.call(`/api/workflows/${id}/polls/it/now`, { method: 'POST' })
+    const fine = await until(async () => {
+      const found = await status(id)
+      return found['failures'] === 0 ? found : undefined
+    })
+    expect(fine['error']).toBe('1 of 2 items have no text or number at "id" and were ignored.')
+    expect(fine['lastSuccessAt']).toBe(fine['lastPollAt'])
+    expect((await world.call(`/api/workflows/${id}/polls/note/now`, { method: 'POST' })).status).toBe(404)
+  }, 30_000)
+
+  test('keeps what it has seen in a new version of the workflow, and begins anew after it was undeployed', async () => {
+    server.items = [{ id: 1 }]
+    const draft = poll({ first: 'all' })
+    const id = await world.deploy(draft)
+    expect(await items(1)).toEqual([{ id: 1 }])
+    const deploy = () => world.call(`/api/workflows/${id}/deploy`, { method: 'POST' })
+    const polled = server.requests.length
+    await deploy()
+    await until(() => (server.requests.length >= polled + 2 ? true : undefined))
+    expect(await items(1)).toHaveLength(1)
+    await world.call(`/api/workflows/${id}/deploy`, { method: 'DELETE' })
+    expect((await world.call(`/api/workflows/${id}/polls`)).json).toEqual({ data: [] })
+    await deploy()
+    expect(await items(2)).toHaveLength(2)
+  }, 30_000)
+
+  test('in flight starts nothing after its workflow was undeployed or deleted', async () => {
+    server.items = [{ id: 1 }]
+    const gate = Promise.withResolvers<void>()
+    server.answer = async () => {
+      await gate.promise
+      return Response.json({ data: server.items })
+    }
+    const first = await world.deploy(poll({ first: 'all' }))
+    const second = await world.deploy(poll({ first: 'all' }))
+    await until(() => (server.requests.length >= 2 ? true : undefined))
+    await world.call(`/api/workflows/${first}/deploy`, { method: 'DELETE' })
+    await world.call(`/api/workflows/${second}`, { method: 'DELETE' })
+    gate.resolve()
+    server.answer = undefined
+    // A poll that begins later ends later.
+    await world.deploy(poll({ first: 'all' }, {}))
+    expect(await items(1)).toHaveLength(1)
+    expect(await world.rows('SELECT count(*) AS count FROM polls')).toEqual([{ count: 1 }])
+  }, 30_000)
+
+  test('goes on after a restart where it was', async () => {
+    server.items = [{ id: 1 }]
+    await world.deploy(poll({ first: 'all' }))
+    expect(await items(1)).toHaveLength(1)
+    await world.restart()
+    server.items = [{ id: 2 }, { id: 1 }]
+    expect(await items(2)).toEqual([{ id: 2 }, { id: 1 }])
+  }, 30_000)
+
+  test('lets items wait that the limits of the workflow refuse, and loses none', async () => {
+    server.items = Array.from({ length: 6 }, (_, index) => ({ id: index }))
+    const limits = { rate: { count: 2, windowMs: 3_600_000 }, beyond: 'refuse' as const }
+    const draft = { ...poll({ first: 'all' }), limits }
+    const created = await world.call('/api/workflows', { body: draft })
+    if (created.status !== 201) throw new Error(created.text)
+    await world.call(`/api/workflows/${created.json.id}/deploy`, { method: 'POST' })
+    expect(await items(2)).toEqual([{ id: 4 }, { id: 5 }])
+    const waiting = await until(async () => {
+      const found = await status(created.json.id)
+      return found['error'] === null ? undefined : found
+    })
+    expect(waiting['error']).toContain('4 new items wait')
+  }, 30_000)
+})
+
+describe('a feed', () => {
+  test('starts a run for each new entry', async () => {
+    const item = (id: number) => `<item><guid>${id}</guid><title>Entry ${id}</title><link>/${id}</link></item>`
+    const feedOf = (...ids: number[]) => `<rss version="2.0"><channel>${ids.map(item).join('')}</channel></rss>`
+    server.feed = feedOf(1)
+    await world.deploy(workflow('rss_trigger', { url: server.url('/feed'), everyMs }))
+    await until(() => (server.requests.length >= 2 ? true : undefined))
+    server.feed = feedOf(2, 1)
+    expect(await items(1)).toEqual([
+      { id: '2', title: 'Entry 2', link: server.url('/2'), published: null, content: null },
+    ])
+    expect((await entries())[0]).toMatchObject({ trigger: 'schedule', source: 'rss' })
+    expect(server.requests[0]?.headers.get('accept')).toContain('application/rss+xml')
   }, 30_000)
 })
