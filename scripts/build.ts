@@ -73,7 +73,12 @@ const root = resolve(import.meta.dir, '..')
 const source = join(root, 'src')
 
 /** Files that run as workers. Each is an entry point with the same path below the executable's root. */
-const workers = ['sandbox/worker.ts', 'store/sqlite/thread/worker.ts', 'telemetry/watchdog-worker.ts']
+const workers = [
+  'sandbox/worker.ts',
+  'formats/worker.ts',
+  'store/sqlite/thread/worker.ts',
+  'telemetry/watchdog-worker.ts',
+]
 
 const packageVersion = ((await Bun.file(join(root, 'package.json')).json()) as { version: string }).version
 

@@ -166,6 +166,12 @@ export const settingSchemas = {
     64 * GB,
     'Maximum size of the parameters of a block with their values, and of its outputs.',
   ),
+  dataFileBytes: bytes(
+    defaultLimits.dataFileBytes,
+    KB,
+    1024 * GB,
+    'Maximum size of the files that one data block writes.',
+  ),
   expressionWorkMax: whole(
     defaultLimits.expressionWorkMax,
     0,

@@ -3,7 +3,18 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
   { group: 'Start here', pages: ['first-workflow', 'concepts', 'editor', 'assistant', 'coming-from-sim'] },
   {
     group: 'Build workflows',
-    pages: ['blocks', 'triggers', 'memory', 'models', 'files', 'secrets', 'credentials', 'connectors', 'testing'],
+    pages: [
+      'blocks',
+      'triggers',
+      'memory',
+      'models',
+      'files',
+      'data',
+      'secrets',
+      'credentials',
+      'connectors',
+      'testing',
+    ],
   },
   { group: 'Integrate', pages: ['api', 'streaming', 'forms', 'waiting', 'mcp', 'webhooks', 'command-line'] },
   {

@@ -19,6 +19,7 @@ import type { Entries } from '../entries/entries.ts'
 import { RunBus } from '../events/bus.ts'
 import { EditorRooms } from '../events/editor-rooms.ts'
 import type { OpenFiles } from '../files/open.ts'
+import { Formats } from '../formats/formats.ts'
 import { samplePath } from '../http/routes/sample.ts'
 import { McpServers } from '../mcp/servers.ts'
 import { createLanguageModels } from '../models/language-models.ts'
@@ -61,7 +62,11 @@ export function assembleEngine({
 }: EngineOptions) {
   const { config, limits, store, logger, clock, priceOf } = base
   const { environments, jobSeal } = accounts
-  const { outbound, sandbox, mcpServers, ...blockCapabilities } = capabilitiesOf({ ...base, accounts, credentials })
+  const { outbound, sandbox, mcpServers, formats, ...blockCapabilities } = capabilitiesOf({
+    ...base,
+    accounts,
+    credentials,
+  })
   const work = new CompileQueue({ slices: base.slices, shareFactor: config.shareFactor })
   const secrets = new DocumentSecrets({ registry, work, ...sealOf(accounts) })
   const deployments = new Deployments({
@@ -169,6 +174,7 @@ export function assembleEngine({
       ['sandbox', () => sandbox.stop()],
       ['mail', () => mail.stop()],
       ['sessions at MCP servers', () => mcpServers.stop()],
+      ['documents', () => formats.stop()],
       ['connections', () => outbound.stop()],
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
@@ -238,14 +244,17 @@ function capabilitiesOf(base: Pick<EngineOptions, keyof Base | 'accounts' | 'cre
     }),
   })
   const sandbox = new Sandbox({ shareFactor: config.shareFactor, inSlices: slices.run })
+  const formats = new Formats({ clock, shareFactor: config.shareFactor, inSlices: slices.run })
   return {
     outbound,
     sandbox,
+    formats,
     fetch: metrics.outbound.counting(outbound.fetch, monotonic),
     mcp: { open, connect: mcpServers.connect },
     mcpServers,
     models: createLanguageModels({ open, clock, responseBytesMax }),
     runProgram: sandbox.run,
+    doFormatWork: formats.run,
     inSlices: slices.run,
   }
 }

@@ -26,10 +26,11 @@ type Options = Base & {
 export function assembleWorkflowTests(options: Options): WorkflowTests {
   const { accounts, deployments, secrets, capabilities, pins, store, clock, slices, limits, config } = options
   const { environments } = accounts
-  const { priceOf, inSlices, connector, runProgram, models } = capabilities
+  const { priceOf, inSlices, connector, runProgram, doFormatWork, models } = capabilities
   const runner = new TestRunner({
     ...{ limits, priceOf, inSlices, runProgram, checkJson: models.checkJson },
     ...(connector && { connector }),
+    ...(doFormatWork && { doFormatWork }),
     deploymentOf: (workflowId, version) =>
       version === undefined ? deployments.load(workflowId) : deployments.loadVersion(workflowId, version),
     startOf(plan, test, now) {

@@ -5,6 +5,7 @@ import { apiTrigger } from './api-trigger.ts'
 import { approval } from './approval.ts'
 import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
+import { data } from './data.ts'
 import { email } from './email.ts'
 import { evaluator } from './evaluator.ts'
 import { eventTrigger } from './event-trigger.ts'
@@ -44,6 +45,6 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
       manualTrigger,
     ],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
-    ...[variables, store, wait, workflow, response, approval, waitForCall, placeholder],
+    ...[data, variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -17,6 +17,8 @@ export type Limits = {
   runBytesMax: number
   runsBytesMax: number
   blockBytesMax: number
+  /** Bytes of the files that one data block writes. */
+  dataFileBytes: number
   /** Units of about 20 ns. An expression that needs more is evaluated in the sandbox. */
   expressionWorkMax: number
 }
@@ -38,6 +40,7 @@ export const defaultLimits: Limits = {
   runBytesMax: 268_435_456,
   runsBytesMax: 268_435_456,
   blockBytesMax: 33_554_432,
+  dataFileBytes: 268_435_456,
   expressionWorkMax: 1_000_000,
 }
 
@@ -59,6 +62,7 @@ export const limitSettings = {
   runBytesMax: 'MILLRACE_RUN_BYTES_MAX',
   runsBytesMax: 'MILLRACE_RUNS_BYTES_MAX',
   blockBytesMax: 'MILLRACE_BLOCK_BYTES_MAX',
+  dataFileBytes: 'MILLRACE_DATA_FILE_BYTES',
   expressionWorkMax: 'MILLRACE_EXPRESSION_WORK_MAX',
 } satisfies Record<keyof Limits, string>
 

@@ -12,13 +12,14 @@ import type {
   EntryScope,
   EntryScopeName,
 } from '../domain/entry/entry.ts'
+import type { DoFormatWork } from '../domain/format/format-work.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { Mail, SentMail } from '../domain/mail/mail.ts'
 import type { McpServer } from '../domain/mcp-server.ts'
 import type { OutboundFetch, RequestAuthorization } from '../domain/outbound-request.ts'
 import type { NewPoll } from '../domain/poll/poll.ts'
 import type { ModelUsage } from '../domain/run/cost.ts'
-import type { FileObject } from '../domain/run/file.ts'
+import type { FileDrafts, FileObject, LocalFile } from '../domain/run/file.ts'
 import type { TriggerInput } from '../domain/run/input.ts'
 import type { SpanNotes } from '../domain/run/log.ts'
 import type { Models } from '../domain/run/model-call.ts'
@@ -207,6 +208,8 @@ export interface BlockContext {
   sendMail(mail: Mail, credential: string, timeoutMs: number): Promise<SentMail>
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
+  /** Reads and writes documents of other programs, in a worker. */
+  doFormatWork: DoFormatWork
   /** Does work that takes more than some milliseconds, in turns with everything else. */
   inSlices: InSlices
   /**
@@ -286,6 +289,12 @@ export interface BlockFiles {
   store(content: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<FileObject>
   /** The content of a file of this run by its URL; undefined for any other URL. */
   read(url: string): Promise<Blob | undefined>
+  /** The same as a file of this machine. Close it at the end. */
+  open(url: string): Promise<LocalFile | undefined>
+  /** Holds content as a file of this machine. Close it at the end. */
+  hold(content: Uint8Array): Promise<LocalFile>
+  /** A folder in which other code writes files of this run. */
+  drafts(): Promise<FileDrafts<FileObject>>
   /** Adds a file that a block of this run stored before a crash. */
   restore(file: FileObject): void
 }

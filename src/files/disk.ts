@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import { syncFolder } from '../sync-folder.ts'
@@ -25,6 +25,15 @@ export function createDiskStorage({ root, signer, isDurable }: DiskOptions): Fil
     async read(key) {
       const file = Bun.file(join(root, key))
       return (await file.exists()) ? file : undefined
+    },
+    async open(key) {
+      const path = join(root, key)
+      try {
+        return { path, size: (await stat(path)).size, close: async () => undefined }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
     },
     urlOf: (key, expiresAt) => signer.sign(key, expiresAt),
     async removeFolder(folder) {

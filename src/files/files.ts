@@ -1,7 +1,16 @@
+import { rm } from 'node:fs/promises'
 import type { Clock } from '../domain/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
-import { type FileObject, type FileOwner, fileKey, folderOf, type RunFile } from '../domain/run/file.ts'
+import {
+  type FileDrafts,
+  type FileObject,
+  type FileOwner,
+  fileKey,
+  folderOf,
+  type LocalFile,
+  type RunFile,
+} from '../domain/run/file.ts'
 import type { FileItem } from './file-item.ts'
 import type { FileQuota } from './file-quota.ts'
 import { freshenFiles } from './freshen.ts'
@@ -73,6 +82,28 @@ export class Files {
       // Each file has its own folder.
       await this.#options.storage.removeFolder(key.slice(0, key.lastIndexOf('/')))
       this.#options.quota.failed(owner, file.size)
+    }
+  }
+
+  /** The content of a file as a file of this machine. */
+  open = (key: string): Promise<LocalFile | undefined> => {
+    return this.#options.storage.open(key, this.#options.spool)
+  }
+
+  /** Holds content as a file of this machine. */
+  hold = async (content: Uint8Array): Promise<LocalFile> => {
+    const file = await this.#options.spool.hold(content)
+    return { path: file.path, size: file.size, close: () => file.remove() }
+  }
+
+  /** A folder in which other code writes files for a run. It is on the same disk as the storage. */
+  drafts = async (owner: FileOwner): Promise<FileDrafts<RunFile>> => {
+    const { spool } = this.#options
+    const folder = await spool.createFolder()
+    return {
+      folder,
+      keep: async (path, { size, ...facts }) => await this.#store(owner, await spool.adopt(path, size), facts),
+      discard: () => rm(folder, { recursive: true, force: true }).catch(() => undefined),
     }
   }
 

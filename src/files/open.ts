@@ -78,7 +78,7 @@ export function openFiles({ settings, keys, baseUrl, store, clock, isLeader, log
     freshen: files.freshen,
     freshenAt: files.freshenAt,
     /** The capabilities for runs. */
-    power: { store: files.store, read: files.read },
+    power: { store: files.store, read: files.read, open: files.open, hold: files.hold, drafts: files.drafts },
     /** The files that the service serves under its own URLs. */
     served: settings.s3Bucket === undefined ? served : undefined,
     stop: () => sweep.stop(),

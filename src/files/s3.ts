@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
-import { safeName } from '../domain/run/file.ts'
+import { type LocalFile, safeName } from '../domain/run/file.ts'
 import { type S3Address, type S3Sdk, s3ClientOf, uploadParts } from './s3-client.ts'
+import type { Spool } from './spool.ts'
 import type { FileStorage } from './storage.ts'
 
 export type S3Options = S3Address & {
@@ -64,6 +65,16 @@ export function createS3Storage(options: S3Options): FileStorage {
         throw error
       }
     },
+    async open(key, spool) {
+      const { sdk, client } = await load()
+      try {
+        const { Body } = await client.send(new sdk.GetObjectCommand(inBucket(key)))
+        return Body && (await copied(Body.transformToWebStream(), spool))
+      } catch (error) {
+        if (error instanceof sdk.NoSuchKey) return undefined
+        throw error
+      }
+    },
     async urlOf(key, expiresAt, signedAt = now()) {
       const { sdk, presigner, signing } = await load()
       const name = safeName(key)
@@ -87,6 +98,23 @@ export function createS3Storage(options: S3Options): FileStorage {
         last = folder
       }
     },
+  }
+}
+
+/** Copies a body to a file of the spool, a piece at a time. */
+async function copied(body: ReadableStream<Uint8Array>, spool: Spool): Promise<LocalFile> {
+  const file = spool.create()
+  try {
+    for await (const piece of body) {
+      file.write(piece)
+      await file.flush()
+    }
+    file.end()
+    await file.flush()
+    return { path: file.path, size: file.size, close: () => file.remove() }
+  } catch (error) {
+    await file.remove()
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 
@@ -24,15 +24,25 @@ export class Spool {
   }
 
   create(): SpoolFile {
-    if (!this.#isReady) {
-      try {
-        mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-      } catch (cause) {
-        throw spoolBroken(cause)
-      }
-      this.#isReady = true
-    }
+    this.#prepare()
     return new SpoolFile(join(this.#folder, crypto.randomUUID()), this.#isDurable)
+  }
+
+  /** Creates a folder for files that other code writes. Its creator must remove it. */
+  async createFolder(): Promise<string> {
+    this.#prepare()
+    const folder = join(this.#folder, crypto.randomUUID())
+    try {
+      await mkdir(folder, { mode: 0o700 })
+    } catch (cause) {
+      throw spoolBroken(cause)
+    }
+    return folder
+  }
+
+  /** A file of such a folder, which is complete. Rejects with `STORAGE_UNAVAILABLE`. */
+  async adopt(path: string, size: number): Promise<SpoolFile> {
+    return await SpoolFile.written(path, size, this.#isDurable)
   }
 
   /** Creates a file with this content. Rejects with `STORAGE_UNAVAILABLE` and leaves nothing behind. */
@@ -47,6 +57,16 @@ export class Spool {
       await file.remove()
       throw error
     }
+  }
+
+  #prepare(): void {
+    if (this.#isReady) return
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    } catch (cause) {
+      throw spoolBroken(cause)
+    }
+    this.#isReady = true
   }
 }
 
@@ -66,6 +86,26 @@ export class SpoolFile {
   constructor(path: string, isDurable: boolean) {
     this.path = path
     this.#isDurable = isDurable
+  }
+
+  /** A file that other code has written. */
+  static async written(path: string, size: number, isDurable: boolean): Promise<SpoolFile> {
+    const file = new SpoolFile(path, isDurable)
+    file.#size = size
+    file.#isEnded = true
+    file.#isClosed = true
+    if (!isDurable) return file
+    try {
+      const handle = await open(path, 'r')
+      try {
+        await handle.datasync()
+      } finally {
+        await handle.close()
+      }
+    } catch (cause) {
+      throw spoolBroken(cause)
+    }
+    return file
   }
 
   /** Size in bytes. */

@@ -1,4 +1,5 @@
-import type { SpoolFile } from './spool.ts'
+import type { LocalFile } from '../domain/run/file.ts'
+import type { Spool, SpoolFile } from './spool.ts'
 
 /**
  * The port of file storage, implemented by `disk.ts` and others. Every call rejects when the storage is unavailable.
@@ -8,6 +9,11 @@ export type FileStorage = {
   put(key: string, file: SpoolFile, type: string): Promise<void>
   /** The content of a file; undefined when it does not exist. */
   read(key: string): Promise<Blob | undefined>
+  /**
+   * The content of a file as a file of this machine; undefined when it does not exist. A bucket copies it into a file
+   * of the spool.
+   */
+  open(key: string, spool: Spool): Promise<LocalFile | undefined>
   /**
    * A download URL that is valid until `expiresAt` (epoch milliseconds). `signedAt` defaults to now; equal times give
    * equal URLs.

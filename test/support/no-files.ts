@@ -4,4 +4,7 @@ import type { FileStore } from '../../src/domain/run/file.ts'
 export const noFiles: FileStore = {
   store: () => Promise.reject(new Error('This test stores no files')),
   read: () => Promise.resolve(undefined),
+  open: () => Promise.resolve(undefined),
+  hold: () => Promise.reject(new Error('This test stores no files')),
+  drafts: () => Promise.reject(new Error('This test stores no files')),
 }

@@ -42,7 +42,8 @@ export function isFileObject(value: unknown): value is FileObject {
   return isObject(value) && typeof value['url'] === 'string' && typeof value['uploadedAt'] === 'string'
 }
 
-async function download(
+/** Loads a file from its URL. Throws `BlockError`. */
+export async function download(
   url: string,
   name: string,
   { fetch, signal }: Pick<BlockContext, 'fetch' | 'signal'>,

@@ -19,6 +19,7 @@ import { finish, type InSlices } from '../../domain/slices.ts'
 import type { StartKind, WorkflowDocument } from '../../domain/workflow/workflow.ts'
 import { compilePlan, type Plan, type PlanNode } from '../../engine/compile/plan.ts'
 import { Runner } from '../../engine/run/runner.ts'
+import { Formats } from '../../formats/formats.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
 import { RunEvents } from '../../http/streams/run-events.ts'
 import { connectBy } from '../../mail/connect.ts'
@@ -93,6 +94,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     }),
   })
   const sandbox = new Sandbox()
+  const formats = new Formats()
   const builtIn = new BuiltIn()
   const runner = new Runner({
     capabilities: {
@@ -104,6 +106,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       sendMail: (_, ...sent) => mail.send(mailAccess, ...sent),
       connector: async (_, id) => request.connectors?.get(id) ?? (await builtIn.find(id)),
       runProgram: sandbox.run,
+      doFormatWork: formats.run,
       inSlices,
       mcp: { open: outbound.open, connect: mcpServers.connect },
       files: nothingStored,
@@ -125,6 +128,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     await mcpServers.stop()
     outbound.stop()
     await sandbox.stop()
+    await formats.stop()
   }
 }
 
@@ -156,9 +160,15 @@ function withText(reporting: RunObserver | undefined, plan: Plan, text: (piece: 
 
 /** A run from a file stores nothing. */
 const nothingStored: FileStore = {
-  store: () =>
-    Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'Only the service stores files. Push the workflow to one.')),
+  store: () => Promise.reject(noStorage()),
   read: () => Promise.resolve(undefined),
+  open: () => Promise.resolve(undefined),
+  hold: () => Promise.reject(noStorage()),
+  drafts: () => Promise.reject(noStorage()),
+}
+
+function noStorage(): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', 'Only the service stores files. Push the workflow to one.')
 }
 
 function planOf({ document, config, warn }: LocalRun, priceOf: PriceOf): Plan {

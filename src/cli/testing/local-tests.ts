@@ -13,6 +13,7 @@ import type { Deployment } from '../../engine/deployments.ts'
 import { PinnedOutputs } from '../../engine/manual/pinned-outputs.ts'
 import { type RanTest, runSuite } from '../../engine/tests/suite.ts'
 import { TestRunner } from '../../engine/tests/test-runner.ts'
+import { Formats } from '../../formats/formats.ts'
 import { chooseTrigger, manualInput } from '../../http/requests/manual-run.ts'
 import { checkJson } from '../../models/json-check.ts'
 import { Sandbox } from '../../sandbox/sandbox.ts'
@@ -25,6 +26,7 @@ type Options = { config: Config; connectors: ReadonlyMap<string, Connector>; fol
 export class LocalTests {
   readonly #options: Options
   readonly #sandbox = new Sandbox()
+  readonly #formats = new Formats()
   readonly #builtIn = new BuiltIn()
   readonly #plans = new Map<string, Deployment | undefined>()
 
@@ -39,7 +41,7 @@ export class LocalTests {
     const priceOf = priceTableOf(config)
     const compiled = compilePlan(workflow.document, registry, limits, priceOf)
     const runner = new TestRunner({
-      ...{ limits, priceOf, checkJson, runProgram: this.#sandbox.run },
+      ...{ limits, priceOf, checkJson, runProgram: this.#sandbox.run, doFormatWork: this.#formats.run },
       inSlices: async (slices) => finish(slices),
       connector: async (_, id) => connectors.get(id) ?? (await this.#builtIn.find(id)),
       deploymentOf: async (id) => this.#called(dirname(path), id),
@@ -60,6 +62,7 @@ export class LocalTests {
 
   async stop(): Promise<void> {
     await this.#sandbox.stop()
+    await this.#formats.stop()
   }
 
   /** Each variable has its own name as value, as the log shows secrets, so that a test gives the same everywhere. */

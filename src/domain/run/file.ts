@@ -26,6 +26,23 @@ export type FileStore = {
   store(owner: FileOwner, content: Uint8Array, facts: Pick<FileObject, 'name' | 'type'>): Promise<RunFile>
   /** Undefined when the file is gone. */
   read(key: string): Promise<Blob | undefined>
+  /** The content as a file of this machine. Undefined when the file is gone. */
+  open(key: string): Promise<LocalFile | undefined>
+  /** Holds content as a file of this machine. */
+  hold(content: Uint8Array): Promise<LocalFile>
+  /** A folder in which other code writes files for a run. */
+  drafts(owner: FileOwner): Promise<FileDrafts<RunFile>>
+}
+
+/** A file of this machine, to be read only. `close`: call it at the end. */
+export type LocalFile = { readonly path: string; readonly size: number; close(): Promise<void> }
+
+/** Call `discard` at the end: it deletes the folder, with the files that were not kept. */
+export type FileDrafts<Kept> = {
+  readonly folder: string
+  /** Stores a file of the folder. */
+  keep(path: string, facts: Pick<FileObject, 'name' | 'size' | 'type'>): Promise<Kept>
+  discard(): Promise<void>
 }
 
 /** Replaces the URLs of file objects in JSON text by new ones. `runFiles`: JSON texts of the `RunFile`s involved. */

@@ -1,6 +1,7 @@
 // Long because it implements everything that a block may use.
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
+import type { DoFormatWork } from '../../domain/format/format-work.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Mail, SentMail } from '../../domain/mail/mail.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../../domain/outbound-request.ts'
@@ -154,6 +155,10 @@ export class BlockContextImpl implements PartContext {
 
   get runProgram(): RunProgram {
     return this.#execution.run.runProgram
+  }
+
+  get doFormatWork(): DoFormatWork {
+    return this.#execution.run.doFormatWork
   }
 
   get inSlices(): InSlices {

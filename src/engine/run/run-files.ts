@@ -1,4 +1,4 @@
-import type { FileObject, FileOwner, FileStore, RunFile } from '../../domain/run/file.ts'
+import type { FileDrafts, FileObject, FileOwner, FileStore, LocalFile, RunFile } from '../../domain/run/file.ts'
 import { folderOf } from '../../domain/run/file.ts'
 import type { BlockFiles } from '../block.ts'
 
@@ -25,8 +25,30 @@ export class RunFiles implements BlockFiles {
   }
 
   async read(url: string): Promise<Blob | undefined> {
-    const key = this.#files.find(({ file }) => file.url === url)?.key
+    const key = this.#keyOf(url)
     return key ? this.#store.read(key) : undefined
+  }
+
+  async open(url: string): Promise<LocalFile | undefined> {
+    const key = this.#keyOf(url)
+    return key ? this.#store.open(key) : undefined
+  }
+
+  hold(content: Uint8Array): Promise<LocalFile> {
+    return this.#store.hold(content)
+  }
+
+  async drafts(): Promise<FileDrafts<FileObject>> {
+    const { folder, keep, discard } = await this.#store.drafts(this.#owner)
+    return {
+      folder,
+      discard,
+      keep: async (path, facts) => {
+        const stored = await keep(path, facts)
+        this.#files.push(stored)
+        return stored.file
+      },
+    }
   }
 
   restore(file: FileObject): void {
@@ -35,5 +57,9 @@ export class RunFiles implements BlockFiles {
     const at = file.url.indexOf(`/${folder}`)
     const [, rest] = /^([A-Za-z0-9-]+\/[A-Za-z0-9._-]+)(\?|$)/.exec(file.url.slice(at + 1 + folder.length)) ?? []
     if (at >= 0 && rest !== undefined) this.#files.push({ key: folder + rest, file })
+  }
+
+  #keyOf(url: string): string | null | undefined {
+    return this.#files.find(({ file }) => file.url === url)?.key
   }
 }

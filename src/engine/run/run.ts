@@ -3,6 +3,7 @@ import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import type { EntryPower } from '../../domain/entry/entry.ts'
+import type { DoFormatWork } from '../../domain/format/format-work.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { SendMail } from '../../domain/mail/mail.ts'
 import type { McpClient } from '../../domain/mcp-server.ts'
@@ -47,6 +48,8 @@ export type Capabilities = {
   /** The headers of a request that belongs to a span. Absent when runs are not exported as traces. */
   traceHeadersOf?(executionId: string, parent: TraceParent | undefined, span: Span): OutboundRequest['headers']
   runProgram: RunProgram
+  /** Absent where blocks can read no documents. */
+  doFormatWork?: DoFormatWork
   inSlices: InSlices
   memory: RunMemory
   models: Models
@@ -228,12 +231,25 @@ export class Run {
   }
 
   get runProgram(): RunProgram {
+    const { workspaceId } = this.facts
+    return (request) => this.capabilities.runProgram({ ...request, workspaceId, mayStart: () => this.#mayStart() })
+  }
+
+  get doFormatWork(): DoFormatWork {
     const { facts, capabilities } = this
     const { workspaceId } = facts
+    return async (request) => {
+      const doWork = capabilities.doFormatWork
+      if (!doWork) return { ok: false, code: 'FORMAT_FAILED', message: 'This run can read and write no documents.' }
+      return await doWork({ ...request, workspaceId, mayStart: () => this.#mayStart() })
+    }
+  }
+
+  /** Whether there is memory for a large result of work outside the run. */
+  #mayStart(): boolean {
     // A workflow that a block calls as a tool is a part of that block, so it goes on.
     const isTool = !this.isDurable && this.budget.outermost?.isDurable === true
-    const mayStart = () => isTool || capabilities.memory.mayGrow(facts)
-    return (request) => capabilities.runProgram({ ...request, workspaceId, mayStart })
+    return isTool || this.capabilities.memory.mayGrow(this.facts)
   }
 
   get expressionWorkMax(): number {

@@ -1,6 +1,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import { MemoryEntries } from '../../domain/entry/memory-entries.ts'
 import { AppError, clip, messageOf } from '../../domain/errors.ts'
+import type { DoFormatWork } from '../../domain/format/format-work.ts'
 import { newExecutionId } from '../../domain/ids.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { addUsd } from '../../domain/run/cost.ts'
@@ -30,6 +31,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export type TestRunnerOptions = Pick<RunnerOptions['capabilities'], 'limits' | 'priceOf' | 'inSlices' | 'connector'> & {
   runProgram: RunProgram
+  doFormatWork?: DoFormatWork
   checkJson: Models['checkJson']
   deploymentOf: RunnerOptions['deploymentOf']
   /** The trigger at which a test starts, and its input. Throws INVALID_INPUT. */
@@ -97,7 +99,8 @@ export class TestRunner {
     mocked: MockedCalls,
     signal: AbortSignal,
   ): Promise<Omit<Observed, 'mismatched' | 'isAnswered'>> {
-    const { limits, priceOf, inSlices, connector, runProgram, checkJson, deploymentOf, startOf } = this.#options
+    const { limits, priceOf, inSlices, connector, runProgram, doFormatWork, checkJson } = this.#options
+    const { deploymentOf, startOf } = this.#options
     const now = Date.parse(test.now ?? defaultNow)
     const seed = test.seed ?? 1
     const { trigger, input } = startOf(plan, test, now)
@@ -105,6 +108,7 @@ export class TestRunner {
     const runner = new Runner({
       capabilities: {
         ...{ clock, turns: clock.turns, random: seededRandom(seed), limits: smaller(limits), priceOf, files: noFiles },
+        ...(doFormatWork && { doFormatWork: (request) => clock.during(doFormatWork(request)) }),
         ...(connector && { connector: (workspace, id) => clock.during(connector(workspace, id)) }),
         ...{ fetch: mocked.fetch, mcp: mocked.mcp, sendMail: mocked.sendMail, entries: new MemoryEntries() },
         models: { call: mocked.model, checkJson: (schema, value) => clock.during(checkJson(schema, value)) },
@@ -282,6 +286,13 @@ const matchProgram = {
 }
 
 const noFiles: FileStore = {
-  store: () => Promise.reject(new AppError('STORAGE_UNAVAILABLE', 'A test stores no files.')),
+  store: () => Promise.reject(noStorage()),
   read: () => Promise.resolve(undefined),
+  open: () => Promise.resolve(undefined),
+  hold: () => Promise.reject(noStorage()),
+  drafts: () => Promise.reject(noStorage()),
+}
+
+function noStorage(): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', 'A test stores no files.')
 }

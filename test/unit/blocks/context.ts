@@ -1,10 +1,13 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { systemClock } from '../../../src/domain/clock.ts'
 import type { EntryScopeName } from '../../../src/domain/entry/entry.ts'
 import { MemoryEntries } from '../../../src/domain/entry/memory-entries.ts'
 import { newId } from '../../../src/domain/ids.ts'
 import { defaultLimits } from '../../../src/domain/limits.ts'
-import { type FileStore, fileKey } from '../../../src/domain/run/file.ts'
+import { type FileStore, fileKey, type LocalFile } from '../../../src/domain/run/file.ts'
 import type { Span, SpanAttempt } from '../../../src/domain/run/log.ts'
 import { finish, type InSlices } from '../../../src/domain/slices.ts'
 import type { BlockContext, BlockDefinition, BlockEntries, BlockResult } from '../../../src/engine/block.ts'
@@ -50,6 +53,7 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
         ...{ url, credential, workspaceId: 's1', ...access, signal: overrides.signal ?? signal },
       }),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
+    doFormatWork: () => Promise.reject(new Error('This test gave its block no workers')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),
     waitUntil: async (until) => {
       const since = Date.now()
@@ -101,18 +105,43 @@ export function entriesInMemory(now = () => Date.now()): BlockEntries {
   }
 }
 
+async function localFile(content: Uint8Array): Promise<LocalFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-file-'))
+  const path = join(folder, 'file')
+  await writeFile(path, content)
+  return { path, size: content.length, close: () => rm(folder, { recursive: true }) }
+}
+
 /** Stores files in memory. */
 function memoryFiles(): FileStore {
   const kept = new Map<string, Blob>()
+  const store: FileStore['store'] = async (owner, content, { name, type }) => {
+    const key = fileKey(owner, newId(), name)
+    kept.set(key, new Blob([content.slice()]))
+    const at = new Date(0).toISOString()
+    const file = { url: `https://files.test/${key}`, name, size: content.length, type, uploadedAt: at, expiresAt: at }
+    return { key, file }
+  }
   return {
-    async store(owner, content, { name, type }) {
-      const key = fileKey(owner, newId(), name)
-      kept.set(key, new Blob([content.slice()]))
-      const at = new Date(0).toISOString()
-      const file = { url: `https://files.test/${key}`, name, size: content.length, type, uploadedAt: at, expiresAt: at }
-      return { key, file }
-    },
+    store,
     read: async (key) => kept.get(key),
+    async open(key) {
+      const content = kept.get(key)
+      return content && (await localFile(new Uint8Array(await content.arrayBuffer())))
+    },
+    hold: localFile,
+    async drafts(owner) {
+      const folder = await mkdtemp(join(tmpdir(), 'millrace-drafts-'))
+      return {
+        folder,
+        async keep(path, { name, size, type }) {
+          const content = await readFile(path)
+          if (content.length !== size) throw new Error(`The file has ${content.length} bytes, not ${size}`)
+          return await store(owner, content, { name, type })
+        },
+        discard: () => rm(folder, { recursive: true }),
+      }
+    },
   }
 }
 

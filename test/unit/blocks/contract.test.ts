@@ -27,6 +27,7 @@ const examples: Record<string, Record<string, unknown>> = {
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
+  data: { operation: 'hash', input: 'A text' },
   mcp: { server: 'https://mcp.example/', tool: 'search', onError: 'continue' },
   email: { credential: 'mail', from: 'a@example.com', to: 'b@example.com', subject: 'Hi', onError: 'continue' },
   agent: { ...asked, userPrompt: 'Which way?' },

@@ -72,6 +72,9 @@ test('a result with more files or parts than the limit fails, and stores none of
       return Promise.reject(new Error('No file may be stored'))
     },
     read: () => Promise.resolve(undefined),
+    open: () => Promise.resolve(undefined),
+    hold: () => Promise.reject(new Error('No file may be stored')),
+    drafts: () => Promise.reject(new Error('No file may be stored')),
     restore: () => undefined,
   }
   using context = makeContext({ files })

@@ -19,6 +19,7 @@ import type { Deployment } from '../../../src/engine/deployments.ts'
 import type { RunEnd } from '../../../src/engine/run/run-end.ts'
 import type { RunRequest } from '../../../src/engine/run/run-request.ts'
 import { Runner } from '../../../src/engine/run/runner.ts'
+import { Formats } from '../../../src/formats/formats.ts'
 import { McpServers } from '../../../src/mcp/servers.ts'
 import { createLanguageModels } from '../../../src/models/language-models.ts'
 import { Sandbox } from '../../../src/sandbox/sandbox.ts'
@@ -60,6 +61,7 @@ export class World {
   /** Whether a run has ended and its log entry is being written. */
   recorded = false
   readonly sandbox = new Sandbox({ workersMax: 1 })
+  readonly formats = new Formats({ workersMax: 1 })
   readonly limits: Limits
   readonly runner: Runner
   readonly #options: WorldOptions
@@ -82,6 +84,7 @@ export class World {
         limits: this.limits,
         fetch: options.fetch ?? noNetwork,
         runProgram: this.sandbox.run,
+        doFormatWork: this.formats.run,
         inSlices,
         files: noFiles,
         entries: options.entries ?? new MemoryEntries(),
@@ -134,6 +137,7 @@ export class World {
 
   async stop(): Promise<void> {
     await this.sandbox.stop()
+    await this.formats.stop()
   }
 
   #deployment(workflowId: string): Deployment | undefined {

@@ -63,6 +63,8 @@ export function summaryOf(
       }
     case 'guardrails':
       return { text: checksText(params['checks']) }
+    case 'data':
+      return { text: textOf(params['operation']).replaceAll('_', ' ') || 'No operation yet' }
     case 'function':
       return { text: firstLine(textOf(params['code'])) || 'No code yet', mono: true }
     case 'condition':

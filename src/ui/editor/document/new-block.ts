@@ -171,6 +171,7 @@ const starts: Readonly<Record<string, Params>> = {
   api: { method: 'GET', url: '' },
   operation: { connector: '', operation: '' },
   mcp: { server: '', tool: '' },
+  data: { operation: 'csv_parse', input: '' },
   function: { code: 'return null' },
   condition: { conditions: [{ id: 'yes', expression: '' }] },
   router: { provider: 'openai', model: '', prompt: '', routes: [{ id: 'first', description: '' }] },

@@ -9,6 +9,17 @@ export function shownMembers({ properties = {}, membersByType }: ParameterSchema
   return Object.entries(properties).filter(([name]) => (wanted ? wanted.includes(name) : name !== 'type'))
 }
 
+/** Whether a parameter, or a member of one, applies to the other parameters of the block, as its schema says. */
+export function applies({ when, properties }: ParameterSchema, params: Value): boolean {
+  if (when) {
+    const chosen = params[when.parameter]
+    return when.has.some((one) => (Array.isArray(chosen) ? chosen.includes(one) : chosen === one))
+  }
+  // An object none of whose members applies would be an empty field.
+  const members = Object.values(properties ?? {})
+  return !members.some((member) => member.when) || members.some((member) => applies(member, params))
+}
+
 /**
  * The object after a change of type, without members of the previous type, such as its secrets. Undefined without a
  * type.

@@ -93,7 +93,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   }
   if (mode === 'code') return <CodeField {...text} language="javascript" label={label} />
   const object = shownObject(schema, value)
-  if (object) return <ObjectField {...{ label, schema, value: object, onChange, errorOf, readOnly, tied }} />
+  if (object) return <ObjectField {...{ label, schema, value: object, params, onChange, errorOf, readOnly, tied }} />
   if (isPairs(schema)) return <PairTable {...list} label={label} />
   if (schema.type === 'array' && schema.items?.enum) return <Choices {...list} schema={schema} label={label} />
   if (schema.type === 'array' && schema.items?.properties) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ParameterSchema, ParametersSchema } from '../../../http/routes/editor/blocks.ts'
 import type { Params } from '../document/document.ts'
-import { shownObject } from './object-members.ts'
+import { applies, shownObject } from './object-members.ts'
 import { ParameterField, type ParameterProps } from './parameter-field.tsx'
 
 export type Modes = Readonly<Record<string, string>>
@@ -152,13 +152,6 @@ function isNeeded(name: string, params: Params): boolean {
     default:
       return false
   }
-}
-
-/** Whether a parameter applies, as its schema says. */
-function applies({ when }: ParameterSchema, params: Params): boolean {
-  if (!when) return true
-  const chosen = [params[when.parameter]].flat()
-  return when.has.some((one) => chosen.includes(one))
 }
 
 /** Whether a parameter applies, given the values of the others. */

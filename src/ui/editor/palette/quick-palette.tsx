@@ -128,6 +128,7 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
         'mcp',
         'email',
         'function',
+        'data',
         'agent',
         'evaluator',
         'guardrails',
