@@ -80,6 +80,19 @@ export class Formats {
     const { operation, input, options, output, timeoutMs } = task.request
     task.timer = this.#options.clock.setTimer(timeoutMs, () => void this.#end(worker, timedOut(timeoutMs)))
     worker.begin(task, { operation, input, options, output })
+    if (watched.has(operation)) this.#watch(worker, task, this.#options.memoryBytes())
+  }
+
+  /**
+   * Ends a job whose document takes too much memory. Only the memory of the whole process can be measured, so this is
+   * for formats that no other limit can bound.
+   */
+  #watch(worker: FormatWorker<Task>, task: Task, startBytes: number): void {
+    this.#options.clock.setTimer(watchMs, () => {
+      if (worker.task !== task) return
+      if (this.#options.memoryBytes() - startBytes > memoryBytesMax) void this.#end(worker, memoryExceeded)
+      else this.#watch(worker, task, startBytes)
+    })
   }
 
   #start(): FormatWorker<Task> {
@@ -163,6 +176,8 @@ export type FormatsOptions = {
   workerUrl?: URL
   /** Reads large results. */
   inSlices?: InSlices
+  /** The memory of the process. */
+  memoryBytes?(): number
 }
 
 const defaults: Required<FormatsOptions> = {
@@ -170,6 +185,7 @@ const defaults: Required<FormatsOptions> = {
   shareFactor: defaultLimits.shareFactor,
   clock: systemClock,
   inSlices: async (slices) => finish(slices),
+  memoryBytes: () => process.memoryUsage.rss(),
   // Inside the executable, `import.meta.url` is the root of the bundle in every module.
   workerUrl: new URL(import.meta.url.includes('/$bunfs/') ? './formats/worker.js' : './worker.ts', import.meta.url),
 }
@@ -221,6 +237,14 @@ const overloaded: FormatFailure = {
   code: 'OVERLOADED',
   message: 'Too many documents are waiting to be read or written. Try again later.',
 }
+const memoryExceeded: FormatFailure = {
+  ok: false,
+  code: 'MEMORY_EXCEEDED',
+  message: 'The document needs too much memory.',
+}
+const watched: ReadonlySet<FormatRequest['operation']> = new Set(['pdf_text'])
+const memoryBytesMax = 201_326_592
+const watchMs = 10
 const checkMs = 10
 const terminationMs = 1_000
 /** After this time without work, workers end. */

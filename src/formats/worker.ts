@@ -12,9 +12,7 @@ self.onmessage = async ({ data }: MessageEvent<FormatJob>) => self.postMessage(a
 async function answer(given: FormatJob): Promise<FormatAnswer> {
   const job = new Job(given)
   try {
-    const load = operations[given.operation]
-    if (!load) throw new FormatError('INVALID_PARAMETER', `There is no operation "${given.operation}".`)
-    const operation = await load()
+    const operation = await operations[given.operation]()
     return await operation(job)
   } catch (error) {
     return failureOf(error)

@@ -12,6 +12,8 @@ const packages = {
   setpriv: 'util-linux',
   strace: 'strace',
   tar: 'tar',
+  unzip: 'unzip',
+  zip: 'zip',
 } as const
 
 /** The path of a program. A test that needs a missing program fails with the package to install. */

@@ -6,9 +6,13 @@ import { Formats } from '../../../src/formats/formats.ts'
 
 /** Does operations with real workers, on files in a folder of its own. */
 export class Desk implements AsyncDisposable {
-  readonly formats = new Formats({ workersMax: 1 })
+  readonly formats: Formats
   readonly folder = mkdtempSync(join(tmpdir(), 'millrace-formats-'))
   #count = 0
+
+  constructor(formats = new Formats({ workersMax: 1 })) {
+    this.formats = formats
+  }
 
   /** Throws with the code and the message of a failure. */
   async do(operation: FormatOperation, input: FormatInput | string, options: Record<string, unknown> = {}) {
