@@ -18,6 +18,7 @@ import mergeServices from '../../samples/gallery/merge-services.json'
 import nightlySync from '../../samples/gallery/nightly-sync.json'
 import parallelList from '../../samples/gallery/parallel-list.json'
 import pollJob from '../../samples/gallery/poll-job.json'
+import readPage from '../../samples/gallery/read-page.json'
 import receiveFiles from '../../samples/gallery/receive-files.json'
 import slackCommand from '../../samples/gallery/slack-command.json'
 import sortMessages from '../../samples/gallery/sort-messages.json'
@@ -59,6 +60,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['fallback', 'Endpoints', fallback],
   ['receive-files', 'Endpoints', receiveFiles],
   ['poll-job', 'Endpoints', pollJob],
+  ['read-page', 'Endpoints', readPage],
   ['loop-list', 'Lists', loopList],
   ['parallel-list', 'Lists', parallelList],
   ['all-pages', 'Lists', allPages],

@@ -71,7 +71,7 @@ export function isHidden({ name }: Element): boolean {
   return hidden.has(name)
 }
 
-const hidden = new Set(['script', 'style', 'template', 'noscript', 'head'])
+const hidden = new Set(['script', 'style', 'template', 'noscript', 'head', 'title'])
 
 /** Elements that are part of a line. */
 export const inline: ReadonlySet<string> = new Set([

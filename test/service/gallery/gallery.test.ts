@@ -61,6 +61,7 @@ describe('each workflow of the gallery runs', () => {
     ['fallback', { currency: 'none' }, { rate: 1, source: 'default', reason: expect.stringContaining('404') }],
     ['receive-files', undefined, { files: [] }],
     ['poll-job', undefined, { id: 'j1', status: 'done' }],
+    ['read-page', undefined, { title: 'A page', links: ['/next'], markdown: '# Hello\n\n[Next](/next)\n' }],
     ['loop-list', undefined, [{ result: { tag: 'work', text: 'work' } }, {}, {}]],
     [
       'parallel-list',
@@ -104,6 +105,8 @@ describe('each workflow of the gallery runs', () => {
   }, 120_000)
 })
 
+const htmlPage = '<title>A page</title><h1>Hello</h1><script>x()</script><p><a href="/next">Next</a>'
+
 const stripeEvent = {
   id: 'e1',
   type: 'payment_intent.succeeded',
@@ -117,6 +120,7 @@ async function runItem({ document }: GalleryItem, input: unknown, others: OtherS
   const text = JSON.stringify(document)
     .replaceAll('http://127.0.0.1:3000', others.url)
     .replaceAll('https://example.com', `${others.url}/sample/quotes`)
+    .replaceAll('https://example.net', `${others.url}/page`)
     .replaceAll('https://example.org', `${others.url}/down`)
     .replaceAll('"ms":2000', '"ms":1')
   await Bun.write(file, text)
@@ -162,6 +166,7 @@ async function startOtherServices(): Promise<OtherServices> {
         })
       if (path === '/source') return Response.json([{ id: 1 }, { id: 2 }])
       if (path === '/jobs') return Response.json({ id: 'j1' })
+      if (path === '/page/') return new Response(htmlPage, { headers: { 'content-type': 'text/html' } })
       asked += 1
       if (path === '/jobs/j1') return Response.json({ id: 'j1', status: asked > 3 ? 'done' : 'running' })
       if (['/alert', '/forward', '/slack', '/target'].includes(path)) return Response.json({ received: true })

@@ -7,6 +7,7 @@ import { needsVariable, parameterPath, VariableNotes } from '../finding-fix.tsx'
 import { type Finding, useFindings } from '../findings.tsx'
 import { FirstLook, useFirstLook } from './first-look.ts'
 import { McpForm } from './mcp/mcp-form.tsx'
+import { changesOf } from './object-members.ts'
 import { OperationForm } from './operation/operation-form.tsx'
 import type { ToolsProps } from './parameter-field.tsx'
 import { ParameterForm } from './parameter-form.tsx'
@@ -78,7 +79,8 @@ export function BlockForm({ blockId }: { blockId: string }) {
         params={params as Params}
         onSet={(name, value) => {
           held.change(blockId, name)
-          draft.perform({ kind: 'set', id: blockId, params: { [name]: value } }, `${blockId} ${name}`)
+          const changed = changesOf(type.parameters.properties, params as Params, name, value)
+          draft.perform({ kind: 'set', id: blockId, params: changed }, `${blockId} ${name}`)
         }}
         onLeave={(name) => held.leave(blockId, name)}
         errorOf={errorOf}

@@ -1,6 +1,7 @@
 import type { ParameterSchema } from '../../../http/routes/editor/blocks.ts'
 
 type Value = Readonly<Record<string, unknown>>
+type Members = Readonly<Record<string, ParameterSchema>>
 
 /** The members that get a field: those of the selected type, or all except `type`. */
 export function shownMembers({ properties = {}, membersByType }: ParameterSchema, value: Value) {
@@ -18,6 +19,26 @@ export function applies({ when, properties }: ParameterSchema, params: Value): b
   // An object none of whose members applies would be an empty field.
   const members = Object.values(properties ?? {})
   return !members.some((member) => member.when) || members.some((member) => applies(member, params))
+}
+
+/**
+ * The parameters to change when one of them is set: also objects with members that the new value makes meaningless,
+ * such as the options of another operation.
+ */
+export function changesOf(properties: Members, params: Value, name: string, value: unknown): Value {
+  const changes: Record<string, unknown> = { [name]: value }
+  const next = { ...params, [name]: value }
+  for (const [other, schema] of Object.entries(properties)) {
+    const object = shownObject(schema, params[other])
+    if (params[other] === undefined || !object) continue
+    const kept = Object.entries(object).filter(([member]) => {
+      const of = schema.properties?.[member]
+      return of?.when?.parameter !== name || applies(of, next)
+    })
+    if (kept.length === Object.keys(object).length) continue
+    changes[other] = kept.length === 0 ? undefined : Object.fromEntries(kept)
+  }
+  return changes
 }
 
 /**
