@@ -14,8 +14,11 @@ import type { JobRequest } from './jobs-options.ts'
 /** The state of a poll after a commit. */
 export type PollResult = Omit<PollCommit, keyof PollPlace | 'seen'>
 
-/** A run that a new item starts. `hash`: of the item; absent when the poll knows by its state what it has seen. */
-export type PolledStart = { hash?: string; request: Omit<JobRequest, 'executionId'> }
+/**
+ * A run that a new item starts. `hash`: of the item; absent when the poll knows by its state what it has seen.
+ * `executionId`: the ID of the run; absent for a new one.
+ */
+export type PolledStart = { hash?: string; executionId?: string; request: Omit<JobRequest, 'executionId'> }
 
 /**
  * `known`: hashes of items that start nothing and count as seen. `whole`: the result when all starts are taken; `part`:
@@ -66,13 +69,12 @@ export async function acceptPolled(
     }
   }
   try {
-    for (const { hash, request } of starts) {
+    for (const { hash, request, executionId = newExecutionId() } of starts) {
       const given = inputText(request.input, options.inSlices)
       const text = typeof given === 'string' ? given : await given
       // A debounced start waits until the previous one is on disk, so each has its own commit.
       const isLimited = taken > 0 && (await limited?.isLimited(request.workflowId)) === true
       if (taken > 0 && (isLimited || taken >= startsMax || chars + text.length > charsMax)) break
-      const executionId = newExecutionId()
       const entry = admit?.() === false ? 'full' : await enter({ executionId, request, text }, options)
       if (entry === 'full') {
         isFull = true
