@@ -32,7 +32,7 @@ async function build(): Promise<void> {
       // Each command is a chunk that is loaded when it is called.
       splitting: true,
       minify: true,
-      plugins: [resolving('#interface', interfaceModule)],
+      plugins: [resolving('#interface', interfaceModule), withoutMailTables],
       // Embedded, so that stack traces refer to lines of the source.
       sourcemap: 'linked',
       define: {
@@ -69,6 +69,24 @@ function resolving(name: string, path: string): Bun.BunPlugin {
   }
 }
 
+/**
+ * Leaves out tables of character sets and media types, and a client for proxies. The IMAP library brings them for
+ * features that the service does not use: it reads whole messages, and parses them with another library.
+ */
+const withoutMailTables: Bun.BunPlugin = {
+  name: 'without tables of the IMAP library',
+  setup(build) {
+    const unused = [
+      ...['iconv-lite/encodings/(dbcs-data|sbcs-data-generated)', 'libmime/dist/(cjs|esm)/mimetypes'],
+      ...['encoding-japanese/', 'socks/'],
+    ]
+    build.onLoad({ filter: new RegExp(`/node_modules/(${unused.join('|')})`) }, () => ({
+      contents: 'module.exports = {}',
+      loader: 'js',
+    }))
+  },
+}
+
 const root = resolve(import.meta.dir, '..')
 const source = join(root, 'src')
 
@@ -76,6 +94,7 @@ const source = join(root, 'src')
 const workers = [
   'sandbox/worker.ts',
   'formats/worker.ts',
+  'mail/mime-worker.ts',
   'store/sqlite/thread/worker.ts',
   'telemetry/watchdog-worker.ts',
 ]

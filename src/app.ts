@@ -13,7 +13,7 @@ import { httpServicesOf } from './assembly/http-services.ts'
 import { assembleMailer } from './assembly/mailer.ts'
 import { stopAll } from './assembly/stop-all.ts'
 import { assembleTelemetry } from './assembly/telemetry.ts'
-import { assembleTriggers } from './assembly/triggers.ts'
+import { assembleTriggers } from './assembly/triggers/triggers.ts'
 import { limitsOf } from './config.ts'
 import { Connectors } from './connectors/connectors.ts'
 import { isLoopback, localHost } from './domain/local-address.ts'
@@ -146,7 +146,7 @@ export async function assembleApp({
     ...{ ...base, accounts, connectors, credentials, entries, files, delivery, baseUrl },
     onChatEnded: (run) => triggers.onChatEnded(run),
   })
-  const triggers = assembleTriggers({ ...base, accounts, delivery, engine, lastSequence })
+  const triggers = assembleTriggers({ ...base, accounts, delivery, engine, files, lastSequence })
   const alerts = assembleAlerts({ ...base, accounts, delivery, engine })
   const backups = backupsOf(base)
   const assistant = assembleAssistant(base)

@@ -7,7 +7,7 @@ import type { AlertParts } from './alerts.ts'
 import type { Base } from './base.ts'
 import type { Delivery } from './delivery.ts'
 import type { Engine } from './engine.ts'
-import type { Triggers } from './triggers.ts'
+import type { Triggers } from './triggers/triggers.ts'
 
 /** The parts that other processes concern. */
 export type SharedParts = {

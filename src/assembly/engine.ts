@@ -33,8 +33,8 @@ import { assembleStartLimits } from './limits/start-limits.ts'
 import { assembleMail } from './mail.ts'
 import { operationCallsOf } from './operation-calls.ts'
 import { assemblePauses } from './pauses.ts'
-import { PollCalls } from './poll-calls.ts'
 import { stopAll } from './stop-all.ts'
+import { PollCalls } from './triggers/poll-calls.ts'
 import { assembleWorkflowTests } from './workflow-tests.ts'
 
 /** Runs: compiled workflows, runs in flight, asynchronous and manual runs. */

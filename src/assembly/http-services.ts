@@ -38,8 +38,8 @@ import type { Engine } from './engine.ts'
 import { type Bodies, bodiesOf } from './limits/body-limits.ts'
 import { shownLimits } from './limits/shown-limits.ts'
 import { mcpToolsOf } from './mcp-tools.ts'
-import { pollServicesOf } from './poll-services.ts'
-import type { Triggers } from './triggers.ts'
+import { pollServicesOf } from './triggers/poll-services.ts'
+import type { Triggers } from './triggers/triggers.ts'
 
 export type HttpServicesOptions = Base & {
   accounts: Accounts

@@ -1,5 +1,6 @@
 import type { Environment } from '../domain/account/environment.ts'
 import type { SendMail } from '../domain/mail/mail.ts'
+import type { OpenMailbox } from '../domain/mail/mailbox.ts'
 import { connectBy } from '../mail/connect.ts'
 import { MailClient } from '../mail/mail-client.ts'
 import { Bulkhead } from '../outbound/bulkhead.ts'
@@ -9,6 +10,8 @@ import type { CredentialParts } from './credentials.ts'
 
 /** E-mail of workflows, over the servers of their credentials. */
 export type MailParts = ReturnType<typeof assembleMail>
+
+type MailboxAccess = { workspaceId: string; credential: string; mailbox: string }
 
 type Options = Pick<Base, 'config' | 'clock'> & {
   credentials: CredentialParts
@@ -38,9 +41,14 @@ export function assembleMail({ config, clock, credentials, outbound, environment
     async login(workspaceId: string, name: string, signal: AbortSignal): Promise<boolean> {
       const access = accessOf(workspaceId, await environmentOf(workspaceId))
       const found = await access.find(name)
-      if (found?.kind !== 'smtp') return false
-      await client.test(access, { credential: name, timeoutMs: testMs, signal })
+      if (found?.kind !== 'smtp' && found?.kind !== 'imap') return false
+      await client.test(found.kind, access, { credential: name, timeoutMs: testMs, signal })
       return true
+    },
+    /** Opens a mailbox for a trigger. Rejects with `MailError`. */
+    async openMailbox({ workspaceId, credential, mailbox }: MailboxAccess, signal: AbortSignal): Promise<OpenMailbox> {
+      const access = accessOf(workspaceId, await environmentOf(workspaceId))
+      return await client.openMailbox(access, mailbox, { credential, timeoutMs: openMs, signal })
     },
     stop: () => client.stop(),
   }
@@ -50,3 +58,4 @@ export function assembleMail({ config, clock, credentials, outbound, environment
 const perServerMax = 10
 const waitingMax = 10_000
 const testMs = 15_000
+const openMs = 60_000

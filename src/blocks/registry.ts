@@ -7,6 +7,7 @@ import { chatTrigger } from './chat-trigger.ts'
 import { condition } from './condition.ts'
 import { data } from './data.ts'
 import { email } from './email.ts'
+import { emailTrigger } from './email-trigger.ts'
 import { evaluator } from './evaluator.ts'
 import { eventTrigger } from './event-trigger.ts'
 import { formTrigger } from './form-trigger.ts'
@@ -33,17 +34,8 @@ import { workflow } from './workflow.ts'
 /** All block types. To add one, write its file and list it here. */
 export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
   [
-    ...[
-      apiTrigger,
-      webhookTrigger,
-      schedule,
-      pollTrigger,
-      rssTrigger,
-      chatTrigger,
-      formTrigger,
-      eventTrigger,
-      manualTrigger,
-    ],
+    ...[apiTrigger, webhookTrigger, schedule, pollTrigger, rssTrigger],
+    ...[chatTrigger, formTrigger, emailTrigger, eventTrigger, manualTrigger],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
     ...[data, variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),

@@ -1,9 +1,12 @@
 import type { Clock } from '../domain/clock.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { type Mail, type MailDelivery, MailError, type SentMail } from '../domain/mail/mail.ts'
+import type { OpenMailbox } from '../domain/mail/mailbox.ts'
 import { MailAttempts } from './attempts.ts'
 import type { ConnectTo } from './connect.ts'
+import { loginByImap, openMailbox } from './imap.ts'
 import { type MailServer, type MailServerOptions, mailServerOf } from './mail-server.ts'
+import { mimeReader } from './mime.ts'
 import { loginBySmtp, sendBySmtp } from './smtp.ts'
 
 export type MailClientOptions = {
@@ -25,6 +28,7 @@ type Attempt = Pick<MailDelivery, 'credential' | 'timeoutMs' | 'signal'>
 export class MailClient {
   readonly #options: MailClientOptions
   readonly #attempts: MailAttempts
+  readonly #readMime = mimeReader()
 
   constructor(options: MailClientOptions) {
     this.#options = options
@@ -34,15 +38,25 @@ export class MailClient {
   /** Rejects with `MailError`. */
   async send(credentials: WorkspaceCredentials, mail: Mail, delivery: MailDelivery): Promise<SentMail> {
     const { connect, clock } = this.#options
-    return await this.#connected(credentials, delivery, (server, signal) =>
+    return await this.#connected('smtp', credentials, delivery, (server, signal) =>
       sendBySmtp(server, mail, { connect, signal, now: clock.now() }),
     )
   }
 
   /** Connects and logs in. Rejects with `MailError` when that fails. */
-  async test(credentials: WorkspaceCredentials, attempt: Attempt): Promise<void> {
+  async test(kind: 'smtp' | 'imap', credentials: WorkspaceCredentials, attempt: Attempt): Promise<void> {
     const { connect } = this.#options
-    await this.#connected(credentials, attempt, (server, signal) => loginBySmtp(server, { connect, signal }))
+    const login = kind === 'smtp' ? loginBySmtp : loginByImap
+    await this.#connected(kind, credentials, attempt, (server, signal) => login(server, { connect, signal }))
+  }
+
+  /** Opens a mailbox. The caller closes it. Rejects with `MailError`. */
+  async openMailbox(credentials: WorkspaceCredentials, mailbox: string, attempt: Attempt): Promise<OpenMailbox> {
+    const { connect } = this.#options
+    const readMime = this.#readMime
+    return await this.#connected('imap', credentials, attempt, (server, signal) =>
+      openMailbox(server, mailbox, { connect, signal, readMime }),
+    )
   }
 
   /** Refuses further messages, and ends those on their way. */
@@ -51,6 +65,7 @@ export class MailClient {
   }
 
   async #connected<Result>(
+    kind: 'smtp' | 'imap',
     { workspaceId, find }: WorkspaceCredentials,
     { credential: name, timeoutMs, signal }: Attempt,
     work: (server: MailServer, signal: AbortSignal) => Promise<Result>,
@@ -59,7 +74,7 @@ export class MailClient {
     return await this.#attempts.run(timeoutMs, signal, async (ending) => {
       const credential = await find(name)
       if (!credential) throw unknownCredential(name)
-      const server = await mailServerOf(credential, 'smtp', { find, tokens })
+      const server = await mailServerOf(credential, kind, { find, tokens })
       const { host, port } = server
       const slot = await acquire({ workspace: workspaceId, host, origin: `${host}:${port}` }, ending)
       try {

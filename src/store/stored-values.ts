@@ -22,7 +22,7 @@ export function documentOf(id: string, text: string): WorkflowDocument {
 // A store keeps the index of a level, trigger, status or state: only ever append.
 export const levels: readonly Level[] = ['info', 'error']
 export const triggers: readonly TriggerKind[] = ['api', 'webhook', 'schedule', 'manual', 'chat']
-export const jobTriggers: readonly StartKind[] = [...triggers, 'form', 'poll', 'rss', 'event']
+export const jobTriggers: readonly StartKind[] = [...triggers, 'form', 'poll', 'rss', 'event', 'email']
 export const jobStates: readonly JobState[] = ['queued', 'running', 'interrupted', 'paused']
 
 /** The numbers of a delivery's states: never change them. */

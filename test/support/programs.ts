@@ -3,6 +3,7 @@ const packages = {
   chromium: 'chromium',
   curl: 'curl',
   dd: 'coreutils',
+  dovecot: 'dovecot-imapd',
   faketime: 'faketime',
   mount: 'mount',
   nginx: 'nginx',

@@ -192,6 +192,16 @@ const kinds = {
     },
     secrets: { password: { label: 'Password' } },
   },
+  imap: {
+    label: 'Mailbox (IMAP)',
+    fields: {
+      ...mailServer('imap', 'Empty: 993, or 143 with starttls or none.'),
+      user: { label: 'User', isRequired: true },
+      auth: mailAuth,
+    },
+    secrets: { password: { label: 'Password' } },
+    needsOneOf: [['password', 'auth']],
+  },
 } as const satisfies Readonly<Record<string, CredentialKind>>
 
 export type CredentialKindName = keyof typeof kinds

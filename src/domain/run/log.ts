@@ -9,12 +9,14 @@ export type Level = 'info' | 'error'
 export const runStatuses = ['success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
 /** The reason for a run, when its trigger does not say enough. */
-export const runSources = ['rerun', 'form', 'mcp', 'poll', 'rss', 'event'] as const
+export const runSources = ['rerun', 'form', 'mcp', 'poll', 'rss', 'event', 'email'] as const
 export type RunSource = (typeof runSources)[number]
 
 /** The source of a run that starts at this kind of trigger. */
 export function sourceOf(start: StartKind): RunSource | undefined {
-  return start === 'form' || start === 'poll' || start === 'rss' || start === 'event' ? start : undefined
+  return start === 'form' || start === 'poll' || start === 'rss' || start === 'event' || start === 'email'
+    ? start
+    : undefined
 }
 
 export type SpanStatus = 'success' | 'error' | 'skipped' | 'cancelled'

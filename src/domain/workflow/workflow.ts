@@ -166,14 +166,14 @@ export const triggerKinds = ['api', 'webhook', 'schedule', 'manual', 'chat'] as 
 export type TriggerKind = (typeof triggerKinds)[number]
 
 /**
- * The kinds of triggers at which a run can start. The log counts a form or an event as a webhook, and a poll or a feed
- * as a schedule; their source says more.
+ * The kinds of triggers at which a run can start. The log counts a form, an event or an e-mail as a webhook, and a
+ * poll or a feed as a schedule; their source says more.
  */
-export const startKinds = [...triggerKinds, 'form', 'poll', 'rss', 'event'] as const
+export const startKinds = [...triggerKinds, 'form', 'poll', 'rss', 'event', 'email'] as const
 export type StartKind = (typeof startKinds)[number]
 
 export function triggerOf(start: StartKind): TriggerKind {
-  if (start === 'form' || start === 'event') return 'webhook'
+  if (start === 'form' || start === 'event' || start === 'email') return 'webhook'
   return start === 'poll' || start === 'rss' ? 'schedule' : start
 }
 

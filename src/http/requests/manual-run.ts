@@ -33,6 +33,7 @@ const Trigger = t.Union([
   t.Literal('poll'),
   t.Literal('rss'),
   t.Literal('event'),
+  t.Literal('email'),
 ])
 
 /** The request for a manual run. */
@@ -123,6 +124,12 @@ export function triggerLike(plan: Plan, previous: PreviousRun): PlanTrigger {
   throw new AppError('CONFLICT', message)
 }
 
+/** The outputs of an e-mail trigger for an empty message. */
+const emptyMail = {
+  ...{ from: null, fromName: null, to: [], cc: [], replyTo: [], subject: '', text: null, html: null, date: null },
+  ...{ messageId: null, inReplyTo: null, attachments: [], problem: null },
+}
+
 /** The input of a manual run's trigger. Throws `INVALID_INPUT` when it does not match the input format. */
 export function manualInput({ node, format }: PlanTrigger, given: unknown, now: number): TriggerInput {
   const sent = given === undefined ? {} : isObject(given) ? given : { input: given }
@@ -145,6 +152,10 @@ export function manualInput({ node, format }: PlanTrigger, given: unknown, now: 
     case 'event': {
       const event = { ...sampleEvent(at), ...sent }
       return { input: event, fields: event }
+    }
+    case 'email': {
+      const mail = { ...emptyMail, date: new Date(now).toISOString(), ...sent }
+      return { input: mail, fields: mail }
     }
     case 'chat': {
       const message = { input: '', conversationId: null, history: [], files: [], ...sent }

@@ -33,6 +33,7 @@ const triggers: Readonly<Record<string, string | undefined>> = {
   webhook_trigger: '/docs/triggers#inbound-webhooks',
   chat_trigger: '/docs/triggers#chat',
   form_trigger: '/docs/forms',
+  email_trigger: '/docs/triggers#e-mail',
   manual_trigger: '/docs/triggers#manual-runs',
 }
 

@@ -6,6 +6,7 @@ import type { App } from '../../../src/app.ts'
 import { createInstallation, firstKey } from '../../../src/cli/installation/installation.ts'
 import type { SharedRole } from '../../../src/domain/account/role.ts'
 import { newId } from '../../../src/domain/ids.ts'
+import type { PollRow } from '../../../src/domain/poll/poll.ts'
 import type { WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { startTestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/executable.ts'
@@ -68,6 +69,11 @@ export class ExecutionWorld {
   /** The data directory. */
   get folder(): string {
     return this.#folder.path
+  }
+
+  /** The memory of the triggers of a workflow that look at something elsewhere. */
+  polls(workflowId: string): Promise<PollRow[]> {
+    return this.#app.store.listPolls(workflowId)
   }
 
   /** Reads rows directly from the database. `sql` has its values as `$1`, … and names each table after FROM. */

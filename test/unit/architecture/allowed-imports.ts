@@ -175,6 +175,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@smithy/signature-v4': ['credentials'],
   oauth4webapi: ['credentials'],
   nodemailer: ['blocks', 'mail'],
+  imapflow: ['mail'],
+  'postal-mime': ['mail'],
   acorn: ['language'],
   croner: ['language'],
   'quickjs-wasi': ['sandbox'],

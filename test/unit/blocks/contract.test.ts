@@ -24,6 +24,7 @@ const examples: Record<string, Record<string, unknown>> = {
   schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Lisbon' },
   poll_trigger: { request: { url: 'https://service.example/list' }, items: 'data', id: 'id' },
   rss_trigger: { url: 'https://service.example/feed' },
+  email_trigger: { credential: 'inbox', subject: 'Order' },
   webhook_trigger: { path: 'orders', authentication: { type: 'bearer', token: '{{TOKEN}}' } },
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },

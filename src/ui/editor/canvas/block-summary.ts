@@ -32,6 +32,8 @@ export function summaryOf(
       return { text: `${listText(params['methods']) || 'POST'} /${textOf(params['path']) || '…'}`, mono: true }
     case 'chat_trigger':
       return { text: textOf(params['identifier']) ? `/chat/${textOf(params['identifier'])}` : 'Chat page', mono: true }
+    case 'email_trigger':
+      return { text: textOf(params['mailbox']) || 'INBOX', mono: true }
     case 'form_trigger':
       return { text: textOf(params['path']) ? `/form/${textOf(params['path'])}` : 'Form page', mono: true }
     case 'api': {

@@ -31,7 +31,7 @@ export function isContainer({ type }: Pick<Block, 'type'>): boolean {
 
 const triggerTypes = new Set([
   ...['api_trigger', 'manual_trigger', 'schedule', 'webhook_trigger', 'chat_trigger', 'form_trigger'],
-  ...['poll_trigger', 'rss_trigger'],
+  ...['poll_trigger', 'rss_trigger', 'email_trigger', 'event_trigger'],
 ])
 
 export function isTrigger({ type }: Pick<Block, 'type'>): boolean {

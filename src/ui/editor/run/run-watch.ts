@@ -8,7 +8,17 @@ import type { RunEvent } from './run-event.ts'
 import { fold, idle, lost, type RunState, triedOn } from './run-state.ts'
 
 /** The kinds of run that triggers start. */
-export type RunTrigger = 'api' | 'webhook' | 'schedule' | 'manual' | 'chat' | 'form' | 'poll' | 'rss' | 'event'
+export type RunTrigger =
+  | 'api'
+  | 'webhook'
+  | 'schedule'
+  | 'manual'
+  | 'chat'
+  | 'form'
+  | 'poll'
+  | 'rss'
+  | 'event'
+  | 'email'
 
 /** The request body of a manual run. */
 export type RunRequest = {

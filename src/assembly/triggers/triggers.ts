@@ -1,22 +1,24 @@
-import { newToken } from '../accounts/sessions.ts'
-import { messageOf } from '../domain/errors.ts'
-import { timeOfSequence } from '../domain/ids.ts'
-import type { RunRecord } from '../domain/run/log.ts'
-import type { ChatParameters } from '../domain/workflow/chat.ts'
-import type { JobsOptions } from '../engine/jobs/jobs-options.ts'
-import type { TakenRequest } from '../http/requests/taken-request.ts'
-import { Conversations } from '../triggers/conversations.ts'
-import { LateReplies } from '../triggers/late-replies.ts'
-import { Poller } from '../triggers/polls/poller.ts'
-import { logOutcome } from '../triggers/schedule-log.ts'
-import { createScheduledStart } from '../triggers/scheduled-start.ts'
-import { Scheduler } from '../triggers/scheduler.ts'
-import { TestListeners } from '../triggers/test-listeners.ts'
-import type { Accounts } from './accounts.ts'
-import type { Base } from './base.ts'
-import type { Delivery } from './delivery.ts'
-import type { Engine } from './engine.ts'
-import { stopAll } from './stop-all.ts'
+import { newToken } from '../../accounts/sessions.ts'
+import { messageOf } from '../../domain/errors.ts'
+import { timeOfSequence } from '../../domain/ids.ts'
+import type { RunRecord } from '../../domain/run/log.ts'
+import type { ChatParameters } from '../../domain/workflow/chat.ts'
+import type { JobsOptions } from '../../engine/jobs/jobs-options.ts'
+import type { OpenFiles } from '../../files/open.ts'
+import type { TakenRequest } from '../../http/requests/taken-request.ts'
+import { Conversations } from '../../triggers/conversations.ts'
+import { LateReplies } from '../../triggers/late-replies.ts'
+import { Poller } from '../../triggers/polls/poller.ts'
+import { logOutcome } from '../../triggers/schedule-log.ts'
+import { createScheduledStart } from '../../triggers/scheduled-start.ts'
+import { Scheduler } from '../../triggers/scheduler.ts'
+import { TestListeners } from '../../triggers/test-listeners.ts'
+import type { Accounts } from '../accounts.ts'
+import type { Base } from '../base.ts'
+import type { Delivery } from '../delivery.ts'
+import type { Engine } from '../engine.ts'
+import { stopAll } from '../stop-all.ts'
+import { assembleMailboxes } from './mailboxes.ts'
 
 /** The parts that start runs by themselves or keep their state: the scheduler, polls and the conversations of chats. */
 export type Triggers = ReturnType<typeof assembleTriggers>
@@ -25,11 +27,13 @@ export type TriggersOptions = Base & {
   accounts: Accounts
   delivery: Delivery
   engine: Engine
+  files: OpenFiles
   /** The last sequence number of the log before this start. */
   lastSequence: number
 }
 
-export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...base }: TriggersOptions) {
+export function assembleTriggers(options: TriggersOptions) {
+  const { accounts, delivery, engine, lastSequence, ...base } = options
   const { store, metrics, logger, clock, config } = base
   const { writer } = delivery
   const { box, limits } = accounts
@@ -63,6 +67,7 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
     onTrouble: (cause) => logger.error('polls cannot continue', { reason: messageOf(cause) }),
     isLeader: () => base.cluster.isLeader,
   })
+  const mailboxes = assembleMailboxes(options)
   const conversations = new Conversations({
     listTurns: (workflowId, conversationId, limit) => store.listTurns(workflowId, conversationId, limit),
     write: (write) => writer.write(write),
@@ -83,25 +88,29 @@ export function assembleTriggers({ accounts, delivery, engine, lastSequence, ...
   const changed = (workflowId: string) => {
     scheduler.changed(workflowId)
     poller.changed(workflowId)
+    mailboxes.changed(workflowId)
   }
   const leaderChanged = () => {
     scheduler.leaderChanged()
     poller.leaderChanged()
+    mailboxes.leaderChanged()
   }
   const open = () => {
     void scheduler.open()
     poller.open()
+    mailboxes.open()
   }
   const stop = () =>
     stopAll(logger, [
       ['test requests', () => listeners.stop()],
       ['schedules', () => scheduler.stop()],
       ['polls', () => poller.stop()],
+      ['mailboxes', () => mailboxes.stop()],
     ])
   const onChatEnded: Required<JobsOptions>['onChatEnded'] = async ({ deployment: { plan }, input, record }) => {
     const chat = plan?.triggers.get('chat')?.params as ChatParameters | undefined
     if (plan && chat) await lateReplies.ended({ document: plan.document, chat, input, record })
   }
-  const parts = { scheduler, poller, conversations, listeners }
+  const parts = { scheduler, poller, mailboxes, conversations, listeners }
   return { ...parts, onChatEnded, recorded, changed, leaderChanged, open, stop }
 }

@@ -1,6 +1,6 @@
-import type { PollServices } from '../http/services.ts'
-import type { Base } from './base.ts'
-import type { Engine } from './engine.ts'
+import type { PollServices } from '../../http/services.ts'
+import type { Base } from '../base.ts'
+import type { Engine } from '../engine.ts'
 import type { Triggers } from './triggers.ts'
 
 type PollParts = Pick<Base, 'store' | 'clock'> & { engine: Engine; triggers: Triggers }
