@@ -13,6 +13,7 @@ const signIn = new ScreenFile(async () => (await import('./screens/sign-in/sign-
 const workflows = new ScreenFile(async () => (await import('./screens/workflows/workflows-screen.tsx')).WorkflowsScreen)
 const gallery = new ScreenFile(async () => (await import('./screens/gallery/gallery-screen.tsx')).GalleryScreen)
 const waiting = new ScreenFile(async () => (await import('./screens/waiting/waiting-screen.tsx')).WaitingScreen)
+const alerts = new ScreenFile(async () => (await import('./screens/alerts/alerts-screen.tsx')).AlertsScreen)
 const logs = new ScreenFile(async () => (await import('./screens/logs/logs-screen.tsx')).LogsScreen)
 const entry = new ScreenFile(async () => (await import('./screens/logs/entry/entry-screen.tsx')).EntryScreen)
 const store = new ScreenFile(async () => (await import('./screens/store/store-screen.tsx')).StoreScreen)
@@ -35,6 +36,7 @@ export function Screens() {
         <Route path="/w/:workspaceId/workflows">{(params) => <LazyScreen file={workflows} params={params} />}</Route>
         <Route path="/w/:workspaceId/gallery">{(params) => <LazyScreen file={gallery} params={params} />}</Route>
         <Route path="/w/:workspaceId/waiting">{(params) => <LazyScreen file={waiting} params={params} />}</Route>
+        <Route path="/w/:workspaceId/alerts">{(params) => <LazyScreen file={alerts} params={params} />}</Route>
         <Route path="/w/:workspaceId/logs">{(params) => <LazyScreen file={logs} params={params} />}</Route>
         <Route path="/w/:workspaceId/store">{(params) => <LazyScreen file={store} params={params} />}</Route>
         <Route path="/w/:workspaceId/settings/:section?">

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import {
+  BellRing,
   Bot,
   Braces,
   CopyPlus,
@@ -97,6 +98,15 @@ export function WorkflowMenu({
             icon: <Webhook size={15} />,
             onSelect: () => navigate(`/workflows/${id}/webhooks`),
           },
+          ...(readOnly
+            ? []
+            : [
+                {
+                  label: 'Tell me when this fails',
+                  icon: <BellRing size={15} />,
+                  onSelect: () => navigate(`/w/${workspaceId}/alerts?new=${id}`),
+                },
+              ]),
           {
             label: 'Logs',
             icon: <ScrollText size={15} />,

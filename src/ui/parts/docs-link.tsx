@@ -9,6 +9,7 @@ export const docs = {
   logs: '/docs/concepts#log-entries-and-traces',
   waiting: '/docs/waiting',
   memory: '/docs/memory',
+  alerts: '/docs/alerts',
   webhooks: '/docs/webhooks',
   keys: '/docs/api#authentication',
   environment: '/docs/secrets#environment-variables',
@@ -34,6 +35,7 @@ const triggers: Readonly<Record<string, string | undefined>> = {
   chat_trigger: '/docs/triggers#chat',
   form_trigger: '/docs/forms',
   email_trigger: '/docs/triggers#e-mail',
+  event_trigger: '/docs/alerts#start-a-workflow',
   manual_trigger: '/docs/triggers#manual-runs',
 }
 

@@ -6,11 +6,14 @@ export function Switch({
   checked,
   onChange,
   disabled,
+  isLabelHidden = false,
 }: {
   label: string
   checked: boolean
   onChange: (checked: boolean) => void
   disabled?: boolean
+  /** Only for screen readers, where the place of the switch says enough. */
+  isLabelHidden?: boolean
 }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the switch inside is the control
@@ -23,7 +26,7 @@ export function Switch({
       >
         <BaseSwitch.Thumb className="block size-3.5 rounded-full bg-surface shadow-sm transition-transform data-checked:translate-x-3.5" />
       </BaseSwitch.Root>
-      {label}
+      {isLabelHidden ? <span className="sr-only">{label}</span> : label}
     </label>
   )
 }

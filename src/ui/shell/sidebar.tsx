@@ -1,5 +1,6 @@
 import {
   Archive,
+  BellRing,
   BookOpen,
   ChartNoAxesGantt,
   Hourglass,
@@ -38,6 +39,7 @@ export const destinations = [
   { name: 'waiting', label: 'Waiting', icon: Hourglass, also: '/waiting/' },
   { name: 'logs', label: 'Logs', icon: ChartNoAxesGantt, also: '/logs/' },
   { name: 'store', label: 'Store', icon: Archive, also: '/store/' },
+  { name: 'alerts', label: 'Alerts', icon: BellRing, also: '/alerts/' },
   { name: 'settings', label: 'Settings', icon: Settings, also: '/settings/' },
 ] as const
 

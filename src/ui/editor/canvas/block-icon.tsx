@@ -1,5 +1,6 @@
 import {
   Archive,
+  BellRing,
   Blocks,
   Bot,
   CalendarClock,
@@ -60,6 +61,7 @@ const looks: Readonly<Record<string, Look>> = {
   chat_trigger: { icon: MessageCircle, kind: 'trigger' },
   email_trigger: { icon: MailOpen, kind: 'trigger' },
   form_trigger: { icon: ClipboardList, kind: 'trigger' },
+  event_trigger: { icon: BellRing, kind: 'trigger' },
   api: { icon: Globe, kind: 'call' },
   operation: { icon: Plug, kind: 'call' },
   mcp: { icon: Wrench, kind: 'call' },

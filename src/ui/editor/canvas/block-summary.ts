@@ -36,6 +36,10 @@ export function summaryOf(
       return { text: textOf(params['mailbox']) || 'INBOX', mono: true }
     case 'form_trigger':
       return { text: textOf(params['path']) ? `/form/${textOf(params['path'])}` : 'Form page', mono: true }
+    case 'event_trigger': {
+      const events = Array.isArray(params['events']) ? params['events'] : []
+      return { text: params['rule'] ? 'By a rule' : events.join(', '), mono: false }
+    }
     case 'api': {
       const method = textOf(params['method']) || 'GET'
       const url = textOf(params['url']) || '…'

@@ -92,6 +92,7 @@ const startWords: Readonly<Record<string, string>> = {
   form_trigger: 'form',
   poll_trigger: 'poll',
   rss_trigger: 'rss',
+  event_trigger: 'event',
 }
 
 /**

@@ -152,6 +152,7 @@ export function canAdd(document: Document, type: string): boolean {
 const startNames: Readonly<Record<string, string>> = {
   api_trigger: 'Start',
   webhook_trigger: 'Webhook',
+  event_trigger: 'Event',
   api: 'Request',
 }
 
@@ -168,6 +169,7 @@ const starts: Readonly<Record<string, Params>> = {
   poll_trigger: { request: { url: '' }, items: '', id: 'id', everyMs: 300_000 },
   rss_trigger: { url: '', everyMs: 900_000 },
   form_trigger: { title: 'New form', fields: [{ name: 'name', type: 'string', label: 'Your name', required: true }] },
+  event_trigger: { events: ['run.failed'], workflows: 'all' },
   api: { method: 'GET', url: '' },
   operation: { connector: '', operation: '' },
   mcp: { server: '', tool: '' },

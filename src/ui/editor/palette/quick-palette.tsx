@@ -145,7 +145,7 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
     name: 'Triggers',
     types: [
       ...['api_trigger', 'manual_trigger', 'webhook_trigger', 'schedule', 'poll_trigger', 'rss_trigger'],
-      ...['chat_trigger', 'form_trigger', 'email_trigger'],
+      ...['chat_trigger', 'form_trigger', 'email_trigger', 'event_trigger'],
     ],
   },
 ]

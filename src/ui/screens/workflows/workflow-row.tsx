@@ -1,4 +1,15 @@
-import { CopyPlus, Download, Ellipsis, FolderInput, Pencil, ScrollText, Trash2, Webhook, Workflow } from 'lucide-react'
+import {
+  BellRing,
+  CopyPlus,
+  Download,
+  Ellipsis,
+  FolderInput,
+  Pencil,
+  ScrollText,
+  Trash2,
+  Webhook,
+  Workflow,
+} from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { countOf } from '../../parts/amount-text.ts'
 import { Dot } from '../../parts/badge.tsx'
@@ -93,6 +104,15 @@ function useEntries(workflow: WorkflowOverview, actions: RowActions, mayWrite: b
       icon: <Webhook size={15} />,
       onSelect: () => navigate(`/workflows/${id}/webhooks`),
     },
+    ...(mayWrite
+      ? [
+          {
+            label: 'Tell me when this fails',
+            icon: <BellRing size={15} />,
+            onSelect: () => navigate(`/w/${workspace.id}/alerts?new=${id}`),
+          },
+        ]
+      : []),
     { label: 'Export', icon: <Download size={15} />, onSelect: () => actions.exportFile(workflow) },
     ...(mayWrite
       ? ([

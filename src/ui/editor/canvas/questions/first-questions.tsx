@@ -171,6 +171,7 @@ const starts: readonly { type: string; label: string; note: string }[] = [
   { type: 'webhook_trigger', label: 'Webhook trigger', note: 'Another service, such as GitHub, sends a request.' },
   { type: 'chat_trigger', label: 'Chat', note: 'A person writes a message on a chat page.' },
   { type: 'form_trigger', label: 'Form', note: 'A person fills in a form on its page.' },
+  { type: 'event_trigger', label: 'Event', note: 'Something happens in the workspace, such as a failed run.' },
   { type: 'manual_trigger', label: 'Manual run', note: 'You press Run in this editor.' },
 ]
 

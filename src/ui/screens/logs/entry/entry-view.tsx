@@ -97,6 +97,7 @@ function Facts({ entry }: { entry: LogDetail }) {
           {partial && <Badge>A part of it</Badge>}
           {source === 'rerun' && <Badge>Run again</Badge>}
           {source === 'form' && <Badge>Form</Badge>}
+          {source === 'event' && <Badge>Event</Badge>}
         </span>
       </Fact>
       <Fact label="Started">{exactText(Date.parse(startedAt))}</Fact>
