@@ -33,10 +33,15 @@ export type EventStartsOptions<Account> = {
 
 /**
  * Starts the runs of event triggers that have fired. They count as asynchronous runs of the workspace's owner. A start
- * that the limits do not allow now waits for the next turn, for an hour at most.
+ * that the limits do not allow now waits for a later turn, for an hour at most. Each turn looks at the starts after
+ * those of the previous one, so that many starts that wait do not keep those of others from their turn.
  */
 export class EventStarts<Account> {
   readonly #options: EventStartsOptions<Account>
+  /** The last sequence of the previous turn; 0: the next turn begins with the oldest start. */
+  #after = 0
+  /** Until when the starts of workflows wait whose own limits have refused one. */
+  readonly #waitUntil = new Map<string, number>()
 
   constructor(options: EventStartsOptions<Account>) {
     this.#options = options
@@ -44,17 +49,24 @@ export class EventStarts<Account> {
 
   /** Rejects with the errors of the store. */
   readonly run = async (): Promise<void> => {
-    const { store } = this.#options
-    const starts = await store.listEventStarts(startsMax)
+    const { store, clock } = this.#options
+    const now = clock.now()
+    for (const [workflowId, until] of this.#waitUntil) if (until <= now) this.#waitUntil.delete(workflowId)
+    const fullOwners = new Set<string>()
+    const starts = await store.listEventStarts(startsMax, this.#after)
     for (const start of starts) {
-      const refused = await this.#start(start)
+      const refused = await this.#start(start, fullOwners)
       if (refused === 'busy') return
       if (refused !== undefined) await this.#giveUp(start, refused)
     }
+    this.#after = starts.length < startsMax ? 0 : starts.at(-1)!.sequence
   }
 
-  /** Undefined when it is started or waits; `busy` when nothing more can be started now. */
-  async #start(start: EventStart): Promise<string | undefined> {
+  /**
+   * Undefined when it is started or waits; `busy` when nothing more can be started now. `fullOwners`: owners whose
+   * limits have refused a start in this turn.
+   */
+  async #start(start: EventStart, fullOwners: Set<string>): Promise<string | undefined> {
     const { limits, accept, clock } = this.#options
     const { sequence, workflowId, workspaceId, ownerId, version, executionId } = start
     if (version === null) return 'the workflow is no longer deployed'
@@ -62,7 +74,12 @@ export class EventStarts<Account> {
       clock.now() - start.at > alertBounds.startMsMax ? 'the limits have allowed no run for an hour' : undefined
     const owner = await limits.account(ownerId)
     if (!limits.isWithinUsage(owner)) return "the owner's usage limit for the month is used up"
-    if (!limits.take('async', owner).allowed) return late
+    // Asking the limits again counts as another request, and would use up those of the owner.
+    if (fullOwners.has(ownerId) || this.#waitUntil.has(workflowId)) return late
+    if (!limits.take('async', owner).allowed) {
+      fullOwners.add(ownerId)
+      return late
+    }
     const request = { workflowId, workspaceId, version, trigger: 'event' as const, input: inputOf(start), executionId }
     try {
       const { job } = await accept(request, { kind: 'event', sequence })
@@ -70,7 +87,10 @@ export class EventStarts<Account> {
       return job && job.executionId !== executionId ? 'the run has joined an earlier one' : undefined
     } catch (error) {
       if (error instanceof StartSkipped) return 'the limits of the workflow skip it'
-      if (error instanceof AppError && error.code === 'WORKFLOW_LIMIT') return late
+      if (error instanceof AppError && error.code === 'WORKFLOW_LIMIT') {
+        this.#waitUntil.set(workflowId, clock.now() + fullMs)
+        return late
+      }
       if (isRefusedForNow(error)) return late ?? 'busy'
       throw error
     }
@@ -94,3 +114,5 @@ export function eventFields(content: FiringContent): Record<string, unknown> {
 
 /** Starts in one turn. */
 const startsMax = 200
+/** How long the starts of a workflow wait when its limits have refused one. */
+const fullMs = 10_000

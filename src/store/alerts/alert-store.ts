@@ -34,8 +34,8 @@ export interface AlertStore {
   /** Undefined when nothing is watched in the workspace. */
   readAlertBatch(workspaceId: string, now: number, limit: number): Promise<AlertBatch | undefined>
 
-  /** Runs that an event starts and that have not begun, oldest first. */
-  listEventStarts(limit: number): Promise<EventStart[]>
+  /** Runs that an event starts and that have not begun, oldest first. `after`: only those after this sequence. */
+  listEventStarts(limit: number, after?: number): Promise<EventStart[]>
   /** Gives up the start of a run. */
   dropEventStart(sequence: number): Promise<void>
 }

@@ -109,8 +109,8 @@ async function writeEvaluation(sql: Sql, { evaluation }: AlertWrite): Promise<bo
 const storableJson = (value: unknown) =>
   JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? storable(each) : each))
 
-export function listEventStarts(sql: Sql, limit: number): Promise<EventStart[]> {
-  return sql.all<EventStart>(selectStarts, limit)
+export function listEventStarts(sql: Sql, limit: number, after = 0): Promise<EventStart[]> {
+  return sql.all<EventStart>(selectStarts, after, limit)
 }
 
 /** The starts of these that have not been taken before. */
@@ -263,7 +263,7 @@ const selectStarts = `
     f.active_version AS version, r.execution_id AS "executionId", r.content, r.at
   FROM millrace.event_runs r JOIN millrace.workflows f ON f.number = r.workflow
     JOIN millrace.workspaces w ON w.number = f.workspace
-  WHERE r.waiting ORDER BY r.sequence LIMIT $1`
+  WHERE r.waiting AND r.sequence > $1::bigint ORDER BY r.sequence LIMIT $2`
 
 const takeStarts = `
   UPDATE millrace.event_runs SET waiting = false WHERE sequence = ANY($1::bigint[]) AND waiting RETURNING sequence`

@@ -89,8 +89,8 @@ function fire(sql: Sql, { sequence, watcher, at, content, start }: Firing): void
   insertDeliveries(sql, sequence, 0, [{ subscription: receiverOf(watcher), ...due }])
 }
 
-export function listEventStarts(sql: Sql, limit: number): EventStart[] {
-  return sql.all<EventStart>(selectStarts, limit)
+export function listEventStarts(sql: Sql, limit: number, after = 0): EventStart[] {
+  return sql.all<EventStart>(selectStarts, after, limit)
 }
 
 /** False when the run has been started or given up. */
@@ -171,9 +171,10 @@ const selectEvents = `
 
 const selectNames = `
   SELECT a.number AS watcher, f.id AS workflowId
-  FROM alerts a CROSS JOIN json_each(?2) t CROSS JOIN alert_workflows n ON n.alert = a.number AND n.workflow = t.value
+  FROM alerts a CROSS JOIN alert_workflows n ON n.alert = a.number
     CROSS JOIN workflows f ON f.number = n.workflow AND f.deleted_at IS NULL
-  WHERE a.workspace = ?1 AND a.deleted_at IS NULL AND a.active = 1 AND a.watches_all = 0`
+  WHERE a.workspace = ?1 AND a.deleted_at IS NULL AND a.active = 1 AND a.watches_all = 0
+    AND n.workflow IN (SELECT value FROM json_each(?2))`
 
 const stateColumns =
   's.alert AS watcher, f.id AS workflowId, f.name AS workflowName, s.content AS state, s.due_at AS dueAt'
@@ -215,7 +216,7 @@ const selectStarts = `
   SELECT r.sequence, f.id AS workflowId, w.id AS workspaceId, w.owner_id AS ownerId, f.active_version AS version,
     r.execution_id AS executionId, r.content, r.at
   FROM event_runs r CROSS JOIN workflows f ON f.number = r.workflow CROSS JOIN workspaces w ON w.number = f.workspace
-  WHERE r.waiting = 1 ORDER BY r.sequence LIMIT ?`
+  WHERE r.waiting = 1 AND r.sequence > ? ORDER BY r.sequence LIMIT ?`
 
 const selectFirings = `
   SELECT e.sequence, a.id AS alertId, e.at, e.content AS alert FROM json_each(?) wanted
