@@ -83,6 +83,8 @@ export async function changeAlert(
     if (change.workflows) await nameWorkflows(sql, { alert: before.number, workspace, workflows })
     await begin(sql, before.number, at)
   }
+  // Nothing looks at them, so a rule about silence would be due for ever.
+  if (!active) await sql.run('DELETE FROM millrace.alert_states WHERE alert = $1', before.number)
   await keepCursor(sql, workspace, at)
   return (await getAlert(sql, workspaceId, id))!
 }
@@ -147,7 +149,7 @@ async function nameWorkflows(
   if (missing !== undefined && mustExist) throw unknownAlertWorkflow(missing)
 }
 
-/** Forgets what an alert has counted. A rule about silence begins to wait. */
+/** Forgets what an alert has counted. A rule about silence begins to wait if the alert is active. */
 async function begin(sql: Sql, alert: number, at: number): Promise<void> {
   const reset = 'UPDATE millrace.alerts SET since = $1::bigint, quiet_until = NULL, suppressed = 0 WHERE number = $2'
   await sql.run(reset, at, alert)
@@ -225,7 +227,7 @@ const waitForRuns = `
   INSERT INTO millrace.alert_states (alert, workflow, workspace, content, due_at)
   SELECT a.number, coalesce(n.workflow, 0), a.workspace, '{}', $1::bigint + (a.rule::json ->> 'windowMs')::bigint
   FROM millrace.alerts a LEFT JOIN millrace.alert_workflows n ON n.alert = a.number AND NOT a.watches_all
-  WHERE a.number = $2 AND a.rule::json ->> 'type' = 'no_activity' AND (a.watches_all OR n.workflow IS NOT NULL)`
+  WHERE a.number = $2 AND a.active AND a.rule::json ->> 'type' = 'no_activity' AND (a.watches_all OR n.workflow IS NOT NULL)`
 
 // Entries of transactions that are still open come later. What ended before an alert existed does not count for it.
 const putCursor = `

@@ -70,6 +70,8 @@ export function changeAlert(sql: Sql, workspaceId: string, id: string, change: A
     if (change.workflows) nameWorkflows(sql, { alert: before.number, workspace, workflows })
     begin(sql, before.number, at)
   }
+  // Nothing looks at them, so a rule about silence would be due for ever.
+  if (!active) sql.run('DELETE FROM alert_states WHERE alert = ?', before.number)
   keepCursor(sql, workspace, at)
   return getAlert(sql, workspaceId, id)!
 }
@@ -133,7 +135,7 @@ function nameWorkflows(
   }
 }
 
-/** Forgets what an alert has counted. A rule about silence begins to wait. */
+/** Forgets what an alert has counted. A rule about silence begins to wait if the alert is active. */
 function begin(sql: Sql, alert: number, at: number): void {
   sql.run('UPDATE alerts SET since = ?, quiet_until = NULL, suppressed = 0 WHERE number = ?', at, alert)
   sql.run('DELETE FROM alert_states WHERE alert = ?', alert)
@@ -188,7 +190,7 @@ const update = `
 
 const selectOwner = 'SELECT workspace, name FROM workflows WHERE number = ?'
 
-const isSilence = "a.rule ->> '$.type' = 'no_activity'"
+const isSilence = "a.active = 1 AND a.rule ->> '$.type' = 'no_activity'"
 const waits = "'{}', ?1 + (a.rule ->> '$.windowMs')"
 const waitForAll = `
   INSERT INTO alert_states (alert, workflow, workspace, content, due_at)

@@ -103,6 +103,19 @@ export function alertContract(here: () => { store: Store; home: Installed }): vo
       await store.restoreWorkflow(id)
       expect(await store.getAlert(home.workspaceId, alert.id)).toMatchObject({ workflows: [id] })
     })
+
+    test('about silence wait for nothing while they are switched off', async () => {
+      const { store, home } = here()
+      const rule: AlertRule = { type: 'no_activity', windowMs: hour }
+      await create()
+      const off = await create({ rule, events: [], active: false })
+      const switched = await create({ rule, events: [] })
+      await store.changeAlert(home.workspaceId, switched.id, { active: false }, start + 1)
+      expect((await store.findAlertWork(start + 2 * hour)).workspaceIds).toEqual([])
+      for (const { id } of [off, switched]) await store.changeAlert(home.workspaceId, id, { active: true }, start + 2)
+      expect((await store.findAlertWork(start + 1 + hour)).workspaceIds).toEqual([])
+      expect((await store.findAlertWork(start + 2 + hour)).workspaceIds).toEqual([home.workspaceId])
+    })
   })
 
   describe('an evaluation', () => {
@@ -300,6 +313,9 @@ export function alertContract(here: () => { store: Store; home: Installed }): vo
       expect(await evaluated(start + 8)).toHaveLength(1)
       await store.undeploy(id)
       expect(await read(start + 9)).toBeUndefined()
+      const [first, second] = await store.listEventStarts(10)
+      expect(await store.listEventStarts(10, first!.sequence)).toEqual([second!])
+      expect(await store.listEventStarts(10, second!.sequence)).toEqual([])
       for (const { sequence } of await store.listEventStarts(10)) await store.dropEventStart(sequence)
       expect(await store.findAlertWork(start)).toEqual({ isWatched: false, hasStarts: false, workspaceIds: [] })
     })
