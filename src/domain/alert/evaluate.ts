@@ -96,14 +96,21 @@ class Evaluation {
   #lookForSilence(watcher: Watcher): void {
     const { rule } = watcher
     if (rule?.type !== 'no_activity') return
-    for (const [key, state] of this.#states) {
-      if (state.watcher !== watcher.number || state.dueAt === null || state.dueAt > this.#now) continue
+    const due = [...this.#states].flatMap(([key, state]) => {
+      const { dueAt } = state
+      return state.watcher !== watcher.number || dueAt === null || dueAt > this.#now ? [] : [{ key, state, dueAt }]
+    })
+    due.sort((one, other) => one.dueAt - other.dueAt)
+    for (const [place, { key, state }] of due.entries()) {
       const { workflowId, workflowName } = state
+      const firings = this.#firings.length
       this.#happens(watcher, { type: 'no_activity', workflowId, workflowName, executionId: null, error: null })
+      const isTold = this.#firings.length > firings
       // It is told again after the quiet time if there still is none. Without a quiet time, after another window.
       const until = this.#watchers.get(watcher.number)!.quietUntil ?? 0
-      const dueAt = until > this.#now ? until : this.#now + rule.windowMs
-      this.#states.set(key, { ...state, dueAt })
+      const next = until > this.#now ? until : this.#now + rule.windowMs
+      // A message names one workflow. The next one names the one that has waited longest.
+      this.#states.set(key, { ...state, dueAt: next + (isTold ? due.length : place) })
       this.#changed.add(key)
     }
   }

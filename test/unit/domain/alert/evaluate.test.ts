@@ -85,7 +85,23 @@ describe('silence', () => {
     expect(at(start, start + 1).firings).toEqual([])
     const fired = at(start + 1, start + 1)
     expect(fired.firings).toMatchObject([{ content: { type: 'no_activity', workflowId: null } }])
-    expect(fired.states).toMatchObject([{ dueAt: start + 1 + quietMs }])
+    expect(fired.states).toMatchObject([{ dueAt: start + 2 + quietMs }])
+  })
+
+  test('of several workflows is reported for each in turn', () => {
+    let states: WatcherState[] = ['a', 'b', 'c'].map((workflowId) => ({
+      ...{ watcher: 1, workflowId, workflowName: workflowId, state: {}, dueAt: start },
+    }))
+    let known = watcher({ rule, events: [], watchesAll: false, workflowIds: new Set(['a', 'b', 'c']) })
+    const told: unknown[] = []
+    for (let now = start; told.length < 6; now += 1_000) {
+      const evaluation = evaluate(batch({ watchers: [known], states }), now, ids)
+      told.push(...evaluation.firings.map(({ content }) => content.workflowId))
+      known = { ...known, ...evaluation.watchers[0] }
+      const changed = evaluation.states.map((state) => ({ ...state, workflowName: state.workflowId }))
+      states = states.map((state) => changed.find(({ workflowId }) => workflowId === state.workflowId) ?? state)
+    }
+    expect(told).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
   test('is not told while the log has more to read, and ends with a run', () => {
