@@ -88,3 +88,17 @@ test('a rule holds exactly when it holds for the list of all runs', () => {
     { numRuns: 300 },
   )
 })
+
+test('a percentile is the run at the exact place', () => {
+  const rule = { type: 'latency', percentile: 55, aboveMs: 10, windowMs } as const
+  let state: RuleState = {}
+  let isMet = false
+  // 55 of 100 runs are fast, so the percentile 55 is the slowest of these.
+  for (let at = 0; at < 100; at += 1) {
+    const run = { endedAt: start, status: 'success', durationMs: at < 45 ? 20 : 1, costUsd: 0 } as const
+    const observed = observe(rule, state, run)
+    state = observed.state
+    isMet = observed.isMet
+  }
+  expect(isMet).toBe(false)
+})
