@@ -78,6 +78,7 @@ describe('the e-mail block', () => {
     [{ from: 'a@example.com, b@example.com' }, 'from must be one e-mail address'],
     [{ to: [] }, 'has no recipient'],
     [{ to: Array.from({ length: 101 }, (_, at) => `a${at}@example.com`) }, 'more than 100'],
+    [{ to: ['a@example.com,'.repeat(60), 'a@example.com,'.repeat(60)] }, 'to has more than 100'],
     [{ text: 'x'.repeat(1_000_001) }, 'At most 1000000 are allowed'],
     [{ attachments: 'list.csv' }, 'Attachment 1 is not a file'],
     [{ attachments: Array.from({ length: 51 }, () => ({})) }, 'At most 50'],
