@@ -13,6 +13,7 @@ export const contents: readonly { group: string; pages: readonly string[] }[] = 
       'secrets',
       'credentials',
       'connectors',
+      'databases',
       'testing',
     ],
   },

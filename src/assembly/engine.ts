@@ -1,6 +1,7 @@
 import { registry } from '../blocks/registry.ts'
 import { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
+import { DatabaseClients } from '../databases/databases.ts'
 import { AppError } from '../domain/errors.ts'
 import { responseBytesMax } from '../domain/limits.ts'
 import { localHost } from '../domain/local-address.ts'
@@ -67,6 +68,12 @@ export function assembleEngine({
     accounts,
     credentials,
   })
+  const databases = new DatabaseClients({
+    credentialOf: (workspaceId, name, { values }) => credentials.find(workspaceId, name, values),
+    resolveTcp: outbound.resolveTcp,
+    clock,
+    used: (credential, isAccepted) => credentials.used(credential, isAccepted ? 200 : 401),
+  })
   const work = new CompileQueue({ slices: base.slices, shareFactor: config.shareFactor })
   const secrets = new DocumentSecrets({ registry, work, ...sealOf(accounts) })
   const deployments = new Deployments({
@@ -86,6 +93,7 @@ export function assembleEngine({
     connector: (workspaceId, id) => connectors.find(workspaceId, id),
     credential: credentials.credentialFor,
     sendMail: mail.sendMail,
+    databases,
     note: base.note,
     ...(base.traces ? { traceHeadersOf: base.traces.headersOf } : {}),
   }
@@ -175,6 +183,7 @@ export function assembleEngine({
       ['mail', () => mail.stop()],
       ['sessions at MCP servers', () => mcpServers.stop()],
       ['documents', () => formats.stop()],
+      ['databases', () => databases.stop()],
       ['connections', () => outbound.stop()],
     ])
   const call = operationCallsOf({ capabilities: runCapabilities, environmentOf: environments.of, limits, priceOf })
@@ -201,7 +210,7 @@ export function assembleEngine({
     sandbox,
     pollCalls,
   }
-  return { ...parts, choices, mail, outbound, mcp: blockCapabilities.mcp, open, stop }
+  return { ...parts, choices, mail, outbound, databases, mcp: blockCapabilities.mcp, open, stop }
 }
 
 function sealOf({ box }: Accounts): Pick<DocumentSecretsOptions, 'seal' | 'open' | 'isCurrent'> {

@@ -89,7 +89,9 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
       credentialFor,
       fetch: engine.outbound.fetch,
       prepare: credentials.prepare,
-      login: engine.mail.login,
+      connect: async (workspaceId, name, signal) =>
+        (await engine.mail.login(workspaceId, name, signal)) ||
+        (await engine.databases.test(workspaceId, name, await accounts.environments.of(workspaceId), signal)),
       redactorOf,
     }),
     deployments: {

@@ -20,10 +20,12 @@ import { operation } from './operation.ts'
 import { parallel } from './parallel.ts'
 import { placeholder } from './placeholder.ts'
 import { pollTrigger } from './poll-trigger.ts'
+import { redis } from './redis.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
 import { rssTrigger } from './rss-trigger.ts'
 import { schedule } from './schedule.ts'
+import { sql } from './sql.ts'
 import { store } from './store.ts'
 import { variables } from './variables.ts'
 import { wait } from './wait.ts'
@@ -37,6 +39,6 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
     ...[apiTrigger, webhookTrigger, schedule, pollTrigger, rssTrigger],
     ...[chatTrigger, formTrigger, emailTrigger, eventTrigger, manualTrigger],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
-    ...[data, variables, store, wait, workflow, response, approval, waitForCall, placeholder],
+    ...[data, sql, redis, variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../domain/clock.ts'
+import { hasOwnHost } from '../domain/credential/kinds.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { forgetOldest } from '../domain/forget-oldest.ts'
 import type { CredentialUse } from '../store/credential-store.ts'
@@ -28,7 +29,7 @@ export class CredentialUses {
   }
 
   /** `status`: of the response. 401 and 407 refuse the credential; other statuses from 400 on say nothing about it. */
-  readonly note = ({ id, updatedAt }: OpenCredential, status: number): void => {
+  readonly note = ({ id, kind, updatedAt }: OpenCredential, status: number): void => {
     const key = `${id} ${updatedAt}`
     const { clock } = this.#options
     const isRefused = status === 401 || status === 407
@@ -38,7 +39,9 @@ export class CredentialUses {
     this.#noted.delete(key)
     this.#noted.set(key, { at: now, isRefused })
     forgetOldest(this.#noted, this.#credentialsMax)
-    const problem = `The service responded with ${status}.`
+    const problem = hasOwnHost(kind)
+      ? 'The server refused the user or the password.'
+      : `The service responded with ${status}.`
     const state = isRefused
       ? { state: { state: 'failing', problem } as const }
       : status < 400

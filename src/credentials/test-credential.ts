@@ -1,3 +1,4 @@
+import { DatabaseError } from '../domain/database/database.ts'
 import { MailError } from '../domain/mail/mail.ts'
 import { OutboundError, type OutboundFetch, type RequestAuthorization } from '../domain/outbound-request.ts'
 import { type Redactor, redactText } from '../domain/redaction/redactor.ts'
@@ -14,18 +15,21 @@ export type TestCredentialOptions = {
   credentialFor(workspaceId: string, name: string): Promise<RequestAuthorization | undefined>
   /** Gets a token if the credential needs one. Throws `OutboundError`. */
   prepare(workspaceId: string, name: string): Promise<void>
-  /** Logs in with a credential that describes a server of another protocol than HTTP. False for others. */
-  login(workspaceId: string, name: string, signal: AbortSignal): Promise<boolean>
+  /**
+   * Connects to the server of a credential that has a server of another protocol than HTTP, and logs in; false for other
+   * credentials. Throws `OutboundError`, `MailError` or `DatabaseError`.
+   */
+  connect(workspaceId: string, name: string, signal: AbortSignal): Promise<boolean>
   fetch: OutboundFetch
   /** Knows the secrets of a workspace. */
   redactorOf(workspaceId: string): Promise<Redactor | undefined>
 }
 
-/** Tries a credential: prepares it, and calls a URL with it if there is one. */
+/** Tries a credential: connects to its server, or prepares it and calls a URL with it if there is one. */
 export function createTestCredential({
   credentialFor,
   prepare,
-  login,
+  connect,
   fetch,
   redactorOf,
 }: TestCredentialOptions): TestCredential {
@@ -34,7 +38,7 @@ export function createTestCredential({
   ): Promise<CredentialTestResult> => {
     const authorization = await credentialFor(workspaceId, name)
     if (!authorization) return { ok: false, error: 'The credential was deleted.' }
-    if (await login(workspaceId, name, signal)) return { ok: true }
+    if (await connect(workspaceId, name, signal)) return { ok: true }
     if (url === undefined) return await prepare(workspaceId, name).then(() => ({ ok: true }))
     const limits = { followRedirects: 5, timeoutMs, responseBytesMax }
     const redactor = await redactorOf(workspaceId)
@@ -54,7 +58,8 @@ export function createTestCredential({
 }
 
 function refusal(error: unknown): CredentialTestResult {
-  if (error instanceof OutboundError || error instanceof MailError) return { ok: false, error: error.message }
+  const isExpected = error instanceof OutboundError || error instanceof MailError || error instanceof DatabaseError
+  if (isExpected) return { ok: false, error: error.message }
   throw error
 }
 

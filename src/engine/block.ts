@@ -3,6 +3,8 @@ import type { Static, TObject } from '@sinclair/typebox'
 import type { EventRegistration } from '../domain/alert/alert.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Connector } from '../domain/connector/connector.ts'
+import type { RedisRequest } from '../domain/database/redis.ts'
+import type { SqlRequest, SqlResult } from '../domain/database/sql.ts'
 import type {
   EntryChange,
   EntryOutcome,
@@ -206,6 +208,10 @@ export interface BlockContext {
   mcp(url: string, credential: string): McpServer
   /** Sends an e-mail with a credential of the workspace. Rejects with `MailError`. */
   sendMail(mail: Mail, credential: string, timeoutMs: number): Promise<SentMail>
+  /** Runs statements on a database of a credential. Rejects with `DatabaseError` or `OutboundError`. */
+  sql(request: SqlRequest): Promise<SqlResult>
+  /** Sends a command to a Redis server of a credential; the reply is JSON data. Rejects like `sql`. */
+  redis(request: RedisRequest): Promise<unknown>
   /** Runs user code in the sandbox. */
   runProgram: RunProgram
   /** Reads and writes documents of other programs, in a worker. */

@@ -10,6 +10,7 @@ const packages = {
   pgbouncer: 'pgbouncer',
   pkill: 'procps',
   python3: 'python3',
+  'redis-server': 'redis-server',
   setpriv: 'util-linux',
   strace: 'strace',
   tar: 'tar',

@@ -3,6 +3,7 @@ import { type Config, limitsOf } from '../../config.ts'
 import { BuiltIn } from '../../connectors/built-in.ts'
 import { authorizationOf } from '../../credentials/authorization.ts'
 import { secretsOf } from '../../credentials/credentials.ts'
+import { DatabaseClients } from '../../databases/databases.ts'
 import { systemClock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
 import { filledCredential, type OpenCredential } from '../../domain/credential/open-credential.ts'
@@ -93,6 +94,11 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       authorization: async () => credentialFor(target.credential),
     }),
   })
+  const databases = new DatabaseClients({
+    credentialOf: async (_, name) => credentials.get(name),
+    resolveTcp: outbound.resolveTcp,
+    clock: systemClock,
+  })
   const sandbox = new Sandbox()
   const formats = new Formats()
   const builtIn = new BuiltIn()
@@ -104,6 +110,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
       fetch: outbound.fetch,
       credential: async (_, name) => credentialFor(name),
       sendMail: (_, ...sent) => mail.send(mailAccess, ...sent),
+      databases,
       connector: async (_, id) => request.connectors?.get(id) ?? (await builtIn.find(id)),
       runProgram: sandbox.run,
       doFormatWork: formats.run,
@@ -126,6 +133,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
   } finally {
     mail.stop()
     await mcpServers.stop()
+    databases.stop()
     outbound.stop()
     await sandbox.stop()
     await formats.stop()

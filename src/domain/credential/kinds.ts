@@ -29,6 +29,8 @@ export type CredentialPart = {
   isPort?: true
   choices?: readonly string[]
   default?: string
+  /** The values of another field with which this part has a meaning; only then it may be required. */
+  when?: { field: string; is: readonly string[] }
 }
 
 const baseUrl: CredentialPart = {
@@ -86,6 +88,16 @@ const mailServer = (kind: 'smtp' | 'imap', ports: string) =>
 const mailAuth: CredentialPart = {
   label: 'OAuth 2 credential',
   description: 'The name of a credential whose token replaces the password (XOAUTH2). Its hosts must have the server.',
+}
+
+const onServer = { field: 'engine', is: ['postgres', 'mysql'] } as const
+const tls: CredentialPart = {
+  label: 'TLS',
+  description:
+    'verify: encrypted, to a server with a valid certificate. require: encrypted, whatever the certificate is. ' +
+    'off: not encrypted, for networks that are safe.',
+  choices: ['verify', 'require', 'off'],
+  default: 'verify',
 }
 
 const kinds = {
@@ -174,6 +186,32 @@ const kinds = {
       secretAccessKey: { label: 'Secret access key', isRequired: true },
       sessionToken: { label: 'Session token' },
     },
+  },
+  sql: {
+    label: 'SQL database',
+    fields: {
+      engine: { label: 'Engine', choices: ['postgres'], isRequired: true },
+      host: { label: 'Host', isRequired: true, when: onServer },
+      port: { label: 'Port', description: 'Empty: 5432 for PostgreSQL, 3306 for MySQL.', when: onServer },
+      database: {
+        label: 'Database',
+        description: 'The name of the database; for SQLite, the path of its file.',
+      },
+      user: { label: 'User', isRequired: true, when: onServer },
+      tls: { ...tls, when: onServer },
+    },
+    secrets: { password: { label: 'Password', when: onServer } },
+  },
+  redis: {
+    label: 'Redis',
+    fields: {
+      host: { label: 'Host', isRequired: true },
+      port: { label: 'Port', default: '6379' },
+      database: { label: 'Database', description: 'A number.', default: '0' },
+      user: { label: 'User', description: 'For servers with access control lists.' },
+      tls,
+    },
+    secrets: { password: { label: 'Password' } },
   },
   client_certificate: {
     label: 'Client certificate',

@@ -25,8 +25,8 @@ export function credentialProblems(credential: WrittenCredential): Problem[] {
     ...sizeProblems({ fields, secrets }),
     ...(kind
       ? [
-          ...groupProblems(kindName, 'fields', kind.fields, fields),
-          ...groupProblems(kindName, 'secrets', kind.secrets, secrets),
+          ...groupProblems(kindName, 'fields', kind.fields, fields, fields),
+          ...groupProblems(kindName, 'secrets', kind.secrets, secrets, fields),
           ...missingProblems(kindName, kind, { ...fields, ...secrets }),
         ]
       : [{ path: 'kind', message: unknownKind(kindName) }]),
@@ -107,6 +107,7 @@ function groupProblems(
   group: 'fields' | 'secrets',
   parts: CredentialKind['fields'],
   given: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
 ): Problem[] {
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parts, name))
   const known = Object.keys(parts).join(', ')
@@ -116,7 +117,8 @@ function groupProblems(
       message: `A credential of kind ${kindName} has no such member. It has ${known}.`,
     })),
     ...Object.entries(parts).flatMap(([name, part]) => {
-      const message = partProblem(part, given[name])
+      const isNeeded = !part.when || part.when.is.includes(String(fields[part.when.field]))
+      const message = isNeeded || isSet(given[name]) ? partProblem(part, given[name]) : undefined
       return message === undefined ? [] : [{ path: `${group}.${name}`, message }]
     }),
   ]

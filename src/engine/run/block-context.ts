@@ -1,6 +1,8 @@
 // Long because it implements everything that a block may use.
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
+import type { RedisRequest } from '../../domain/database/redis.ts'
+import type { SqlRequest, SqlResult } from '../../domain/database/sql.ts'
 import type { DoFormatWork } from '../../domain/format/format-work.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Mail, SentMail } from '../../domain/mail/mail.ts'
@@ -26,6 +28,7 @@ import {
   type WorkflowDescription,
 } from '../block.ts'
 import type { PlanNode } from '../compile/plan.ts'
+import { askDatabase } from '../database-call.ts'
 import { mcpServerOf } from '../mcp-server.ts'
 import { entriesOf } from '../run-entries.ts'
 import type { CancellationScope } from './cancellation-scope.ts'
@@ -151,6 +154,14 @@ export class BlockContextImpl implements PartContext {
     if (!sendMail) throw new Error('This service sends no e-mail')
     const access = { workspaceId: run.facts.workspaceId, environment: run.environment }
     return await sendMail(access, mail, { credential, timeoutMs, signal: this.signal, blockName: node.name })
+  }
+
+  sql(request: SqlRequest): Promise<SqlResult> {
+    return askDatabase(this.#execution.run, this, (databases, caller) => databases.sql(request, caller))
+  }
+
+  redis(request: RedisRequest): Promise<unknown> {
+    return askDatabase(this.#execution.run, this, (databases, caller) => databases.redis(request, caller))
   }
 
   get runProgram(): RunProgram {

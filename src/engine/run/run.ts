@@ -2,6 +2,7 @@
 import type { Environment } from '../../domain/account/environment.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Connector } from '../../domain/connector/connector.ts'
+import type { Databases } from '../../domain/database/database.ts'
 import type { EntryPower } from '../../domain/entry/entry.ts'
 import type { DoFormatWork } from '../../domain/format/format-work.ts'
 import type { Limits } from '../../domain/limits.ts'
@@ -45,6 +46,7 @@ export type Capabilities = {
   mcp?: McpClient
   /** Sends e-mail with a credential of a workspace. */
   sendMail?: SendMail<{ workspaceId: string; environment: Environment }>
+  databases?: Databases
   /** The headers of a request that belongs to a span. Absent when runs are not exported as traces. */
   traceHeadersOf?(executionId: string, parent: TraceParent | undefined, span: Span): OutboundRequest['headers']
   runProgram: RunProgram

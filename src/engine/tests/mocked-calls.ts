@@ -1,3 +1,4 @@
+import { DatabaseError, type Databases } from '../../domain/database/database.ts'
 import { estimateSize } from '../../domain/estimate-size.ts'
 import { MailError, type SendMail } from '../../domain/mail/mail.ts'
 import { type McpClient, McpError } from '../../domain/mcp-server.ts'
@@ -5,6 +6,7 @@ import type { OutboundFetch, OutboundRequest, RequestAuthorization } from '../..
 import type { CallModel } from '../../domain/run/model-call.ts'
 import { shorten } from '../../domain/text/shorten.ts'
 import { addressCharsMax, type TestCall, type WorkflowTest } from '../../domain/workflow/workflow-test.ts'
+import { databaseData, sqlResult } from './mocked-database.ts'
 import { mailBody, sentMail } from './mocked-mail.ts'
 import { mcpResult, mcpTools } from './mocked-mcp.ts'
 import { modelOutcome } from './mocked-model.ts'
@@ -84,6 +86,24 @@ export class MockedCalls {
     const response = this.#answer(call, blockName)
     if (response) return sentMail(mail, response)
     throw new MailError('INVALID_REQUEST', missingText('EMAIL', url))
+  }
+
+  /**
+   * A statement has the method `SQL`, and a Redis command the method `REDIS`. The address is the name of the
+   * credential, and the body is the query with its parameters, or the command with its arguments.
+   */
+  readonly databases: Databases = {
+    sql: async ({ credential: url, query, params, mode, maxRows }, { blockName }) =>
+      sqlResult(this.#database({ method: 'SQL', url, body: { query, params } }, blockName), mode, maxRows),
+    redis: async ({ credential: url, command, args }, { blockName }) =>
+      databaseData(this.#database({ method: 'REDIS', url, body: { command, args } }, blockName)),
+  }
+
+  #database(call: MadeCall, blockName: string): NonNullable<Mock['response']> {
+    this.#note(call)
+    const response = this.#answer(call, blockName)
+    if (response) return response
+    throw new DatabaseError('INVALID_REQUEST', missingText(call.method, call.url))
   }
 
   #note({ body, ...sent }: MadeCall): void {

@@ -52,6 +52,8 @@ export function makeContext(overrides: Partial<BlockContext> = {}, outbound = ou
       mcpServers.connect({
         ...{ url, credential, workspaceId: 's1', ...access, signal: overrides.signal ?? signal },
       }),
+    sql: () => Promise.reject(new Error('This test gave its block no databases')),
+    redis: () => Promise.reject(new Error('This test gave its block no databases')),
     runProgram: () => Promise.reject(new Error('This test gave its block no sandbox')),
     doFormatWork: () => Promise.reject(new Error('This test gave its block no workers')),
     runWorkflow: () => Promise.reject(new Error('This test gave its block no other workflows')),

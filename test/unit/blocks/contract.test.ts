@@ -29,6 +29,8 @@ const examples: Record<string, Record<string, unknown>> = {
   operation: { connector: 'shop', operation: 'list', onError: 'continue', retries: 0 },
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   data: { operation: 'hash', input: 'A text' },
+  sql: { credential: 'db', query: 'SELECT $1', params: [1], onError: 'continue' },
+  redis: { credential: 'cache', command: 'GET', args: ['key'], onError: 'continue' },
   mcp: { server: 'https://mcp.example/', tool: 'search', onError: 'continue' },
   email: { credential: 'mail', from: 'a@example.com', to: 'b@example.com', subject: 'Hi', onError: 'continue' },
   agent: { ...asked, userPrompt: 'Which way?' },

@@ -67,7 +67,13 @@ export const CredentialChange = t.Object({
 })
 
 export const CredentialTest = t.Object({
-  url: t.Optional(t.String({ description: 'Requested with the credential. Its host must be one of the hosts.' })),
+  url: t.Optional(
+    t.String({
+      description:
+        'Requested with the credential. Its host must be one of the hosts. Not for credentials that name a server: ' +
+        'the service connects to it.',
+    }),
+  ),
   method: t.Optional(t.String({ default: 'GET' })),
 })
 export const CredentialTestResult = t.Object({

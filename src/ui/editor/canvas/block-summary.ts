@@ -61,6 +61,10 @@ export function summaryOf(
       const where = textOf(params[params['operation'] === 'list' ? 'prefix' : 'key'])
       return { text: [what, where].filter(Boolean).join(' '), mono: true }
     }
+    case 'sql':
+      return { text: firstLine(textOf(params['query'])) || 'No query yet', mono: true }
+    case 'redis':
+      return { text: textOf(params['command']) || 'No command yet', mono: true }
     case 'agent':
     case 'router':
     case 'evaluator':

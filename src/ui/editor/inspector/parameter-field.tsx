@@ -118,7 +118,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
       />
     )
   }
-  const isLong = /prompt$/i.test(name) || (mode === 'template' && longTexts.has(name))
+  const isLong = name === 'query' || /prompt$/i.test(name) || (mode === 'template' && longTexts.has(name))
   if (schema.type === 'string' || isLong) {
     return (
       <TemplateField
@@ -127,7 +127,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
         {...(onDone ? { onDone } : {})}
         placeholder={textOf(schema.default)}
         lines={isLong ? 3 : 1}
-        mono={['url', 'baseUrl', 'cron', 'path', 'condition', 'regex'].includes(name)}
+        mono={['url', 'baseUrl', 'cron', 'path', 'condition', 'regex', 'query', 'command'].includes(name)}
         preview={name === 'condition' ? 'expression' : 'template'}
       />
     )

@@ -122,21 +122,8 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
   {
     name: 'Steps',
     types: [
-      ...[
-        'api',
-        'operation',
-        'mcp',
-        'email',
-        'function',
-        'data',
-        'agent',
-        'evaluator',
-        'guardrails',
-        'workflow',
-        'variables',
-        'store',
-      ],
-      'response',
+      ...['api', 'operation', 'mcp', 'email', 'function', 'data', 'agent', 'evaluator', 'guardrails', 'workflow'],
+      ...['sql', 'redis', 'variables', 'store', 'response'],
     ],
   },
   { name: 'Pauses', types: ['wait', 'approval', 'wait_for_call'] },

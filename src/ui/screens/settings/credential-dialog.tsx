@@ -67,8 +67,9 @@ export function CredentialDialog({
   const parts = credentialKind(kind)
   // A private authority and an address of its own are rare, so they come last.
   const { authority, baseUrl, ...own } = parts?.fields ?? {}
+  const isUsed = ({ when }: CredentialPart) => !when || when.is.includes(String(fields[when.field] ?? when.is[0]))
   // An object of texts is kept as it is; only the API and the command line change it.
-  const shown = Object.entries(own).filter(([, shape]) => !shape.isTexts)
+  const shown = Object.entries(own).filter(([, shape]) => !shape.isTexts && isUsed(shape))
   const kept = credential?.kind === kind ? credential.secrets : []
   const save = async () => {
     const body = {
@@ -80,7 +81,7 @@ export function CredentialDialog({
           .map((host) => host.trim())
           .filter((host) => host !== ''),
       },
-      fields: chosen(fields, parts?.fields),
+      fields: chosen(withChoices(fields, own), parts?.fields),
       secrets: chosen(secrets, parts?.secrets) as Record<string, string>,
     }
     const saved = credential
@@ -145,16 +146,19 @@ export function CredentialDialog({
           onChange={(text) => setFields({ ...fields, [part]: text })}
         />
       ))}
-      {Object.entries(parts?.secrets ?? {}).map(([part, shape]) => (
-        <PartField
-          key={part}
-          shape={kept.includes(part) ? { ...shape, isRequired: undefined } : shape}
-          note={kept.includes(part) ? 'A value is stored. Leave this empty to keep it.' : undefined}
-          isSecret
-          value={secrets[part] ?? ''}
-          onChange={(text) => setSecrets({ ...secrets, [part]: text })}
-        />
-      ))}
+      {Object.entries(parts?.secrets ?? {}).map(
+        ([part, shape]) =>
+          isUsed(shape) && (
+            <PartField
+              key={part}
+              shape={kept.includes(part) ? { ...shape, isRequired: undefined } : shape}
+              note={kept.includes(part) ? 'A value is stored. Leave this empty to keep it.' : undefined}
+              isSecret
+              value={secrets[part] ?? ''}
+              onChange={(text) => setSecrets({ ...secrets, [part]: text })}
+            />
+          ),
+      )}
       {Object.entries({ baseUrl, authority }).map(
         ([part, shape]) =>
           shape && (
@@ -192,7 +196,9 @@ function PartField({
   }
   if (choices) {
     const options = choices.map((choice) => ({ value: choice, label: choice }))
-    return <SelectField label={label} value={value || (usual ?? '')} options={options} onChange={onChange} />
+    return (
+      <SelectField label={label} value={value || (usual ?? choices[0] ?? '')} options={options} onChange={onChange} />
+    )
   }
   return (
     <Field label={label} note={note ?? description} optional={!isRequired && !note && usual === undefined}>
@@ -211,6 +217,17 @@ function PartField({
       }
     </Field>
   )
+}
+
+/** A required choice shows its first value, so that is the value until another one is chosen. */
+function withChoices(
+  values: Readonly<Record<string, unknown>>,
+  parts: Readonly<Record<string, CredentialPart>>,
+): Record<string, unknown> {
+  const first = Object.entries(parts).flatMap(([name, { choices, isRequired }]) =>
+    choices && isRequired ? [[name, choices[0]] as const] : [],
+  )
+  return { ...Object.fromEntries(first), ...values }
 }
 
 /** The parts of the chosen kind that have a value. */

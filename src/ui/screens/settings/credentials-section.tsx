@@ -30,7 +30,7 @@ const states: Record<Credential['state'], { label: string; tone: Tone }> = {
 
 /** Where a credential may be sent. */
 function hostsText({ kind, hosts, fields }: Credential): string {
-  return hasOwnHost(kind) ? String(fields['host'] ?? '') : hosts.join(', ')
+  return hasOwnHost(kind) ? String(fields['host'] ?? fields['database'] ?? '') : hosts.join(', ')
 }
 
 /** Credentials for other services, which blocks name. Secrets are never shown again. */
