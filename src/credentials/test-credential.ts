@@ -16,8 +16,8 @@ export type TestCredentialOptions = {
   /** Gets a token if the credential needs one. Throws `OutboundError`. */
   prepare(workspaceId: string, name: string): Promise<void>
   /**
-   * Connects to the server of a credential that has a server of another protocol than HTTP, and logs in; false for other
-   * credentials. Throws `OutboundError`, `MailError` or `DatabaseError`.
+   * Connects to the server of a credential that has a server of another protocol than HTTP, and logs in; false for
+   * other credentials. Throws `OutboundError`, `MailError` or `DatabaseError`.
    */
   connect(workspaceId: string, name: string, signal: AbortSignal): Promise<boolean>
   fetch: OutboundFetch

@@ -1,6 +1,9 @@
 import type { Duplex } from 'node:stream'
 import type { OutboundMemory } from '../domain/outbound-request.ts'
 
+/** Returns the part of the received bytes that a client may read now. Throws for nonsense. */
+export type ByteFilter = (chunk: Buffer) => Buffer | undefined
+
 /**
  * Counts the bytes that a server sends, and cuts the connection when they are too many. A server may send without being
  * asked, and clients keep a message in memory until it is complete.
@@ -26,14 +29,15 @@ export class ByteMeter {
    * Counts this stream from now on, and no other one. An error of the client that reads the stream, for example because
    * the server sends nonsense, ends the connection and not the process.
    */
-  watch(stream: Duplex): void {
-    this.#stream?.off('data', this.#count)
+  watch(stream: Duplex, filter: ByteFilter = (chunk) => chunk): void {
     this.#stream = stream
-    stream.on('data', this.#count)
     const emit = stream.emit.bind(stream)
-    stream.emit = (...event: Parameters<typeof emit>) => {
+    stream.emit = (event: string | symbol, ...values: unknown[]) => {
       try {
-        return emit(...event)
+        if (event !== 'data' || this.#stream !== stream) return emit(event, ...values)
+        const chunk = values[0] as Buffer
+        const accepted = this.#accepts(chunk.byteLength) ? filter(chunk) : undefined
+        return accepted === undefined || emit('data', accepted)
       } catch (error) {
         this.fault ??= error
         stream.destroy()
@@ -54,11 +58,13 @@ export class ByteMeter {
     this.#memory = undefined
   }
 
-  readonly #count = (chunk: Uint8Array): void => {
-    this.#bytes += chunk.byteLength
-    this.#memory?.add(chunk.byteLength)
-    if (this.#bytes <= this.#max && this.#memory?.hasRoom() !== false) return
+  #accepts(bytes: number): boolean {
+    this.#bytes += bytes
+    this.#memory?.add(bytes)
+    if (this.isOver) return false
+    if (this.#bytes <= this.#max && this.#memory?.hasRoom() !== false) return true
     this.isOver = true
     this.#stream?.destroy()
+    return false
   }
 }

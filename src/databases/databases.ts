@@ -12,6 +12,7 @@ import { RedisConnection } from './redis/redis.ts'
 import { RedisRefusal } from './redis/reply-reader.ts'
 import { serverOf } from './server.ts'
 import type { SqlConnection } from './sql/connection.ts'
+import { MysqlConnection } from './sql/mysql.ts'
 import { PostgresConnection } from './sql/postgres.ts'
 import { runStatements } from './sql/sql-session.ts'
 import { checkStatements, leavesSessionAlone, statementsOf } from './sql/statements.ts'
@@ -128,9 +129,12 @@ export class DatabaseClients implements Databases {
 
   async #openSql(credential: OpenCredential, signal: AbortSignal): Promise<SqlConnection> {
     const { resolveTcp } = this.#options
-    return await this.#opened(credential, () =>
-      PostgresConnection.open({ server: serverOf(credential, 5432), resolveTcp, signal }),
-    )
+    if (credential.fields['engine'] === 'mysql') {
+      const server = serverOf(credential, 3306)
+      return await this.#opened(credential, () => MysqlConnection.open({ server, resolveTcp, signal }))
+    }
+    const server = serverOf(credential, 5432)
+    return await this.#opened(credential, () => PostgresConnection.open({ server, resolveTcp, signal }))
   }
 
   async #openRedis(credential: OpenCredential, signal: AbortSignal): Promise<RedisConnection> {

@@ -5,6 +5,8 @@ const packages = {
   dd: 'coreutils',
   dovecot: 'dovecot-imapd',
   faketime: 'faketime',
+  'mariadb-install-db': 'mariadb-server',
+  mariadbd: 'mariadb-server',
   mount: 'mount',
   nginx: 'nginx',
   pgbouncer: 'pgbouncer',

@@ -1,7 +1,7 @@
 import type { Statement } from './statements.ts'
 
-/** A place in a query: both begin at 1. */
-export type Position = { line: number; column: number }
+/** A place in a query: both begin at 1. A server may know only the line. */
+export type Position = { line: number; column?: number }
 
 /** The place of a character of a statement, counted from 1, in the whole query. */
 export function positionIn(
@@ -14,9 +14,14 @@ export function positionIn(
   return { line: lines.length, column: [...lines.at(-1)!].length + 1 }
 }
 
+/** The place in the whole query of a line of a statement, counted from 1. */
+export function lineIn({ query, offset }: Pick<Statement, 'query' | 'offset'>, line: number): Position {
+  return { line: query.slice(0, offset).split('\n').length + line - 1 }
+}
+
 /** Names the statement in which an error is. */
 export function placed(message: string, { number }: Pick<Statement, 'number'>, total: number, at?: Position): string {
   const statement = total > 1 ? `Statement ${number}` : 'The query'
-  const place = at === undefined ? '' : ` at line ${at.line}, column ${at.column}`
+  const place = at === undefined ? '' : ` at line ${at.line}${at.column === undefined ? '' : `, column ${at.column}`}`
   return `${statement} failed${place}: ${message}`
 }

@@ -3,12 +3,15 @@ import type { Client, DatabaseError as ServerError } from 'pg'
 import type Cursor from 'pg-cursor'
 import { DatabaseError } from '../../domain/database/database.ts'
 import { messageOf } from '../../domain/errors.ts'
+import { responseBytesMax } from '../../domain/limits.ts'
 import type { TcpTarget } from '../../domain/tcp-target.ts'
 import { ByteMeter } from '../byte-meter.ts'
 import { type Connecting, tlsOptionsOf } from '../server.ts'
 import { connectTcp } from '../tcp-socket.ts'
 import type { SqlConnection, StatementBounds, StatementResult } from './connection.ts'
+import { lostText, noTlsText, tooManyValues } from './failures.ts'
 import { positionIn } from './position.ts'
+import { wholeMessages } from './postgres-frames.ts'
 import { postgresParser, postgresTypeName } from './postgres-types.ts'
 import type { Statement } from './statements.ts'
 import { rowOf } from './values.ts'
@@ -54,9 +57,11 @@ export class PostgresConnection implements SqlConnection {
     signal.addEventListener('abort', abort, { once: true })
     try {
       const connecting = client.connect()
-      meter.watch(socket)
+      const tls = tlsOptionsOf(server.tls, target)
+      // Before TLS begins, the server answers with a single byte.
+      meter.watch(socket, tls ? undefined : wholeMessages(messageBytesMax))
       const { connection } = client as unknown as Inner
-      connection.on('sslconnect', () => meter.watch(connection.stream))
+      connection.on('sslconnect', () => meter.watch(connection.stream, wholeMessages(messageBytesMax)))
       await connecting
       const opened = new PostgresConnection(client, PgCursor, meter, target)
       await client.query("SET datestyle = 'ISO'; SET bytea_output = 'hex'; SET intervalstyle = 'iso_8601'")
@@ -207,11 +212,6 @@ function columnsOf({ result }: ReadPortion) {
   return (result.fields ?? []).map(({ name, dataTypeID }) => ({ name, type: postgresTypeName(dataTypeID) }))
 }
 
-export function tooManyValues(valuesMax: number): DatabaseError {
-  const message = `The rows have more than ${valuesMax} values. Select fewer columns or rows, or set maxRows.`
-  return new DatabaseError('RESPONSE_TOO_LARGE', message)
-}
-
 /** `pg` would send every list as an array. */
 function parameterOf(value: unknown, number: number, text: string): unknown {
   if (!Array.isArray(value)) return value
@@ -268,18 +268,9 @@ function connectFailure(error: unknown, target: TcpTarget, meter: ByteMeter): un
   return new DatabaseError('CONNECTION_FAILED', lostText(target, meter), {}, error)
 }
 
-export function noTlsText({ host, port }: TcpTarget): string {
-  return `${host}:${port} offers no TLS. If its network is safe, set "tls" of the credential to "off".`
-}
-
-export function lostText({ host, port }: TcpTarget, { isOver, fault }: ByteMeter): string {
-  if (isOver) return `${host}:${port} sent more than is accepted, so the connection was closed.`
-  if (fault !== undefined) return `${host}:${port} sent something that is not the protocol of the database.`
-  return `The connection to ${host}:${port} was lost.`
-}
-
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY'])
 const portionRows = 500
+const messageBytesMax = 2 * responseBytesMax
 /** Until the server has accepted the connection, and while it is idle. */
 const restBytesMax = 1_048_576
 const cancelMsMax = 1_000

@@ -125,7 +125,7 @@ describe('a server that calls itself PostgreSQL', () => {
         const outcome = await db.sql('SELECT 1', { timeoutMs: 100 }).catch((error) => error)
         if (outcome instanceof Error) expect(outcome.name).toBe('DatabaseError')
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     )
   }, 60_000)
 })
