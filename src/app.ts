@@ -1,4 +1,5 @@
 import type { Server } from 'bun'
+import { EventNotes } from './alerts/event-notes.ts'
 import { assembleAccounts } from './assembly/accounts.ts'
 import { assembleAlerts } from './assembly/alerts.ts'
 import { assembleAssistant } from './assembly/assistant.ts'
@@ -32,7 +33,7 @@ import { ServiceMetrics } from './telemetry/service-metrics.ts'
 
 export type AppOptions = Omit<
   Base,
-  'limits' | 'slices' | 'mailer' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
+  'limits' | 'slices' | 'mailer' | 'events' | 'garbage' | 'store' | 'cluster' | 'metrics' | 'port' | 'traces'
 > & {
   /** The targets of OpenTelemetry data; absent when none is set. */
   telemetry?: OtelSettings | undefined
@@ -117,7 +118,9 @@ export async function assembleApp({
   }))
   const telemetry = await assembleTelemetry(settings, metrics, { ...options, slices })
   const mailer = assembleMailer(config, options)
-  const parts = { store, cluster, metrics, slices, garbage, mailer, traces: telemetry.traces }
+  const onFailure = (cause: unknown) => logger.warn('an event could not be noted', { cause })
+  const events = new EventNotes({ store, clock, onFailure })
+  const parts = { store, cluster, metrics, slices, garbage, mailer, events, traces: telemetry.traces }
   const base = { ...options, ...parts, limits: limitsOf(config), port: listener.port }
   const baseUrl = () => config.baseUrl ?? `http://${localHost(config.host)}:${listener.port}`
 
@@ -198,6 +201,7 @@ export async function assembleApp({
       ['credentials', () => credentials.stop()],
       ['accounts', () => accounts.stop()],
       ['metrics', () => metrics.stop()],
+      ['events', () => events.stop()],
       ['store', () => store.close()],
     ])
   }

@@ -6,7 +6,7 @@ import { type Config, environmentWith, ownProgram } from '../config.ts'
 import type { Base } from './base.ts'
 
 /** The scheduled backups; undefined when MILLRACE_BACKUP is not set. */
-export function backupsOf({ config, clock, logger }: Base): ScheduledBackups | undefined {
+export function backupsOf({ config, clock, logger, events }: Base): ScheduledBackups | undefined {
   const { backup: address } = config
   if (address === undefined) return undefined
   const data = resolve(config.data)
@@ -16,7 +16,10 @@ export function backupsOf({ config, clock, logger }: Base): ScheduledBackups | u
     write: (record) => writeBackupRecord(data, address, record),
     everyMs: config.backupEvery,
     clock,
-    onFailure: (reason) => logger.error('the scheduled backup failed', { address, reason }),
+    onFailure(reason) {
+      logger.error('the scheduled backup failed', { address, reason })
+      events.backupFailed()
+    },
     onPruneFailure: (reason) => logger.warn('old backups could not be deleted', { address, reason }),
   })
 }

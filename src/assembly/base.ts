@@ -1,3 +1,4 @@
+import type { EventNotes } from '../alerts/event-notes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -34,6 +35,8 @@ export type Base = {
   note(text: string): void
   /** Learns of memory that became free. */
   garbage: Garbage
+  /** Events that alerts and event triggers may watch. */
+  events: EventNotes
   /** Large pieces of work, which take turns. */
   slices: SliceQueue
   /** Sends e-mails of the service; undefined when the operator has set no mail server. */

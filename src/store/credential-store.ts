@@ -78,6 +78,8 @@ export type TokenChange = {
   state: CredentialState
   problem: string | null
   expiresAt: number | null
+  /** When it was found that a person has to sign in again: an event of the workspace. */
+  needsSignInAt?: number
 }
 
 /** A request with a credential, and the state that it has shown. Without one, the state stays. */

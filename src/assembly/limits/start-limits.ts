@@ -5,6 +5,7 @@ import { Debouncer } from '../../engine/limits/debouncer.ts'
 import { LimitedExecution } from '../../engine/limits/limited-execution.ts'
 import { LimitedJobs } from '../../engine/limits/limited-jobs.ts'
 import { SharedStartLimiter } from '../../engine/limits/shared-start-limiter.ts'
+import type { StartOutcome } from '../../engine/limits/start-counter.ts'
 import { StartLimiter, type Starts } from '../../engine/limits/start-limiter.ts'
 import type { Runner } from '../../engine/run/runner.ts'
 import type { Base } from '../base.ts'
@@ -17,7 +18,7 @@ export type StartLimitsOptions = Base & {
 
 /** Applies the limits of workflows to their starts: to runs with a waiting caller, and to asynchronous runs. */
 export function assembleStartLimits(options: StartLimitsOptions) {
-  const { config, store, clock, metrics, logger, deployments, runner, jobs } = options
+  const { config, store, clock, metrics, logger, deployments, events, runner, jobs } = options
   const limiting = {
     clock,
     cancel(executionId: string) {
@@ -26,7 +27,10 @@ export function assembleStartLimits(options: StartLimitsOptions) {
         .catch((cause: unknown) => logger.warn('a replaced run could not be cancelled', { executionId, cause }))
     },
     limitsOf: async (workflowId: string) => (await deployments.load(workflowId))?.plan?.startLimits,
-    onOutcome: (outcome: string) => metrics.runs.limited(outcome),
+    onOutcome(outcome: StartOutcome, workflowId: string) {
+      metrics.runs.limited(outcome)
+      if (outcome === 'refused' || outcome === 'skipped') events.limitReached(workflowId)
+    },
   }
   const limiter: Starts = store.sharesStarts
     ? new SharedStartLimiter({ ...limiting, exchange: (asks) => store.exchangeStarts(asks) })

@@ -80,7 +80,8 @@ export class Tokens implements TokenSource {
     const row = await store.getCredential(workspaceId, name)
     if (!row || row.token !== null || !(error instanceof OutboundError)) return
     const problem = await redact(workspaceId, error.message)
-    const change: TokenChange = { token: null, state: 'needs_sign_in', problem, expiresAt: null }
+    const needsSignInAt = this.#options.clock.now()
+    const change: TokenChange = { token: null, state: 'needs_sign_in', problem, expiresAt: null, needsSignInAt }
     await store.saveCredentialToken(row.id, owner, row.tokenVersion, change)
   }
 
@@ -207,7 +208,7 @@ export class Tokens implements TokenSource {
     const problem = await redact(workspaceId, error.message)
     const change: TokenChange =
       error.code === 'CREDENTIAL_SIGN_IN'
-        ? { token: null, state: 'needs_sign_in', problem, expiresAt: null }
+        ? { token: null, state: 'needs_sign_in', problem, expiresAt: null, needsSignInAt: this.#options.clock.now() }
         : { token, state: 'failing', problem, expiresAt }
     await store.saveCredentialToken(id, owner, tokenVersion, change)
   }

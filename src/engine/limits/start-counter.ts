@@ -7,10 +7,10 @@ export type StartCounts = Record<StartOutcome, number>
 
 /** Counts the starts over the limits of their workflows. */
 export class StartCounter {
-  readonly #onOutcome: ((outcome: StartOutcome) => void) | undefined
+  readonly #onOutcome: ((outcome: StartOutcome, workflowId: string) => void) | undefined
   readonly #counts = new Map<string, StartCounts>()
 
-  constructor({ onOutcome }: { onOutcome?(outcome: StartOutcome): void }) {
+  constructor({ onOutcome }: { onOutcome?(outcome: StartOutcome, workflowId: string): void }) {
     this.#onOutcome = onOutcome
   }
 
@@ -22,7 +22,7 @@ export class StartCounter {
     const counts = this.of(workflowId)
     counts[outcome] += 1
     this.#counts.set(workflowId, counts)
-    this.#onOutcome?.(outcome)
+    this.#onOutcome?.(outcome, workflowId)
   }
 
   /** Counts a start that is skipped or refused. Returns the error for its caller. */

@@ -14,7 +14,7 @@ export type StartLimiterOptions = {
   cancel(executionId: string): void
   /** The limits of the active version, after it has changed. */
   limitsOf(workflowId: string): Promise<StartLimits | undefined>
-  onOutcome?(outcome: StartOutcome): void
+  onOutcome?(outcome: StartOutcome, workflowId: string): void
 }
 
 /** The result of a start: it has a slot, or it waits for one and can leave the queue. */

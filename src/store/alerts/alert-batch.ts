@@ -75,6 +75,9 @@ export function touchedBy(runs: readonly StoredRun[], events: readonly SqlEvent[
   }
 }
 
+/** An expression for both stores: the event of the credential `r`. */
+export const signInText = `'The credential "' || r.name || '" needs a new sign-in. ' || coalesce(r.problem, '')`
+
 export const eventNumber = (type: EventType): number => eventTypes.indexOf(type)
 
 /** States in one batch. Writing this many takes some milliseconds. */

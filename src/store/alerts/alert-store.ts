@@ -45,8 +45,9 @@ export type NewAlert = AlertOptions & { id: string; workspaceId: string; at: num
 /** `delivery`: of the latest message; null when there is none. */
 export type ListedAlert = AlertRow & { delivery: { state: DeliveryState; problem: string | null } | null }
 
+/** `workspaceId`: absent with a workflow, whose workspace counts then. */
 export type NewEvent = {
-  workspaceId: string
+  workspaceId?: string
   type: EventType
   workflowId?: string
   executionId?: string

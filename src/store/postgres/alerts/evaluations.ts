@@ -1,3 +1,4 @@
+// Long because it has every statement of an evaluation.
 import { receiverOf } from '../../../domain/alert/alert.ts'
 import type { AlertBatch } from '../../../domain/alert/evaluation.ts'
 import type { Refusal } from '../../../domain/run/claim.ts'
@@ -12,6 +13,7 @@ import {
   type SqlState,
   type SqlWatcher,
   type StoredRun,
+  signInText,
   touchedBy,
 } from '../../alerts/alert-batch.ts'
 import type { AlertWork, EventStart, NewEvent } from '../../alerts/alert-store.ts'
@@ -23,7 +25,17 @@ import type { Placed } from '../writes/jobs.ts'
 export async function noteEvent(sql: Sql, event: NewEvent): Promise<void> {
   const { workspaceId, type, workflowId, executionId, at, detail } = event
   const values = [eventNumber(type), workflowId ?? null, executionId ?? null, at, detail ? storable(detail) : null]
-  await sql.run(insertEvent, ...values, workspaceId)
+  await sql.run(insertEvent, ...values, workspaceId ?? null)
+}
+
+/** Part of the transaction that activates a version. */
+export async function noteDeployment(sql: Sql, workflow: number, at: number): Promise<void> {
+  await sql.run(insertDeployment, eventNumber('workflow.deployed'), at, workflow)
+}
+
+/** Part of the transaction that stores why a credential no longer works. */
+export async function noteSignIn(sql: Sql, credentialId: string, at: number): Promise<void> {
+  await sql.run(insertSignIn, eventNumber('credential.needs_sign_in'), at, credentialId)
 }
 
 type Everywhere = Pick<NewEvent, 'type' | 'at' | 'detail'>
@@ -139,7 +151,18 @@ type SqlRun = Omit<StoredRun, 'status'> & { status: number; commitOrder: number 
 const insertEvent = `
   INSERT INTO millrace.workspace_events (type, workflow, execution_id, at, detail, workspace)
   SELECT $1, (SELECT number FROM millrace.workflows WHERE id = $2), $3, $4::bigint, $5, c.workspace
-  FROM millrace.alert_cursors c WHERE c.workspace = (SELECT number FROM millrace.workspaces WHERE id = $6)`
+  FROM millrace.alert_cursors c WHERE c.workspace = coalesce(
+    (SELECT number FROM millrace.workspaces WHERE id = $6), (SELECT workspace FROM millrace.workflows WHERE id = $2))`
+
+const insertDeployment = `
+  INSERT INTO millrace.workspace_events (type, workflow, at, workspace)
+  SELECT $1, f.number, $2::bigint, f.workspace
+  FROM millrace.workflows f JOIN millrace.alert_cursors c ON c.workspace = f.workspace WHERE f.number = $3`
+
+const insertSignIn = `
+  INSERT INTO millrace.workspace_events (type, at, detail, workspace)
+  SELECT $1, $2::bigint, ${signInText}, r.workspace
+  FROM millrace.credentials r JOIN millrace.alert_cursors c ON c.workspace = r.workspace WHERE r.id = $3`
 
 const insertEverywhere = `
   INSERT INTO millrace.workspace_events (type, at, detail, workspace)

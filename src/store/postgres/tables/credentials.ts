@@ -8,6 +8,7 @@ import type {
 } from '../../credential-store.ts'
 import { unknownWorkspace } from '../../errors/account-errors.ts'
 import { credentialNameTaken, tooManyCredentials, unknownCredential } from '../../errors/credential-errors.ts'
+import { noteSignIn } from '../alerts/evaluations.ts'
 import { rowsOf, type Sql, storable } from '../connection.ts'
 
 /** By name. */
@@ -92,7 +93,7 @@ export async function saveCredentialToken(
   id: string,
   owner: string,
   version: number,
-  { token, state, problem, expiresAt }: TokenChange,
+  { token, state, problem, expiresAt, needsSignInAt: at }: TokenChange,
 ): Promise<boolean> {
   const saved = await sql.run(
     `UPDATE millrace.credentials
@@ -101,6 +102,7 @@ export async function saveCredentialToken(
     ...[token, state, problem === null ? null : storable(problem), expiresAt, id, version],
   )
   await endCredentialLease(sql, id, owner)
+  if (saved > 0 && at !== undefined) await noteSignIn(sql, id, at)
   return saved > 0
 }
 

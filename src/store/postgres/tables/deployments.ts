@@ -3,6 +3,7 @@ import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { workflowNotFound } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
+import { noteDeployment } from '../alerts/evaluations.ts'
 import { type Sql, storable } from '../connection.ts'
 import { register, unregister } from './registrations.ts'
 import { noteChanges } from './workflows.ts'
@@ -163,6 +164,7 @@ async function makeActive(sql: Sql, { workflow, version, at, registrations }: Ac
     workflow,
   )
   await register(sql, { workflow, version, at, registrations })
+  await noteDeployment(sql, workflow, at)
 }
 
 const optional = (text: string | null | undefined) => (text == null ? null : storable(text))

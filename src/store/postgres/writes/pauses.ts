@@ -13,6 +13,7 @@ import {
   remindersMax,
   type StoredPause,
 } from '../../../domain/run/pause.ts'
+import { eventNumber } from '../../alerts/alert-batch.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
 import { insertJobs, insertSteps, interruptedJobs, type Placed } from './jobs.ts'
 
@@ -65,6 +66,7 @@ const deleteOld = `
   )`
 
 const insertPauses = `
+  WITH begun AS (
   INSERT INTO millrace.pauses
     (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content,
       remind_every, remind_at)
@@ -73,7 +75,15 @@ const insertPauses = `
   FROM json_to_recordset($1::text::json) AS r ("contextId" text, "executionId" text, place text, "blockId" text,
       "blockName" text, kind smallint, since bigint, until bigint, content text, "remindEveryMs" bigint)
     JOIN millrace.jobs j ON j.execution_id = r."executionId"
-  ON CONFLICT (context_id) DO NOTHING`
+  ON CONFLICT (context_id) DO NOTHING
+  RETURNING execution_id, workspace, workflow, kind, since
+  )
+  INSERT INTO millrace.workspace_events (type, workflow, execution_id, at, workspace)
+  SELECT e.type, b.workflow, b.execution_id, min(b.since), b.workspace
+  FROM begun b JOIN millrace.alert_cursors c ON c.workspace = b.workspace
+    CROSS JOIN LATERAL (VALUES (${eventNumber('run.paused')}, 0), (${eventNumber('approval.waiting')}, 1)) AS e (type, asks)
+  WHERE e.asks = 0 OR b.kind = ${pauseKinds.indexOf('approval')}
+  GROUP BY e.type, b.workflow, b.execution_id, b.workspace`
 
 // A call that ends a pause locks its job first, as this one does. So either this one finds that the pause has ended, or
 // the other one finds that the job is paused. A run that has reached a pause was not the cause of the crashes before.

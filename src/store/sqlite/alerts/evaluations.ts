@@ -1,6 +1,7 @@
 import { receiverOf } from '../../../domain/alert/alert.ts'
 import type { AlertBatch, AlertEvaluation, Firing } from '../../../domain/alert/evaluation.ts'
 import { runStatuses } from '../../../domain/run/log.ts'
+import type { NewPause } from '../../../domain/run/pause.ts'
 import type { AlertSource } from '../../../domain/webhook/delivery.ts'
 import {
   batchOf,
@@ -10,6 +11,7 @@ import {
   type SqlState,
   type SqlWatcher,
   type StoredRun,
+  signInText,
   touchedBy,
 } from '../../alerts/alert-batch.ts'
 import type { AlertWork, EventStart, NewEvent } from '../../alerts/alert-store.ts'
@@ -21,11 +23,33 @@ import { insertDeliveries } from '../writes/delivery-rows.ts'
 /** Nothing is written for a workspace in which nobody watches. */
 export function noteEvent(sql: Sql, { workspaceId, type, workflowId, executionId, at, detail }: NewEvent): void {
   const values = [eventNumber(type), workflowId ?? null, executionId ?? null, at, detail ?? null]
-  sql.run(insertEvent, ...values, workspaceId)
+  sql.run(insertEvent, ...values, workspaceId ?? null)
 }
 
 export function noteEventEverywhere(sql: Sql, { type, at, detail }: Pick<NewEvent, 'type' | 'at' | 'detail'>): void {
   sql.run(insertEverywhere, eventNumber(type), at, detail ?? null)
+}
+
+/** Part of the transaction that pauses a run. */
+export function notePauses(
+  sql: Sql,
+  key: string | Uint8Array,
+  executionId: string,
+  pauses: readonly Pick<NewPause, 'kind' | 'since'>[],
+): void {
+  const approval = pauses.find(({ kind }) => kind === 'approval')
+  sql.run(insertPauseEvent, eventNumber('run.paused'), executionId, pauses[0]?.since ?? 0, key)
+  if (approval) sql.run(insertPauseEvent, eventNumber('approval.waiting'), executionId, approval.since, key)
+}
+
+/** Part of the transaction that activates a version. */
+export function noteDeployment(sql: Sql, workflow: number, at: number): void {
+  sql.run(insertDeployment, eventNumber('workflow.deployed'), at, workflow)
+}
+
+/** Part of the transaction that stores why a credential no longer works. */
+export function noteSignIn(sql: Sql, credentialId: string, at: number): void {
+  sql.run(insertSignIn, eventNumber('credential.needs_sign_in'), at, credentialId)
 }
 
 export function findAlertWork(sql: Sql, now: number): AlertWork {
@@ -134,7 +158,23 @@ const runOf = ({ status, executionId, ...row }: SqlRun): StoredRun => ({
 const insertEvent = `
   INSERT INTO workspace_events (type, workflow, execution_id, at, detail, workspace)
   SELECT ?1, (SELECT number FROM workflows WHERE id = ?2), ?3, ?4, ?5, c.workspace
-  FROM alert_cursors c WHERE c.workspace = (SELECT number FROM workspaces WHERE id = ?6)`
+  FROM alert_cursors c WHERE c.workspace = coalesce(
+    (SELECT number FROM workspaces WHERE id = ?6), (SELECT workspace FROM workflows WHERE id = ?2))`
+
+const insertPauseEvent = `
+  INSERT INTO workspace_events (type, workflow, execution_id, at, workspace)
+  SELECT ?, j.workflow, ?, ?, j.workspace FROM jobs j CROSS JOIN alert_cursors c ON c.workspace = j.workspace
+  WHERE j.execution_id = ?`
+
+const insertDeployment = `
+  INSERT INTO workspace_events (type, workflow, at, workspace)
+  SELECT ?, f.number, ?, f.workspace FROM workflows f CROSS JOIN alert_cursors c ON c.workspace = f.workspace
+  WHERE f.number = ?`
+
+const insertSignIn = `
+  INSERT INTO workspace_events (type, at, detail, workspace)
+  SELECT ?, ?, ${signInText}, r.workspace FROM credentials r CROSS JOIN alert_cursors c ON c.workspace = r.workspace
+  WHERE r.id = ?`
 
 const insertEverywhere = `
   INSERT INTO workspace_events (type, at, detail, workspace) SELECT ?, ?, ?, workspace FROM alert_cursors`

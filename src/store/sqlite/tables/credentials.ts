@@ -8,6 +8,7 @@ import type {
 } from '../../credential-store.ts'
 import { unknownWorkspace } from '../../errors/account-errors.ts'
 import { credentialNameTaken, tooManyCredentials, unknownCredential } from '../../errors/credential-errors.ts'
+import { noteSignIn } from '../alerts/evaluations.ts'
 import type { Sql } from '../connection.ts'
 
 /** By name. */
@@ -90,7 +91,7 @@ export function saveCredentialToken(
   id: string,
   owner: string,
   version: number,
-  { token, state, problem, expiresAt }: TokenChange,
+  { token, state, problem, expiresAt, needsSignInAt: at }: TokenChange,
 ): boolean {
   const saved = sql.run(
     `UPDATE credentials SET token = ?, state = ?, problem = ?, expires_at = ?, token_version = token_version + 1
@@ -98,6 +99,7 @@ export function saveCredentialToken(
     ...[token, state, problem, expiresAt, id, version],
   )
   endCredentialLease(sql, id, owner)
+  if (saved > 0 && at !== undefined) noteSignIn(sql, id, at)
   return saved > 0
 }
 

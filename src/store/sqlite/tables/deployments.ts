@@ -3,6 +3,7 @@ import type { WorkflowDocument } from '../../../domain/workflow/workflow.ts'
 import { workflowNotFound } from '../../errors/workflow-errors.ts'
 import { documentOf, documentText } from '../../stored-values.ts'
 import type { ActiveRow, DeploymentRow, DeploymentTexts } from '../../workflow-store.ts'
+import { noteDeployment } from '../alerts/evaluations.ts'
 import type { Sql } from '../connection.ts'
 import { register, unregister } from './registrations.ts'
 import { deploymentOf, type SqlDeployment } from './rows.ts'
@@ -144,4 +145,5 @@ type Activation = { workflow: number; version: number; at: number; registrations
 function makeActive(sql: Sql, { workflow, version, at, registrations }: Activation): void {
   sql.run('UPDATE workflows SET active_version = ?, deployed_at = ? WHERE number = ?', version, at, workflow)
   register(sql, { workflow, version, at, registrations })
+  noteDeployment(sql, workflow, at)
 }

@@ -13,6 +13,7 @@ import {
   remindersMax,
   type StoredPause,
 } from '../../../domain/run/pause.ts'
+import { notePauses } from '../alerts/evaluations.ts'
 import type { Sql } from '../connection.ts'
 import { executionIdOf, executionKey } from '../tables/rows.ts'
 import { claimRequest } from './claims.ts'
@@ -31,7 +32,8 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
     }
   }
   const key = executionKey(executionId)
-  for (const pause of pauses) insertPause(sql, key, pause)
+  const begun = pauses.filter((pause) => insertPause(sql, key, pause))
+  if (begun.length > 0) notePauses(sql, key, executionId, begun)
   if (goesOn) return sql.run('UPDATE jobs SET pauses = 1 WHERE execution_id = ? AND state = 1', key) > 0
   const ended = sql.get<{ count: number }>(
     `SELECT count(*) AS count FROM json_each(?) j CROSS JOIN pauses p ON p.context_id = j.value ->> 0
@@ -47,10 +49,10 @@ export function pauseJob(sql: Sql, { executionId, at, pauses, goesOn, accepts }:
 }
 
 /**
- * Does nothing when the pause is there already, as after a crash. Each new pause deletes up to two old ones, so that
- * no other cleanup is needed.
+ * False, and nothing changed, when the pause is there already, as after a crash. Each new pause deletes up to two old
+ * ones, so that no other cleanup is needed.
  */
-function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void {
+function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): boolean {
   const every = pause.remindEveryMs ?? null
   sql.run(
     `DELETE FROM pauses WHERE number IN (
@@ -58,7 +60,7 @@ function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void 
      )`,
     pause.since - endedPauseMs,
   )
-  sql.run(
+  const inserted = sql.run(
     `INSERT INTO pauses
        (context_id, execution_id, workspace, workflow, place, block_id, block_name, kind, since, until, content,
         remind_every, remind_at)
@@ -67,6 +69,7 @@ function insertPause(sql: Sql, key: string | Uint8Array, pause: NewPause): void 
     ...[pause.contextId, pause.place, pause.blockId, pause.blockName, pauseKinds.indexOf(pause.kind)],
     ...[pause.since, pause.until, pause.content, every, every && pause.since + every, key],
   )
+  return inserted > 0
 }
 
 export function listRunPauses(sql: Sql, executionId: string): StoredPause[] {

@@ -11,6 +11,7 @@ import { block, document } from '../../../make.ts'
 import { appendLogs } from '../../append-logs.ts'
 import { type Installed, logRow } from '../../installed.ts'
 import { rejectionOf } from '../../rejection.ts'
+import { newCredential } from '../credential-contract.ts'
 
 const hour = 3_600_000
 
@@ -254,6 +255,55 @@ export function alertContract(here: () => { store: Store; home: Installed }): vo
       expect(await evaluated(start + 3)).toMatchObject([{ content: { type: 'approval.waiting' } }])
       expect((await store.findAlertWork(start + 3)).workspaceIds).toEqual([])
       expect(await store.listAlerts(workspaceId)).toMatchObject([{ suppressed: 1 }])
+    })
+  })
+
+  describe('an event', () => {
+    const types = async () => (await read(start + hour))?.events.map(({ type, workflowId }) => [type, workflowId])
+
+    test('is noted when a version becomes active, and when a run pauses for the first time', async () => {
+      const { store, home } = here()
+      const { workspaceId, workflowId, userId } = home
+      await create({ events: ['workflow.deployed', 'run.paused', 'approval.waiting'] })
+      await store.deploy(workflowId, document({ blocks: [] }), start + 1, userId)
+      const executionId = newExecutionId()
+      const facts = { executionId, workflowId, workspaceId, version: 1, trigger: 'api' as const }
+      const row = { ...facts, createdAt: start + 2, startedAt: start + 2, input: Uint8Array.of(1) }
+      await store.append([{ kind: 'job', row }])
+      const place = { place: 'p', blockId: 'b', blockName: 'Ask', since: start + 3, until: null, content: null }
+      const pauses = [
+        { ...place, contextId: 'one', kind: 'approval' as const },
+        { ...place, contextId: 'two', kind: 'wait' as const },
+      ]
+      for (const _ of [1, 2]) {
+        await store.append([{ kind: 'job-pause', executionId, at: start + 3, pauses, goesOn: true }])
+      }
+      expect((await types())?.toSorted()).toEqual([
+        ['approval.waiting', workflowId],
+        ['run.paused', workflowId],
+        ['workflow.deployed', workflowId],
+      ])
+    })
+
+    test('is noted when a person has to sign in with a credential again', async () => {
+      const { store, home } = here()
+      await create({ events: ['credential.needs_sign_in'] })
+      const credential = newCredential(home, 'crm')
+      await store.createCredential(credential)
+      const change = { token: null, state: 'needs_sign_in', problem: 'Revoked ✓', expiresAt: null } as const
+      await store.saveCredentialToken(credential.id, 'o', 0, { ...change, needsSignInAt: start + 1 })
+      await store.saveCredentialToken(credential.id, 'o', 0, { ...change, needsSignInAt: start + 2 })
+      const { events } = (await read(start + 5))!
+      const detail = 'The credential "crm" needs a new sign-in. Revoked ✓'
+      expect(events).toMatchObject([{ type: 'credential.needs_sign_in', at: start + 1, detail, workflowId: null }])
+    })
+
+    test('of a workflow is noted in its workspace', async () => {
+      const { store, home } = here()
+      await create({ events: ['limit.reached'] })
+      await store.noteEvent({ type: 'limit.reached', workflowId: home.workflowId, at: start + 1 })
+      await store.noteEvent({ type: 'limit.reached', workflowId: 'none', at: start + 1 })
+      expect(await types()).toEqual([['limit.reached', home.workflowId]])
     })
   })
 
