@@ -36,7 +36,7 @@ export class Poller<Account> {
 
   constructor(options: PollerOptions<Account>) {
     this.#options = options
-    const { store, windowMax = 5_000 } = options
+    const { store, windowMax = 2_000 } = options
     this.#window = new PollWindow({ store, sizeMax: windowMax })
     this.#turns = new PollTurns(options.turns)
     this.#notes = new PollNotes({ ...options, onTrouble: (error) => this.#tell(error) })
@@ -291,7 +291,7 @@ type Division = { known: readonly string[]; starts: readonly PolledItem[]; whole
 /** How often to look at the clock and, while polls are waiting to be loaded, at the store. */
 const lookMs = 1_000
 /** How often to begin polls, at most. */
-const tickMs = 50
+const tickMs = 100
 const retryMs = 5_000
 /** How long items wait that the limits did not let start. */
 const fullMs = 10_000

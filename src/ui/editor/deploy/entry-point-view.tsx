@@ -1,16 +1,18 @@
 import { BlockIcon } from '../canvas/block-icon.tsx'
 import { TriggerAddress, UpcomingRuns } from '../canvas/trigger-address.tsx'
 import type { EntryPoint } from './entry-points.ts'
+import { PollStatus } from './poll-status.tsx'
 import { Snippet } from './snippet-box.tsx'
 
-/** One trigger: its URL or its next runs. */
-export function EntryPointView({ entryPoint: { name, type, url, line, next, note } }: { entryPoint: EntryPoint }) {
+/** One trigger: its URL, its next runs or its polls. */
+export function EntryPointView({ entryPoint: { id, name, type, url, line, next, note } }: { entryPoint: EntryPoint }) {
   return (
     <section aria-label={name} className="flex flex-col gap-2">
       <TriggerTitle type={type} name={name} />
       {note && <p className="text-xs break-words text-muted">{note}</p>}
       {url && <TriggerAddress url={url} open={pages[type]} />}
       {next && <UpcomingRuns times={next} />}
+      {(type === 'poll_trigger' || type === 'rss_trigger') && <PollStatus blockId={id} />}
       {line && <Snippet text={line} />}
     </section>
   )

@@ -7,7 +7,9 @@ import { chatLine, webhookLine } from './snippets.ts'
 export type EntryPoint = {
   id: string
   name: string
-  type: 'webhook_trigger' | 'chat_trigger' | 'form_trigger' | 'schedule' | 'manual_trigger'
+  type:
+    | ('webhook_trigger' | 'chat_trigger' | 'form_trigger' | 'schedule' | 'manual_trigger')
+    | ('poll_trigger' | 'rss_trigger')
   /** The full URL. */
   url?: string
   /** A shell command that starts a run. */
@@ -47,6 +49,11 @@ export function entryPoints(document: Document, draft: TriggerDetails, live: Tri
         const has = (of: TriggerDetails) => (of.schedule ? 'due' : undefined)
         return [{ id, name, type, ...given({ next, note: noteOf(has(draft), live && (has(live) ?? null)) }) }]
       }
+      case 'poll_trigger':
+      case 'rss_trigger':
+        return [
+          { id, name, type, ...(live ? {} : { note: 'This trigger is inactive until the workflow is deployed.' }) },
+        ]
       case 'manual_trigger':
         return [{ id, name, type, note: 'Start it with Run in the editor.' }]
     }

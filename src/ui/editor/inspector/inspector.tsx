@@ -10,6 +10,7 @@ import { type Block, isTrigger } from '../document/document.ts'
 import { useDraft, useEditing } from '../editing.tsx'
 import { ChatSection } from '../listen/chat-section.tsx'
 import { ListenSection } from '../listen/listen-section.tsx'
+import { TryPollSection } from '../listen/try-poll-section.tsx'
 import { PlaceholderSection } from '../placeholder-section.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { LastField, LastFieldContext } from '../values/last-field.ts'
@@ -137,6 +138,8 @@ function Settings({ block, runs }: { block: Block; runs: Runs }) {
       <BlockFindings blockId={id} />
       <TriggerSection type={block.type} />
       {!readOnly && block.type === 'webhook_trigger' && <ListenSection blockId={id} trigger="webhook" runs={runs} />}
+      {!readOnly && block.type === 'poll_trigger' && <TryPollSection blockId={id} trigger="poll" runs={runs} />}
+      {!readOnly && block.type === 'rss_trigger' && <TryPollSection blockId={id} trigger="rss" runs={runs} />}
       {!readOnly && block.type === 'chat_trigger' && <ChatSection blockId={id} runs={runs} />}
       <div data-first className="contents">
         <BlockForm blockId={id} />

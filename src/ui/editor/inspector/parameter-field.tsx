@@ -92,6 +92,7 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
     )
   }
   if (mode === 'code') return <CodeField {...text} language="javascript" label={label} />
+  if (name === 'request' && schema.properties) return <RequestFields {...props} properties={schema.properties} />
   const object = shownObject(schema, value)
   if (object) return <ObjectField {...{ label, schema, value: object, params, onChange, errorOf, readOnly, tied }} />
   if (isPairs(schema)) return <PairTable {...list} label={label} />
@@ -134,6 +135,48 @@ function controlOf(props: ParameterProps & { tied: Tied; label: string }): React
   }
   return <CodeField {...list} language="json" label={label} tied={tied} />
 }
+
+/** The request of a poll: the parameters of an API block, of which most requests need only the first ones. */
+function RequestFields({
+  properties,
+  value,
+  onChange,
+  errorOf,
+  readOnly,
+}: ParameterProps & { properties: Readonly<Record<string, ParameterSchema>> }) {
+  const request = (typeof value === 'object' && value !== null ? value : {}) as Params
+  const change = (name: string, next: unknown) => {
+    const { [name]: _, ...rest } = request
+    onChange(next === undefined || next === '' ? rest : { ...rest, [name]: next })
+  }
+  const fieldsOf = (isMain: boolean) =>
+    Object.entries(properties)
+      .filter(([name]) => mainRequestFields.has(name) === isMain)
+      .map(([name, schema]) => (
+        <ParameterField
+          key={name}
+          {...{ name, schema, readOnly, value: request[name], params: request }}
+          mode={name === 'body' ? 'json' : 'template'}
+          isRequired={name === 'url'}
+          onChange={(next) => change(name, next)}
+          error={errorOf(name)}
+          errorOf={(path) => errorOf(`${name}.${path}`)}
+        />
+      ))
+  return (
+    <div className="flex flex-col gap-4 border-l-2 border-line pl-3">
+      {fieldsOf(true)}
+      <details className="group">
+        <summary className="cursor-default rounded-md py-1 text-xs font-medium text-muted select-none hover:text-text">
+          More of the request
+        </summary>
+        <div className="flex flex-col gap-4 pt-3">{fieldsOf(false)}</div>
+      </details>
+    </div>
+  )
+}
+
+const mainRequestFields = new Set(['url', 'method', 'credential', 'params', 'headers'])
 
 /** Parameters of any type that usually hold one reference or number. */
 const shortNames = new Set([

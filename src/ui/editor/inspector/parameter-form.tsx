@@ -144,7 +144,7 @@ function isNeeded(name: string, params: Params): boolean {
     case 'file':
       return params['bodyType'] === 'file'
     case 'cron':
-      return params['intervalMs'] === undefined
+      return params['intervalMs'] === undefined && params['request'] === undefined
     case 'intervalMs':
       return params['cron'] === undefined
     case 'userPrompt':
@@ -190,7 +190,10 @@ function isWanted(name: string, params: Params): boolean {
       return params['parallelType'] === 'count'
     case 'distribution':
       return params['parallelType'] === 'collection'
+    // Of a container, it is its own ID; of a poll, the path of an item's ID.
+    case 'id':
+      return 'request' in params
     default:
-      return name !== 'id' && name !== 'nodes'
+      return name !== 'nodes'
   }
 }

@@ -109,6 +109,8 @@ export function useRuns(autosave: Autosave, onGo: (blockId: string) => void, onL
       runWith: tryWith,
       /** Runs the draft, or the part of it that `request` names, with the test request of a listener. */
       runListened: (token: string, request: RunRequest = {}) => start({ ...request, listened: token }),
+      /** Runs the draft with an item of a poll. */
+      runItem: (trigger: 'poll' | 'rss', item: unknown) => start({ trigger, input: { item } }),
       save: () => autosave.flush(),
       runUntil: (blockId: string) => startBare({ until: blockId }),
       runOnly: (blockId: string) =>
