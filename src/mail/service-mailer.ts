@@ -39,7 +39,8 @@ export class ServiceMailer implements Mailer {
     const { server, from, connect, clock, newKey } = this.#options
     const message = messageOf(mail, from, newKey)
     const work = (ending: AbortSignal) => sendBySmtp(server, message, { connect, signal: ending, now: clock.now() })
-    return this.#inTurn(() => this.#redacted(this.#attempts.run(timeoutMs, signal, work)))
+    const turn = this.#inTurn(() => this.#redacted(this.#attempts.run(timeoutMs, signal, work)))
+    return signal ? untilCancelled(turn, signal) : turn
   }
 
   post(mail: ServiceMail): void {
@@ -114,6 +115,16 @@ function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boo
     () => true,
     () => false,
   )
+}
+
+/** Does not wait for the messages before it when it is cancelled. Its own attempt then ends at once. */
+function untilCancelled<Result>(turn: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(new MailError('CANCELLED', 'It was cancelled.'))
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel))
+  })
 }
 
 function messageOf({ to, subject, text, html, key }: ServiceMail, from: Mail['from'], newKey: () => string): Mail {

@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/clock.ts'
 import { SmtpPeer } from '../../support/mail/smtp-peer.ts'
 import { allowList } from '../../support/outbound/peers.ts'
 
-function mailerOf(peer: SmtpPeer, { password = 'open sesame' } = {}) {
+function mailerOf(peer: Pick<SmtpPeer, 'port'>, { password = 'open sesame' } = {}) {
   const reading = readServiceMail({
     smtpUrl: `smtp://ada:${encodeURIComponent(password)}@127.0.0.1:${peer.port}?tls=none`,
     smtpFrom: 'Millrace <millrace@example.com>',
@@ -52,6 +52,17 @@ describe('the mailer of the service', () => {
     await Promise.all(Array.from({ length: 5 }, (_, at) => mailer.send({ ...mail, subject: `Number ${at}` })))
     const subjects = peer.received.map(({ text }) => /Subject: Number (\d)/.exec(text)?.[1])
     expect(subjects.join('')).toBe('01234')
+    mailer.stop()
+  })
+
+  test('lets a cancelled message leave the queue while a server is silent', async () => {
+    using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const { mailer } = mailerOf(silent)
+    mailer.post(mail)
+    const cancelled = new AbortController()
+    const sent = mailer.send(mail, cancelled.signal).catch((error: MailError) => error.code)
+    cancelled.abort()
+    expect(await sent).toBe('CANCELLED')
     mailer.stop()
   })
 
