@@ -3,6 +3,7 @@ import { type AlertPatch, type NewAlertBody, type SentChannel, watchProblem } fr
 import type { Clock } from '../domain/clock.ts'
 import { AppError, problemsError } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
+import { mailAddressProblem } from '../domain/mail/mail-address.ts'
 import { secretContext } from '../domain/webhook/subscription.ts'
 import type { ListedAlert } from '../store/alerts/alert-store.ts'
 import type { Store } from '../store/store.ts'
@@ -88,7 +89,8 @@ export class Alerts {
   #channelProblem(channel: SentChannel) {
     const { sendsMail, urlProblem } = this.#options
     if (channel.type === 'email') {
-      if (sendsMail) return []
+      const problem = channel.to.map(mailAddressProblem).find((each) => each !== undefined)
+      if (sendsMail) return problem === undefined ? [] : [{ path: 'channel.to', message: problem }]
       const message =
         'This service cannot send e-mail: MILLRACE_SMTP_URL is not set. Use a webhook, or ask the operator to set it.'
       return [{ path: 'channel.type', message }]
