@@ -50,6 +50,15 @@ export function batchOf({ watchers, runs, events, names, states, chains, ...rest
   }
 }
 
+/**
+ * How many runs, and how many events, a batch may have. An alert fires once in a batch, but a trigger without a quiet
+ * time fires for each run: a burst of runs that many of them watch would not fit into memory.
+ */
+export function mostAtOnce(watchers: readonly Pick<SqlWatcher, 'quietMs'>[], limit: number): number {
+  const repeating = watchers.filter(({ quietMs }) => quietMs === 0).length
+  return repeating === 0 ? limit : Math.max(1, Math.min(limit, Math.floor(firingsMax / repeating)))
+}
+
 /** The first runs, as long as their rules have few enough states to read and write at once. */
 export function runsWithin(
   runs: readonly StoredRun[],
@@ -80,5 +89,7 @@ export const signInText = `'The credential "' || r.name || '" needs a new sign-i
 
 export const eventNumber = (type: EventType): number => eventTypes.indexOf(type)
 
+/** Firings for the runs of one batch. */
+const firingsMax = 5_000
 /** States in one batch. Writing this many takes some milliseconds. */
 const statesMax = 2_000

@@ -8,6 +8,7 @@ import type { AlertSource } from '../../../domain/webhook/delivery.ts'
 import {
   batchOf,
   eventNumber,
+  mostAtOnce,
   runsWithin,
   type SqlEvent,
   type SqlState,
@@ -64,10 +65,11 @@ export async function readAlertBatch(
   if (!cursor) return undefined
   const { workspace, revision, commitOrder, sequence } = cursor
   const watchers = await sql.all<SqlWatcher>(selectWatchers, workspace)
-  const rows = await sql.all<SqlRun>(selectRuns, workspace, commitOrder, sequence, limit + 1)
+  const most = mostAtOnce(watchers, limit)
+  const rows = await sql.all<SqlRun>(selectRuns, workspace, commitOrder, sequence, most + 1)
   const found = rows.map(({ status, ...row }) => ({ ...row, status: runStatuses[status]! }))
-  const runs = runsWithin(found, watchers, limit) as (StoredRun & { commitOrder: number })[]
-  const events = await sql.all<SqlEvent>(selectEvents, workspace, limit)
+  const runs = runsWithin(found, watchers, most) as (StoredRun & { commitOrder: number })[]
+  const events = await sql.all<SqlEvent>(selectEvents, workspace, most)
   const { workflows, executionIds } = touchedBy(runs, events)
   const touched = listOf(workflows)
   const last = runs.at(-1)

@@ -6,6 +6,7 @@ import type { AlertSource } from '../../../domain/webhook/delivery.ts'
 import {
   batchOf,
   eventNumber,
+  mostAtOnce,
   runsWithin,
   type SqlEvent,
   type SqlState,
@@ -64,9 +65,10 @@ export function readAlertBatch(sql: Sql, workspaceId: string, now: number, limit
   if (!cursor) return undefined
   const { workspace, revision, sequence } = cursor
   const watchers = sql.all<SqlWatcher>(selectWatchers, workspace)
-  const found = sql.all<SqlRun>(selectRuns, workspace, sequence, limit + 1).map(runOf)
-  const runs = runsWithin(found, watchers, limit)
-  const events = sql.all<SqlEvent>(selectEvents, workspace, limit)
+  const most = mostAtOnce(watchers, limit)
+  const found = sql.all<SqlRun>(selectRuns, workspace, sequence, most + 1).map(runOf)
+  const runs = runsWithin(found, watchers, most)
+  const events = sql.all<SqlEvent>(selectEvents, workspace, most)
   const { workflows, executionIds } = touchedBy(runs, events)
   const touched = JSON.stringify(workflows)
   return batchOf({
