@@ -16,6 +16,7 @@ import loopList from '../../samples/gallery/loop-list.json'
 import mcpTools from '../../samples/gallery/mcp-tools.json'
 import mergeServices from '../../samples/gallery/merge-services.json'
 import nightlySync from '../../samples/gallery/nightly-sync.json'
+import onlyNewItems from '../../samples/gallery/only-new-items.json'
 import parallelList from '../../samples/gallery/parallel-list.json'
 import pollJob from '../../samples/gallery/poll-job.json'
 import readPage from '../../samples/gallery/read-page.json'
@@ -73,6 +74,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['forward-webhook', 'Webhooks', forwardWebhook],
   ['daily-report', 'Schedules', dailyReport],
   ['uptime', 'Schedules', uptime],
+  ['only-new-items', 'Schedules', onlyNewItems],
   ['nightly-sync', 'Schedules', nightlySync],
   ['chat-assistant', 'Language models', chatAssistant],
   ['summarise', 'Language models', summarise],

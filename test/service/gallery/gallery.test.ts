@@ -82,6 +82,7 @@ describe('each workflow of the gallery runs', () => {
     ['forward-webhook', { title: 'Down', severity: 'high' }, { received: true }],
     ['daily-report', undefined, { received: true }],
     ['uptime', undefined, { received: true }],
+    ['only-new-items', undefined, [{ text: 'work' }, { text: 'time' }, { text: 'learning' }]],
     ['nightly-sync', undefined, { written: 2, failed: 0 }],
     ['chat-assistant', 'Hello', 'Bonjour'],
     ['summarise', undefined, 'Bonjour'],
