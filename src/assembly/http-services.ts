@@ -1,4 +1,5 @@
 // Long because it constructs everything that the routes use.
+import { SignInLinks } from '../accounts/sign-in-links.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ScheduledBackups } from '../backup/scheduled-backups.ts'
 import { registry } from '../blocks/registry.ts'
@@ -70,6 +71,8 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
   return {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.lookUpKey,
+    mailer: base.mailer,
+    signInLinks: new SignInLinks({ store, mailer: base.mailer, clock, baseUrl }),
     oauth: accounts.oauth,
     sessions: accounts.sessions,
     limits: accounts.limits,

@@ -12,10 +12,11 @@ import { openPause, pauseRun } from '../engine/jobs/pause-run.ts'
 import type { Runner } from '../engine/run/runner.ts'
 import type { RunnerOptions } from '../engine/run/runner-options.ts'
 import type { Accounts } from './accounts.ts'
+import { approvalMailsOf } from './approval-mails.ts'
 import type { Base } from './base.ts'
 import type { Delivery } from './delivery.ts'
 
-export type PausesOptions = Pick<Base, 'config' | 'store' | 'clock' | 'logger' | 'slices'> & {
+export type PausesOptions = Pick<Base, 'config' | 'store' | 'clock' | 'logger' | 'slices' | 'mailer'> & {
   accounts: Accounts
   delivery: Delivery
   baseUrl(): string
@@ -56,10 +57,13 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
   const note = (pauses: readonly NewPause[]) => {
     for (const pause of pauses) due.note(firstDueAt(pause))
   }
+  const linksOf = (contextId: string) => tokens.linksOf(contextId)
+  const announce = approvalMailsOf({ mailer: more.mailer, accounts, store, logger, linksOf })
   const ofRunner: Pick<RunnerOptions, 'pause' | 'openPause' | 'admitPause' | 'resumed' | 'sealPauses'> = {
     async pause(run) {
       await pauseRun(run, writing)
       note(run.pauses)
+      announce({ executionId: run.record.executionId, workspaceId: run.request.workspaceId }, run.pauses)
       // A pause may have ended while its run was pausing.
       const job = run.history ? undefined : await store.findJob(run.record.executionId)
       if (job?.state === 'interrupted') parts().jobs.resume([job])
@@ -68,6 +72,7 @@ export function assemblePauses({ config, store, clock, logger, slices, accounts,
     async openPause(opening) {
       const write = await openPause(opening, writing)
       note([opening.pause])
+      announce(opening.facts, [opening.pause])
       return write
     },
     async resumed(run, ended) {

@@ -87,6 +87,10 @@ const commands: Readonly<Record<string, { summary: string; load(): Promise<Comma
     summary: 'moves the installation between a data folder (SQLite) and a PostgreSQL database',
     load: async () => (await import('./commands/move.ts')).move,
   },
+  mail: {
+    summary: 'sends a test e-mail over the mail server of the service',
+    load: async () => (await import('./commands/mail.ts')).mail,
+  },
   doctor: {
     summary: 'checks settings, data folder, disk, database, keys and clock, and tells you what to do',
     load: async () => (await import('./doctor/doctor.ts')).doctor,

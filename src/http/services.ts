@@ -1,6 +1,7 @@
 // Long because it lists everything that the routes use.
 import type { AccountLimits } from '../accounts/limits.ts'
 import type { OAuthGrants } from '../accounts/oauth/grants.ts'
+import type { SignInLinks } from '../accounts/sign-in-links.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { Choices } from '../connectors/choices.ts'
@@ -12,6 +13,7 @@ import type { SignIns } from '../credentials/oauth/sign-ins.ts'
 import type { TestCredential } from '../credentials/test-credential.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Limit } from '../domain/limits.ts'
+import type { Mailer } from '../domain/mail/mailer.ts'
 import type { ListMcpTools } from '../domain/mcp-server.ts'
 import type { PollAnswer } from '../domain/poll/answer.ts'
 import type { PollRow } from '../domain/poll/poll.ts'
@@ -61,6 +63,9 @@ export type Services = DocumentServices & {
   store: Store
   lookUpKey: LookUpKey
   alerts: Alerts
+  /** Sends e-mails of the service; undefined when the operator has set no mail server. */
+  mailer: Mailer | undefined
+  signInLinks: SignInLinks
   oauth: OAuthGrants
   deployments: {
     /** Call after a deployment has changed: the next run loads it again. */

@@ -1,32 +1,47 @@
 import { hashPassword, passwordCharsMax, passwordCharsMin } from '../../accounts/passwords.ts'
 import { hashToken, linkAgeMaxMs, newToken } from '../../accounts/sessions.ts'
+import type { Config } from '../../config.ts'
 import { beyondReach, type TierLimits, type TierName, tierNames } from '../../domain/account/tiers.ts'
 import { newId } from '../../domain/ids.ts'
 import { localAddress } from '../../domain/local-address.ts'
+import { signInMail } from '../../domain/mail/service-mails.ts'
 import type { OwnTier, UserRow } from '../../store/account-store.ts'
 import { type Command, CommandError, type CommandGroup, UsageError } from '../command.ts'
 import { accountOf, firstKey, withInstallation } from '../installation/installation.ts'
+import { assertMailServer, sendMail } from '../installation/send-mail.ts'
 import { printList } from '../support/print-list.ts'
 
 const create: Command = {
   summary: 'creates an account with a workspace, and prints its first key once',
   arguments: [{ name: 'EMAIL', description: 'the e-mail address of the account' }],
-  flags: { plan: { value: 'PLAN', description: `${tierNames.join(', ')}; by default the installation's` } },
-  settings: ['data', 'store'],
+  flags: {
+    plan: { value: 'PLAN', description: `${tierNames.join(', ')}; by default the installation's` },
+    invite: { description: 'sends the person a sign-in link by e-mail' },
+  },
+  settings: ['data', 'store', 'baseUrl', 'host', 'port', 'smtpUrl', 'smtpFrom'],
   json: true,
-  examples: ['users create ada@example.com', 'users create ada@example.com --plan pro --json'],
+  examples: [
+    'users create ada@example.com',
+    'users create ada@example.com --plan pro --json',
+    'users create ada@example.com --invite --base-url https://flows.example.com',
+  ],
   async run({ config, terminal, json, flags, arguments: [email = ''] }) {
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
       throw new UsageError(`"${email}" is not an e-mail address.`)
     const plan = flags['plan'] === undefined ? null : tierNamed(flags['plan'])
+    const isInvited = 'invite' in flags
+    if (isInvited) assertMailServer(config)
     const userId = newId()
     const workspaceId = newId()
     const at = Date.now()
     const { row: key, text: apiKey } = firstKey(userId, at)
     const workspaceName = `Workspace of ${email}`
-    await withInstallation(config, (store) =>
-      store.createUser({ userId, email, plan, workspaceId, workspaceName, key, at }),
-    )
+    const made = isInvited ? newLink(config, userId) : undefined
+    await withInstallation(config, async (store) => {
+      await store.createUser({ userId, email, plan, workspaceId, workspaceName, key, at })
+      if (made) await store.createSignInToken(made.token)
+    })
+    if (made) await sendMail(config, signInMail({ email, url: made.url, isNew: true }))
     if (json) terminal.print(JSON.stringify({ userId, workspaceId, apiKey }))
     else {
       terminal.say(`The account ${email} is ready. Store the API key now: it is not shown again.`)
@@ -100,25 +115,43 @@ const link: Command = {
     'else: the first person to open it is signed in.',
   ].join('\n'),
   arguments: [{ name: 'USER', description: 'the account, by ID or e-mail' }],
-  settings: ['data', 'store', 'baseUrl', 'host', 'port'],
+  flags: { send: { description: 'sends the link to the account by e-mail, and does not print it' } },
+  settings: ['data', 'store', 'baseUrl', 'host', 'port', 'smtpUrl', 'smtpFrom'],
   json: true,
-  examples: ['users link ada@example.com', 'users link ada@example.com --base-url https://flows.example.com --json'],
-  async run({ config, terminal, json, arguments: [named = ''] }) {
-    const token = newToken()
-    const createdAt = Date.now()
-    const { id } = await withInstallation(config, async (store) => {
+  examples: [
+    'users link ada@example.com --send',
+    'users link ada@example.com',
+    'users link ada@example.com --base-url https://flows.example.com --json',
+  ],
+  async run({ config, terminal, json, flags, arguments: [named = ''] }) {
+    const isSent = 'send' in flags
+    if (isSent) assertMailServer(config)
+    const { id, email, url, expiresAt } = await withInstallation(config, async (store) => {
       const account = await accountOf(store, named)
-      await store.createSignInToken({ hash: hashToken(token), userId: account.id, createdAt })
-      return account
+      const made = newLink(config, account.id)
+      await store.createSignInToken(made.token)
+      return { ...account, ...made }
     })
-    const base = config.baseUrl?.replace(/\/$/, '') ?? localAddress(config.host, config.port)
-    const url = `${base}/sign-in?token=${token}`
-    const expiresAt = new Date(createdAt + linkAgeMaxMs).toISOString()
+    if (isSent) {
+      await sendMail(config, signInMail({ email, url, isNew: false }))
+      if (json) terminal.print(JSON.stringify({ userId: id, email, expiresAt }))
+      else terminal.say(`The link was sent to ${email}.`)
+      return 0
+    }
     terminal.print(json ? JSON.stringify({ userId: id, url, expiresAt }) : url)
     if (!json && config.baseUrl === undefined)
       terminal.say('If the service has another address, set it with --base-url.')
     return 0
   },
+}
+
+/** A new sign-in link for an account. */
+function newLink({ baseUrl, host, port }: Config, userId: string) {
+  const token = newToken()
+  const createdAt = Date.now()
+  const base = baseUrl?.replace(/\/$/, '') ?? localAddress(host, port)
+  const expiresAt = new Date(createdAt + linkAgeMaxMs).toISOString()
+  return { token: { hash: hashToken(token), userId, createdAt }, url: `${base}/sign-in?token=${token}`, expiresAt }
 }
 
 const plan: Command = {

@@ -536,6 +536,8 @@ export const routeExamples: Readonly<Record<string, OperationExamples>> = {
     request: { email: 'ada@example.com', password: 'correct horse battery staple' },
     responses: { 200: { userId: version.createdBy, expiresAt: '2025-07-01T12:00:00.000Z' } },
   },
+  canSendSignInLink: { responses: { 200: { available: true } } },
+  sendSignInLink: { request: { email: 'ada@example.com' }, responses: { 202: {} } },
   listDeliveries: { responses: { 200: { data: [delivery], nextCursor: null } } },
   getDelivery: { responses: { 200: deliveryDetail } },
   resendDelivery: {

@@ -1,7 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { AppError } from '../../domain/errors.ts'
+import { networkOf } from '../../domain/network.ts'
 import { addressOf } from '../access/connection.ts'
 import type { Door, ResponseSet } from '../access/door.ts'
+import { assertAllowed } from '../access/rate-headers.ts'
 import { searchParamsOf } from '../access/request-url.ts'
 import { assertSameOrigin } from '../access/same-origin.ts'
 import { cookieFor, isHttps, noCookie, tokenOf } from '../access/session-cookie.ts'
@@ -15,6 +18,7 @@ const Credentials = t.Object({
   email: t.String({ minLength: 1, maxLength: 254 }),
   password: t.String({ minLength: 1 }),
 })
+const LinkRequest = t.Object({ email: t.String({ minLength: 1, maxLength: 254 }) })
 const SessionResponse = t.Object({ userId: t.String(), expiresAt: Time }, { $id: 'Session' })
 
 /** Larger than any e-mail address and password. */
@@ -22,7 +26,7 @@ const credentialBytesMax = 16_384
 
 /** Signing in to the dashboard, and out. */
 export function sessionRoutes(services: Services, door: Door) {
-  const { sessions, settings } = services
+  const { sessions, signInLinks, settings } = services
   return new Elysia({ prefix: '/api/session' })
     .post(
       '',
@@ -52,6 +56,53 @@ export function sessionRoutes(services: Services, door: Door) {
         responses: { 200: SessionResponse },
         errors: [
           ...(['INVALID_JSON', 'INVALID_INPUT', 'INVALID_CREDENTIALS', 'FORBIDDEN'] as const),
+          ...(['RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
+        ],
+      }),
+    )
+    .get(
+      '/link',
+      ({ request, set }) => {
+        door.allowAnonymous(request, set)
+        return { available: signInLinks.areAvailable && !sessions.isOpen }
+      },
+      route({
+        name: 'canSendSignInLink',
+        summary: 'Whether the service sends sign-in links by e-mail',
+        tag: 'Account',
+        access: 'everyone',
+        responses: { 200: t.Object({ available: t.Boolean() }) },
+        errors: ['OVERLOADED'],
+      }),
+    )
+    .post(
+      '/link',
+      async ({ request, set, server }) => {
+        door.allowAnonymous(request, set)
+        assertSameOrigin(request, settings.baseUrl())
+        const { email } = await readShape(request, LinkRequest, withBytesMax(settings.body, credentialBytesMax))
+        if (!signInLinks.areAvailable)
+          throw new AppError('CONFLICT', 'This service sends no e-mails. Ask its operator.')
+        const address = addressOf(request, server)
+        assertAllowed(signInLinks.take(networkOf(address)), services.clock.now(), 'sign-in links', 'an hour')
+        await signInLinks.send(email)
+        services.logger.info('sign-in link requested', { address })
+        set.status = 202
+        return {}
+      },
+      route({
+        name: 'sendSignInLink',
+        summary: 'Send a sign-in link by e-mail',
+        description:
+          'Sends a link that works once, if there is an account with this e-mail. The response is the same if there ' +
+          'is none. Needs a mail server (`MILLRACE_SMTP_URL`). An account gets three links an hour. This is for pages ' +
+          'of this service.',
+        tag: 'Account',
+        access: 'everyone',
+        body: LinkRequest,
+        responses: { 202: t.Object({}) },
+        errors: [
+          ...(['INVALID_JSON', 'INVALID_INPUT', 'FORBIDDEN', 'CONFLICT'] as const),
           ...(['RATE_LIMIT_EXCEEDED', 'OVERLOADED', 'STORAGE_UNAVAILABLE'] as const),
         ],
       }),

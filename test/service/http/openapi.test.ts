@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
         /^(receiveWebhook|sendChatMessage|getChatReply|getAsked|answerPause|sendForm|getForm|getNextPage)/.test(
           operation.operationId,
         )
-      const isOfOAuth = /^(registerClient|getTokens|revokeToken)$/.test(operation.operationId)
+      const isOfOAuth = /^(registerClient|getTokens|revokeToken|sendSignInLink)$/.test(operation.operationId)
       expect('401' in operation.responses, at).toBe(operation.security.length > 0 || hasOtherCredentials)
       const isCalled = ['/execute', '/assistant'].some((ending) => path.endsWith(ending))
       const isCounted = isExternal(path) || isCalled || path.includes('/chat/') || hasOtherCredentials || isOfOAuth

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { RateWindow } from '../../../accounts/rate-limit.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
+import { memberMail } from '../../../domain/mail/service-mails.ts'
 import { oneOf } from '../../../domain/one-of.ts'
 import { assertMay, type Caller, roleOf } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
@@ -96,6 +97,7 @@ export function workspaceRoutes(services: Services, door: Door) {
         assertMayGuess(limits.peekUnknownEmail(caller.userId))
         await store.setMember(id, user.id, role)
         sessions.invalidate(user.id)
+        await announce(services, { workspaceId: id, to: user.email, by: caller.userId, role })
         set.status = 201
         return { userId: user.id, email: user.email, role }
       },
@@ -146,6 +148,17 @@ export function workspaceRoutes(services: Services, door: Door) {
         errors: ['NOT_FOUND', 'CONFLICT'],
       }),
     )
+}
+
+type NewMemberNotice = { workspaceId: string; to: string; by: string; role: string }
+
+/** Tells an account by e-mail. Its dashboard shows a notice as well, so nothing depends on it. */
+async function announce(services: Services, { workspaceId, to, by, role }: NewMemberNotice): Promise<void> {
+  const { mailer, store, settings } = services
+  if (!mailer) return
+  const [workspace, owner] = await Promise.all([store.getWorkspace(workspaceId), store.findUser(by)])
+  const facts = { to, workspace: workspace?.name ?? '', by: owner?.email ?? 'The owner', role, url: settings.baseUrl() }
+  mailer.post(memberMail(facts))
 }
 
 function assertOwner(caller: Caller, workspaceId: string): void {

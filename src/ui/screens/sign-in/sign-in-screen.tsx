@@ -1,5 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef } from 'react'
 import { useSearch } from 'wouter'
 import { call } from '../../api/call.ts'
 import { sessionKey } from '../../api/session.ts'
@@ -18,6 +18,18 @@ export function SignInScreen() {
     mutationFn: (body: { email: string; password: string }) => call('POST /api/session', { body }),
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionKey }),
   })
+  const form = useRef<HTMLFormElement>(null)
+  const { data: links } = useQuery({
+    queryKey: ['sign-in-links'],
+    queryFn: ({ signal }) => call('GET /api/session/link', { signal }),
+  })
+  const sendLink = useMutation({
+    mutationFn: (email: string) => call('POST /api/session/link', { body: { email } }),
+  })
+  const askForLink = () => {
+    const field = form.current?.elements.namedItem('email') as HTMLInputElement | null
+    if (field?.reportValidity()) sendLink.mutate(field.value)
+  }
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
@@ -35,7 +47,11 @@ export function SignInScreen() {
             This sign-in link has expired or was already used. Sign in with your password or ask for a new link.
           </p>
         )}
-        <form onSubmit={send} className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm">
+        <form
+          ref={form}
+          onSubmit={send}
+          className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-sm"
+        >
           <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
           <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
           <ErrorNote error={signIn.error} />
@@ -43,10 +59,25 @@ export function SignInScreen() {
             Sign in
           </Button>
         </form>
-        <p className="mt-4 text-center text-xs text-muted">
-          No password, or forgot it? Run this on the server:{' '}
-          <code className="font-mono text-text">millrace users password</code>
-        </p>
+        {links?.available ? (
+          <div className="mt-4 flex flex-col items-center gap-2">
+            {sendLink.isSuccess ? (
+              <p role="status" className="text-center text-sm text-muted">
+                If there is an account with this e-mail, a sign-in link is on its way.
+              </p>
+            ) : (
+              <Button look="quiet" onClick={askForLink} busy={sendLink.isPending}>
+                Send me a sign-in link
+              </Button>
+            )}
+            <ErrorNote error={sendLink.error} />
+          </div>
+        ) : (
+          <p className="mt-4 text-center text-xs text-muted">
+            No password, or forgot it? Run this on the server:{' '}
+            <code className="font-mono text-text">millrace users password</code>
+          </p>
+        )}
       </div>
     </main>
   )

@@ -316,6 +316,8 @@ export const accessTable: readonly AccessRow[] = [
 
   // 400: it has neither an e-mail nor a password.
   row('POST /api/session', '/api/session', 'page', 400, '{}'),
+  row('GET /api/session/link', '/api/session/link', 'nothing', 200),
+  row('POST /api/session/link', '/api/session/link', 'page', 400, '{}'),
   row('DELETE /api/session', '/api/session', 'page', 204),
   row('GET /sign-in', '/sign-in?token=x', 'nothing', 302),
   row('GET /api/oauth/callback', '/api/oauth/callback?code=x&state=x', 'nothing', 400),
