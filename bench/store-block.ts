@@ -12,10 +12,10 @@ import { PostgresServer } from '../test/support/store/postgres.ts'
 import { median } from './support/service.ts'
 
 /**
- * How many operations of the block `store` are durable each second? `bun bench/store-block.ts [sqlite|postgres] [callers
- * 32] [ms 3000] [rounds 5]` asks as the block does: each caller waits for its change before it makes the next one. Every
- * change is flushed to disk. It measures increments of one key, increments of a key per caller, changes that must not be
- * made twice, and reads.
+ * How many operations of the block `store` are durable each second? `bun bench/store-block.ts [sqlite|postgres]
+ * [callers 32] [ms 3000] [rounds 5]` asks as the block does: each caller waits for its change before it makes the next
+ * one. Every change is flushed to disk. It measures increments of one key, increments of a key per caller, changes that
+ * must not be made twice, and reads.
  */
 const [kind = 'sqlite'] = process.argv.slice(2)
 const [callers = 32, ms = 3_000, rounds = 5] = process.argv.slice(3).map(Number)

@@ -1,4 +1,4 @@
-import { crashAlerts } from '../test/faults/alert-crash.ts'
+import { crashAlerts } from '../test/faults/alerts/alert-crash.ts'
 import { clusterTarget, singleTarget } from '../test/faults/oauth-targets.ts'
 
 /**

@@ -190,7 +190,7 @@ function isWanted(name: string, params: Params): boolean {
       return params['parallelType'] === 'count'
     case 'distribution':
       return params['parallelType'] === 'collection'
-    // Of a container, it is its own ID; of a poll, the path of an item's ID.
+    // In a container, it is its own ID; in a poll, the path of an item's ID.
     case 'id':
       return 'request' in params
     default:

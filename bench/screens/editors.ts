@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { EditorEvent } from '../src/domain/workflow/editor-event.ts'
-import { readEvents } from '../src/ui/editor/run/read-events.ts'
-import { deploy, percentile, startMillrace } from './support/service.ts'
+import type { EditorEvent } from '../../src/domain/workflow/editor-event.ts'
+import { readEvents } from '../../src/ui/editor/run/read-events.ts'
+import { deploy, percentile, startMillrace } from '../support/service.ts'
 
 /**
- * Does a workflow that many people have open delay anybody else? `bun bench/editors.ts [editors] [blocks]`. The editors
- * are in another process and do what the real one does: they load and check the draft when it was saved, and answer
- * each call. The draft is saved once a second, and each editor selects another block every minute.
+ * Does a workflow that many people have open delay anybody else? `bun bench/screens/editors.ts [editors] [blocks]`. The
+ * editors are in another process and do what the real one does: they load and check the draft when it was saved, and
+ * answer each call. The draft is saved once a second, and each editor selects another block every minute.
  */
 async function measure(editors: number, blocks: number): Promise<void> {
   const service = await startMillrace({ MILLRACE_NO_AUTH: 'true', MILLRACE_WATCHERS_MAX: `${editors * 4}` })

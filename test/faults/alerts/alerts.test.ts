@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import '../support/built.ts'
+import '../../support/built.ts'
+import { clusterTarget, singleTarget } from '../oauth-targets.ts'
 import { crashAlerts } from './alert-crash.ts'
-import { clusterTarget, singleTarget } from './oauth-targets.ts'
 
 // The long versions: `bun scripts/alert-crash.ts 200`, `bun scripts/alert-crash.ts 200 cluster`.
 

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import { ModelServer } from '../test/support/models/model-server.ts'
-import { call } from '../test/support/running-service.ts'
-import { visit } from '../test/support/ui/browser.ts'
+import { ModelServer } from '../../test/support/models/model-server.ts'
+import { call } from '../../test/support/running-service.ts'
+import { visit } from '../../test/support/ui/browser.ts'
 import { support } from './screenshot-workflow.ts'
 
 /**
- * `bun scripts/screenshot.ts`: writes `docs/images/editor.png`. It starts the executable on a temporary folder, runs a
- * workflow in the editor, and takes a picture of the page. Stand-ins on this machine play the services and the model
- * that the workflow calls.
+ * `bun scripts/screenshots/screenshot.ts`: writes `docs/images/editor.png`. It starts the executable on a temporary
+ * folder, runs a workflow in the editor, and takes a picture of the page. Stand-ins on this machine play the services
+ * and the model that the workflow calls.
  */
 async function takeScreenshot(): Promise<void> {
   const services = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: respond })
@@ -47,7 +47,7 @@ async function takeScreenshot(): Promise<void> {
   }
 }
 
-const picture = resolve(import.meta.dir, '..', 'docs', 'images', 'editor.png')
+const picture = resolve(import.meta.dir, '..', '..', 'docs', 'images', 'editor.png')
 
 async function succeed<Body>(calling: ReturnType<typeof call>): Promise<Body> {
   const { status, body } = await calling

@@ -1,13 +1,13 @@
 import type { CDPSession, Page } from 'playwright-core'
-import { deploy } from '../test/support/running-service.ts'
-import { type Visit, visit } from '../test/support/ui/browser.ts'
+import { deploy } from '../../test/support/running-service.ts'
+import { type Visit, visit } from '../../test/support/ui/browser.ts'
 
 /**
- * `bun bench/editor-hour.ts [minutes] [pause]`: somebody uses the editor for an hour, in one page that is never loaded
- * anew. A round opens a workflow, looks into blocks, edits and takes it back, runs, deploys, looks at the log, at
- * webhooks and settings, and at another workflow; the log holds 300 runs from before. `pause` is how many milliseconds
- * pass between two steps of it, 700 unless told. Printed at each tenth of the time: the heap, nodes and listeners of
- * the page when garbage has been collected, and the memory of its process.
+ * `bun bench/screens/editor-hour.ts [minutes] [pause]`: somebody uses the editor for an hour, in one page that is never
+ * loaded anew. A round opens a workflow, looks into blocks, edits and takes it back, runs, deploys, looks at the log,
+ * at webhooks and settings, and at another workflow; the log holds 300 runs from before. `pause` is how many
+ * milliseconds pass between two steps of it, 700 unless told. Printed at each tenth of the time: the heap, nodes and
+ * listeners of the page when garbage has been collected, and the memory of its process.
  */
 async function bench(): Promise<void> {
   const minutes = Number(process.argv[2] ?? 60)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { call } from '../test/support/running-service.ts'
-import { launch, type Visit, visit } from '../test/support/ui/browser.ts'
+import { call } from '../../test/support/running-service.ts'
+import { launch, type Visit, visit } from '../../test/support/ui/browser.ts'
 
 /**
- * `bun bench/editor.ts`: the editor in headless Chromium with the executable. Measures the duration of a cold load, the
- * bytes of a second load, how workflows of 300 and 500 blocks open, and the frame rate while the canvas is panned and a
- * block is dragged: at the zoom at which they open, and with all blocks in view.
+ * `bun bench/screens/editor.ts`: the editor in headless Chromium with the executable. Measures the duration of a cold
+ * load, the bytes of a second load, how workflows of 300 and 500 blocks open, and the frame rate while the canvas is
+ * panned and a block is dragged: at the zoom at which they open, and with all blocks in view.
  */
 async function bench(): Promise<void> {
   const visited = await visit()

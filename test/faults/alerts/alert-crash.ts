@@ -1,7 +1,7 @@
-import { block, document } from '../support/make.ts'
-import { call, deploy } from '../support/running-service.ts'
-import { Receiver } from '../support/webhook-receiver.ts'
-import type { Target } from './oauth-targets.ts'
+import { block, document } from '../../support/make.ts'
+import { call, deploy } from '../../support/running-service.ts'
+import { Receiver } from '../../support/webhook-receiver.ts'
+import type { Target } from '../oauth-targets.ts'
 
 export type AlertCrashReport = {
   rounds: number
@@ -19,7 +19,7 @@ type Options = {
   progress?(round: number): void
 }
 
-/** The IDs that have arrived about the workflow of one round: of messages, and of requests of the run that it started. */
+/** The IDs that have arrived about the workflow of one round: of messages, and of requests of runs that it started. */
 type Seen = { event: Set<string>; rule: Set<string>; start: Set<string> }
 
 const failing = document({
@@ -61,8 +61,8 @@ export async function crashAlerts(target: Target, { rounds, random, progress }: 
     await deploy(url, target.apiKey, handlerFor(id, round, origin))
     const fail = async (count: number) => {
       for (let done = 0; done < count; ) {
-        const { url: any } = target.processes[Math.floor(random() * target.processes.length)]!
-        const response = await call(any + path, target.apiKey, 'POST', {}).catch(() => undefined)
+        const { url: chosen } = target.processes[Math.floor(random() * target.processes.length)]!
+        const response = await call(chosen + path, target.apiKey, 'POST', {}).catch(() => undefined)
         if (response?.status === 500) done += 1
         else await Bun.sleep(20)
       }

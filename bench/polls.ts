@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { initMillrace, type Millrace, residentMb, serveMillrace } from '../support/service.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import { initMillrace, type Millrace, residentMb, serveMillrace } from './support/service.ts'
 
 /**
- * How much do many idle polls cost? `bun bench/polls/polls.ts [polls] [seconds]` polls lists of 20 items once a
+ * How much do many idle polls cost? `bun bench/polls.ts [polls] [seconds]` polls lists of 20 items once a
  * minute each. Half of the answers say that nothing has changed (304), and the others repeat the list. The bench
  * reports the CPU time of the service and the most requests of one origin at once. The services that it polls run in
  * another process.

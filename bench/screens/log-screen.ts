@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { millrace } from '../test/support/executable.ts'
-import { serve } from '../test/support/running-service.ts'
-import { launch } from '../test/support/ui/browser.ts'
-import { seed, seededIn } from './support/logs-seed.ts'
+import { millrace } from '../../test/support/executable.ts'
+import { serve } from '../../test/support/running-service.ts'
+import { launch } from '../../test/support/ui/browser.ts'
+import { seed, seededIn } from '../support/logs-seed.ts'
 
 /**
- * The log screen with many entries: `bun bench/log-screen.ts [folder made by bench/logs.ts seed]`. Scrolls as fast as
- * pages arrive, and reports frame times and the tasks that blocked the page for more than 50 ms.
+ * The log screen with many entries: `bun bench/screens/log-screen.ts [folder made by bench/logs.ts seed]`. Scrolls as
+ * fast as pages arrive, and reports frame times and the tasks that blocked the page for more than 50 ms.
  */
 const place = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
 const given = process.argv[2]
