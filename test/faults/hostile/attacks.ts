@@ -3,6 +3,7 @@ import { mcpServerAttacks } from './bad-mcp-server.ts'
 import { admittedBodies, compressions, type PlainBody, type SentBody, sent, valueBombs } from './bodies.ts'
 import { connectorAttacks } from './connectors.ts'
 import { worstDocuments } from './documents.ts'
+import { entryAttacks } from './entries/entry-attacks.ts'
 import { formAttacks } from './forms.ts'
 import { guardrailAttacks } from './guardrails.ts'
 import { importAttacks } from './imports.ts'
@@ -44,6 +45,7 @@ export function attacksOn(target: Target, isShort: boolean): Attack[] {
     ...storedValueAttacks(target),
     ...largeValueAttacks(target),
     ...connectorAttacks(target),
+    ...entryAttacks(target),
     ...importAttacks(target),
     ...guardrailAttacks(target),
     ...pauseAttacks(target, isShort),

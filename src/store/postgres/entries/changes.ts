@@ -1,9 +1,7 @@
 import type { EntryOutcome, EntryRequest } from '../../../domain/entry/entry.ts'
 import {
-  type DoneChange,
   type EntryState,
   growthOf,
-  type KeptEntry,
   onceOf,
   type PlacedRequest,
   type PlannedChanges,
@@ -23,12 +21,12 @@ export async function changeEntries(
   bytesMax: number,
 ): Promise<EntryOutcome[]> {
   const outcomes: EntryOutcome[] = requests.map(() => unknownScope)
-  const bytes = await lockWorkspaces(sql, requests)
-  const placed = await placesOf(sql, requests, bytes)
-  if (placed.length === 0) return outcomes
-  await makeRoom(sql, placed, bytes, bytesMax)
+  const locked = await lockWorkspaces(sql, requests)
+  if (locked.length === 0) return outcomes
+  const bytes = await makeRoom(sql, requests, locked, bytesMax)
   const before = new Map(bytes)
-  const planned = planChanges(placed, await stateOf(sql, placed, bytes), bytesMax)
+  const { placed, ...state } = await readState(sql, requests)
+  const planned = planChanges(placed, { ...state, bytes }, bytesMax)
   for (const [at, { index }] of placed.entries()) outcomes[index] = planned.outcomes[at]!
   await write(sql, planned, before, bytes)
   return outcomes
@@ -37,19 +35,17 @@ export async function changeEntries(
 type Placed = PlacedRequest & { index: number }
 type Locked = { id: string; number: number; bytes: number }
 
-/** Locks the bytes of all workspaces, in one order, and returns them by the number of the workspace. */
-async function lockWorkspaces(sql: Sql, requests: readonly EntryRequest[]): Promise<Map<number, number>> {
+/** Locks the bytes of all workspaces, in one order. */
+async function lockWorkspaces(sql: Sql, requests: readonly EntryRequest[]): Promise<Locked[]> {
   const ids = [...new Set(requests.map(({ workspaceId }) => storable(workspaceId)))]
-  let locked = await sql.all<Locked>(lock, listOf(ids))
-  if (locked.length < ids.length) {
-    await sql.run(
-      `INSERT INTO millrace.store_usage (workspace, bytes)
-       SELECT number, 0 FROM millrace.workspaces WHERE id = ANY($1::text[]) ORDER BY number ON CONFLICT DO NOTHING`,
-      listOf(ids),
-    )
-    locked = await sql.all<Locked>(lock, listOf(ids))
-  }
-  return new Map(locked.map(({ number, bytes }) => [number, bytes]))
+  const locked = await sql.all<Locked>(lock, listOf(ids))
+  if (locked.length === ids.length) return locked
+  await sql.run(
+    `INSERT INTO millrace.store_usage (workspace, bytes)
+     SELECT number, 0 FROM millrace.workspaces WHERE id = ANY($1::text[]) ORDER BY number ON CONFLICT DO NOTHING`,
+    listOf(ids),
+  )
+  return await sql.all<Locked>(lock, listOf(ids))
 }
 
 const lock = `
@@ -57,71 +53,73 @@ const lock = `
   FROM millrace.store_usage u JOIN millrace.workspaces w ON w.number = u.workspace
   WHERE w.id = ANY($1::text[]) ORDER BY w.number FOR UPDATE OF u`
 
-/** Those whose workflow or workspace exists. Also finds deleted workflows: their accepted runs still run. */
-async function placesOf(
-  sql: Sql,
-  requests: readonly EntryRequest[],
-  bytes: ReadonlyMap<number, number>,
-): Promise<Placed[]> {
-  if (bytes.size === 0) return []
-  const rows = requests.map(({ workspaceId, workflowId }, index) => ({
-    index,
-    workspaceId: storable(workspaceId),
-    workflowId: workflowId === null ? null : storable(workflowId),
-  }))
-  const found = await sql.all<{ index: number; workspace: number; workflow: number }>(
-    `SELECT r.index, w.number AS workspace, coalesce(f.number, 0) AS workflow
-     FROM json_to_recordset($1::text::json) AS r (index integer, "workspaceId" text, "workflowId" text)
-       JOIN millrace.workspaces w ON w.id = r."workspaceId"
-       LEFT JOIN millrace.workflows f ON f.id = r."workflowId" AND f.workspace = w.number
-     WHERE r."workflowId" IS NULL OR f.number IS NOT NULL ORDER BY r.index`,
-    rowsOf(rows),
-  )
-  return found.map(({ index, ...place }) => ({ ...requests[index]!, ...place, index }))
-}
-
+/** Deletes expired entries where there may not be enough room. Returns the bytes of each workspace, by its number. */
 async function makeRoom(
   sql: Sql,
-  requests: readonly Placed[],
-  bytes: Map<number, number>,
+  requests: readonly EntryRequest[],
+  locked: readonly Locked[],
   bytesMax: number,
-): Promise<void> {
-  for (const [workspace, growth] of growthOf(requests)) {
+): Promise<Map<number, number>> {
+  const bytes = new Map(locked.map(({ number, bytes }) => [number, bytes]))
+  const numbers = new Map(locked.map(({ id, number }) => [id, number]))
+  const placed = requests.flatMap((request) => {
+    const workspace = numbers.get(request.workspaceId)
+    return workspace === undefined ? [] : [{ ...request, workspace, workflow: 0 }]
+  })
+  for (const [workspace, growth] of growthOf(placed)) {
     const used = bytes.get(workspace) ?? 0
     if (used + growth <= bytesMax) continue
     const { freed } = await deleteExpired(sql, workspace, requests[0]!.now, expiredAtOnceMax)
     bytes.set(workspace, used - freed)
   }
+  return bytes
 }
 
-async function stateOf(sql: Sql, requests: readonly Placed[], bytes: Map<number, number>): Promise<EntryState> {
-  const reading = new Set(requests.filter(({ change }) => readsValue(change)).map(placeOf))
-  const places = new Map(requests.map((request) => [placeOf(request), request]))
-  const rows = Array.from(places, ([place, { workspace, workflow, key }]) => {
-    return { workspace, workflow, key, reads: reading.has(place) }
+type StateRow = Pick<Placed, 'index' | 'workspace' | 'workflow'> & {
+  bytes: number | null
+  value: string
+  expiresAt: number | null
+  found: boolean | null
+  sum: number | null
+}
+
+/**
+ * The requests whose workflow or workspace exists, their entries, and the changes that were made before: in one
+ * statement, because each further one would be another round trip while the workspace is locked. Also finds deleted
+ * workflows: their accepted runs still run.
+ */
+async function readState(
+  sql: Sql,
+  requests: readonly EntryRequest[],
+): Promise<Omit<EntryState, 'bytes'> & { placed: Placed[] }> {
+  const reading = new Set(requests.filter(({ change }) => readsValue(change)).map(({ key }) => key))
+  const rows = requests.map(({ workspaceId, workflowId, key, once }, index) => ({
+    ...{ index, workspaceId: storable(workspaceId), key: storable(key), reads: reading.has(key) },
+    workflowId: workflowId === null ? null : storable(workflowId),
+    ...once,
+  }))
+  const found = await sql.all<StateRow>(selectState, rowsOf(rows))
+  const state: Omit<EntryState, 'bytes'> = { entries: new Map(), done: new Map() }
+  const placed = found.map(({ index, workspace, workflow, bytes, value, expiresAt, found, sum }) => {
+    const request: Placed = { ...requests[index]!, index, workspace, workflow }
+    if (bytes !== null) state.entries.set(placeOf(request), { bytes, value, expiresAt })
+    if (found !== null && request.once) state.done.set(onceOf(request.once), { found, number: sum })
+    return request
   })
-  const kept = await sql.all<KeptEntry & Pick<PlacedRequest, 'workspace' | 'workflow' | 'key'>>(
-    `SELECT e.workspace, e.workflow, e.key, CASE WHEN r.reads THEN e.value ELSE '' END AS value, e.bytes,
-       e.expires_at AS "expiresAt"
-     FROM json_to_recordset($1::text::json) AS r (workspace integer, workflow integer, key text, reads boolean)
-       JOIN millrace.store_entries e ON e.workspace = r.workspace AND e.workflow = r.workflow AND e.key = r.key`,
-    rowsOf(rows),
-  )
-  const entries = new Map(kept.map((entry) => [placeOf(entry), entry]))
-  return { bytes, entries, done: await doneOf(sql, requests) }
+  return { ...state, placed }
 }
 
-async function doneOf(sql: Sql, requests: readonly Placed[]): Promise<Map<string, DoneChange>> {
-  const wanted = requests.flatMap(({ once }) => (once ? [once] : []))
-  if (wanted.length === 0) return new Map()
-  const done = await sql.all<DoneChange & { executionId: string; operation: string }>(
-    `SELECT c.execution_id AS "executionId", c.operation, c.found, c.sum AS number
-     FROM json_to_recordset($1::text::json) AS r ("executionId" text, operation text)
-       JOIN millrace.store_changes c ON c.execution_id = r."executionId" AND c.operation = r.operation`,
-    rowsOf(wanted),
-  )
-  return new Map(done.map((each) => [onceOf(each), each]))
-}
+const selectState = `
+  SELECT r.index, w.number AS workspace, coalesce(f.number, 0) AS workflow, e.bytes,
+    CASE WHEN r.reads THEN e.value ELSE '' END AS value, e.expires_at AS "expiresAt", c.found, c.sum
+  FROM json_to_recordset($1::text::json) AS r (index integer, "workspaceId" text, "workflowId" text, key text,
+      reads boolean, "executionId" text, operation text)
+    JOIN millrace.workspaces w ON w.id = r."workspaceId"
+    LEFT JOIN millrace.workflows f ON f.id = r."workflowId" AND f.workspace = w.number
+    LEFT JOIN millrace.store_entries e ON e.workspace = w.number AND e.workflow = coalesce(f.number, 0)
+      AND e.key = r.key
+    LEFT JOIN millrace.store_changes c ON c.execution_id = r."executionId" AND c.operation = r.operation
+  WHERE r."workflowId" IS NULL OR f.number IS NOT NULL ORDER BY r.index`
 
 /** All rows in one statement: each further one would be another round trip while the workspace is locked. */
 async function write(

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../src/domain/clock.ts'
-import { newId } from '../src/domain/ids.ts'
-import { Entries } from '../src/entries/entries.ts'
-import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import type { Store } from '../src/store/store.ts'
-import { install } from '../test/support/store/installed.ts'
-import { PostgresServer } from '../test/support/store/postgres.ts'
-import { median } from './support/service.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { Entries } from '../../src/entries/entries.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { install } from '../../test/support/store/installed.ts'
+import { PostgresServer } from '../../test/support/store/postgres.ts'
+import { median } from '../support/service.ts'
 
 /**
- * How many operations of the block `store` are durable each second? `bun bench/store-block.ts [sqlite|postgres]
+ * How many operations of the block `store` are durable each second? `bun bench/micro/store-block.ts [sqlite|postgres]
  * [callers 32] [ms 3000] [rounds 5]` asks as the block does: each caller waits for its change before it makes the next
  * one. Every change is flushed to disk. It measures increments of one key, increments of a key per caller, changes that
  * must not be made twice, and reads.
