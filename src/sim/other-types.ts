@@ -88,7 +88,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     types: { file: 'File', file_v2: 'File', file_v3: 'File', file_v4: 'File', file_v5: 'File' },
   },
   {
-    needs: 'a memory for conversations; a chat trigger keeps the messages of its own conversations',
+    needs: 'a store block, which keeps values between runs; a chat trigger keeps the messages of its own conversations',
     types: { memory: 'Memory' },
   },
   {
