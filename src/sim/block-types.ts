@@ -57,6 +57,8 @@ const core: readonly BlockTypeFate[] = [
     to: 'workflow',
     remark: 'Choose the imported workflow.',
   },
+  { type: 'smtp', name: 'SMTP', fate: 'mapped', to: 'email', remark: 'Create the credential of the mail server.' },
+  { type: 'imap', name: 'IMAP', fate: 'mapped', to: 'email_trigger', remark: 'Create the credential of the mailbox.' },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
 ]

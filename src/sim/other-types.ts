@@ -75,7 +75,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     needs: 'a block that connects to {name}; until one exists, call your own service with an API block',
     types: {
       ...{ postgresql: 'PostgreSQL', mysql: 'MySQL', mssql: 'SQL Server', mongodb: 'MongoDB', neo4j: 'Neo4j' },
-      ...{ redis: 'Redis', rabbitmq: 'RabbitMQ', smtp: 'SMTP', sftp: 'SFTP', ssh: 'SSH' },
+      ...{ redis: 'Redis', rabbitmq: 'RabbitMQ', sftp: 'SFTP', ssh: 'SSH' },
     },
   },
   { needs: 'a knowledge base', types: { knowledge: 'Knowledge', search: 'Search' } },
@@ -111,7 +111,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
   { needs: 'an MCP tool block with the address of the server, which Sim does not export', types: { mcp: 'MCP tool' } },
   {
     needs: 'a polling trigger; until one exists, use a schedule and a block that reads new items',
-    types: { rss: 'RSS', imap: 'IMAP', circleback: 'Circleback' },
+    types: { rss: 'RSS', circleback: 'Circleback' },
   },
   {
     needs: 'a part of Sim that does not exist here',

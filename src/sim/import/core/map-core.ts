@@ -4,6 +4,7 @@ import { mapApi } from './api.ts'
 import { mapCondition, mapRouter, mapRouterV2 } from './branches.ts'
 import { mapEvaluator, mapGuardrails } from './checks.ts'
 import { mapHuman } from './human.ts'
+import { mapImap, mapSmtp } from './mail.ts'
 import { mapFunction, mapResponse, mapVariables, mapWait, mapWorkflow } from './steps.ts'
 import {
   mapApiTrigger,
@@ -39,6 +40,8 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['wait', mapWait],
   ['human_in_the_loop', mapHuman],
   ['human_in_the_loop_v2', mapHuman],
+  ['smtp', mapSmtp],
+  ['imap', mapImap],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])
