@@ -76,10 +76,10 @@ function resolving(name: string, path: string): Bun.BunPlugin {
 const withoutMailTables: Bun.BunPlugin = {
   name: 'without tables of the IMAP library',
   setup(build) {
-    const unused = [
-      ...['iconv-lite/encodings/(dbcs-data|sbcs-data-generated)', 'libmime/dist/(cjs|esm)/mimetypes'],
-      ...['encoding-japanese/', 'socks/'],
-    ]
+    // It reads the table of GBK when it is loaded.
+    const tables = /\/node_modules\/iconv-lite\/encodings\/tables\/(?!cp936|gbk-added)/
+    build.onLoad({ filter: tables }, () => ({ contents: '[]', loader: 'json' }))
+    const unused = ['libmime/dist/(cjs|esm)/mimetypes', 'encoding-japanese/', 'socks/']
     build.onLoad({ filter: new RegExp(`/node_modules/(${unused.join('|')})`) }, () => ({
       contents: 'module.exports = {}',
       loader: 'js',
