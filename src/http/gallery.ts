@@ -21,6 +21,7 @@ import parallelList from '../../samples/gallery/parallel-list.json'
 import pollJob from '../../samples/gallery/poll-job.json'
 import readPage from '../../samples/gallery/read-page.json'
 import receiveFiles from '../../samples/gallery/receive-files.json'
+import reportFailures from '../../samples/gallery/report-failures.json'
 import slackCommand from '../../samples/gallery/slack-command.json'
 import sortMessages from '../../samples/gallery/sort-messages.json'
 import stripeEvents from '../../samples/gallery/stripe-events.json'
@@ -72,6 +73,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['stripe-events', 'Webhooks', stripeEvents],
   ['slack-command', 'Webhooks', slackCommand],
   ['forward-webhook', 'Webhooks', forwardWebhook],
+  ['report-failures', 'Webhooks', reportFailures],
   ['daily-report', 'Schedules', dailyReport],
   ['uptime', 'Schedules', uptime],
   ['only-new-items', 'Schedules', onlyNewItems],

@@ -80,6 +80,7 @@ describe('each workflow of the gallery runs', () => {
     ['stripe-events', stripeEvent, { text: 'Payment p1 of 12 eur was received.' }],
     ['slack-command', { text: '1' }, { text: 'A die with 1 sides shows 1.' }],
     ['forward-webhook', { title: 'Down', severity: 'high' }, { received: true }],
+    ['report-failures', undefined, { received: true }],
     ['daily-report', undefined, { received: true }],
     ['uptime', undefined, { received: true }],
     ['only-new-items', undefined, [{ text: 'work' }, { text: 'time' }, { text: 'learning' }]],
@@ -102,7 +103,10 @@ describe('each workflow of the gallery runs', () => {
     }
     expect(others.received('/alert')).toMatchObject([{ sites: [{ site: `${others.url}/down` }] }])
     expect(others.received('/forward')).toMatchObject([{ title: 'Down', severity: 'high' }])
-    expect(others.received('/slack')).toMatchObject([{ text: expect.stringContaining('There are 3 quotes today') }])
+    expect(others.received('/slack')).toMatchObject([
+      { text: '*Sample* failed: This is a sample: nothing has failed.' },
+      { text: expect.stringContaining('There are 3 quotes today') },
+    ])
   }, 120_000)
 })
 
