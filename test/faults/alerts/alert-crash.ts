@@ -78,7 +78,9 @@ export async function crashAlerts(target: Target, { rounds, random, progress }: 
     const isComplete = () => Object.values(seen[round]!).every(({ size }) => size > 0)
     while (!isComplete() && performance.now() < deadline) await Bun.sleep(20)
     if (alerts.length > 60) {
-      for (const alert of alerts.slice(0, 40)) await call(`${url}${base}/${alert}`, target.apiKey, 'DELETE')
+      // The process may have another address since its restart.
+      const { url: now } = target.processes[0]!
+      for (const alert of alerts.slice(0, 40)) await call(`${now}${base}/${alert}`, target.apiKey, 'DELETE')
       alerts = alerts.slice(40)
     }
     progress?.(round + 1)
