@@ -1,5 +1,6 @@
 import { sleep } from '../../domain/clock.ts'
-import type { OpenMailbox } from '../../domain/mail/mailbox.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { OpenMailbox, ReceivedMail } from '../../domain/mail/mailbox.ts'
 import type { PollRow } from '../../domain/poll/poll.ts'
 import type { FileOwner, RunFile } from '../../domain/run/file.ts'
 import { cursorOf, stateOf } from './mail-cursor.ts'
@@ -136,8 +137,13 @@ export class MailboxWatch<Account> {
     const files: RunFile[] = []
     let isTaken = false
     try {
-      for (const file of mail.attachments) files.push(await storeFile(owner, file))
-      const request = { workflowId, workspaceId, version, trigger: 'email' as const, input: mailInput(mail, files) }
+      for (const file of mail.attachments) {
+        const stored = await storeFile(owner, file).catch(unlessTooLarge)
+        if (stored) files.push(stored)
+      }
+      const problem = problemOf(mail, mail.attachments.length - files.length)
+      const input = mailInput({ ...mail, problem }, files)
+      const request = { workflowId, workspaceId, version, trigger: 'email' as const, input }
       isTaken = await this.#commit(trigger, cursor, [{ executionId, request }])
     } finally {
       if (!isTaken && files.length > 0) await removeFiles(owner).catch(() => undefined)
@@ -206,6 +212,17 @@ export class MailboxWatch<Account> {
     await this.#options.store.notePolls([{ number, revision, ...result }])
     trigger.row = { ...trigger.row, ...result }
   }
+}
+
+/** An attachment without room starts its run without it: otherwise one message would stop all those after it. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error
+}
+
+function problemOf({ problem }: ReceivedMail, missing: number): string | null {
+  if (missing === 0) return problem
+  const lost = `${missing} attachments were not kept, because the workspace has no room for their files.`
+  return problem === null ? lost : `${problem} ${lost}`
 }
 
 function resultOf({ dueAt, state, polledAt, succeededAt, failures, error }: PollRow): MailResult {
