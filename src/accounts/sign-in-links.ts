@@ -11,6 +11,8 @@ export type SignInLinksOptions = {
   clock: Clock
   /** The public address of the service. */
   baseUrl(): string
+  /** Called when a link could not be made. */
+  onFailure(cause: unknown): void
 }
 
 /** Sends people a link that signs them in, so that they can set another password. */
@@ -36,8 +38,15 @@ export class SignInLinks {
     return this.#networks.take(network, perNetwork)
   }
 
-  /** Sends a link if there is such an account. Returns nothing, so that nobody learns which accounts there are. */
-  async send(email: string): Promise<void> {
+  /**
+   * Sends a link if there is such an account. Returns nothing, and at once, so that neither the response nor its time
+   * tells which accounts there are.
+   */
+  send(email: string): void {
+    this.#send(email).catch(this.#options.onFailure)
+  }
+
+  async #send(email: string): Promise<void> {
     const { store, mailer, clock, baseUrl } = this.#options
     const user = email.includes('@') ? await store.findUser(email.trim()) : undefined
     // A new link replaces the previous one, so strangers must not ask for many.

@@ -6,6 +6,7 @@ import { registry } from '../blocks/registry.ts'
 import { storeKindOf } from '../config.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import { createTestCredential } from '../credentials/test-credential.ts'
+import { messageOf } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import type { RequestClaim } from '../domain/run/claim.ts'
 import { readDocumentInSlices } from '../domain/workflow/document.ts'
@@ -72,7 +73,10 @@ export function httpServicesOf(options: HttpServicesOptions): Services {
     ...{ store, clock, metrics, logger, priceOf, files },
     lookUpKey: accounts.lookUpKey,
     mailer: base.mailer,
-    signInLinks: new SignInLinks({ store, mailer: base.mailer, clock, baseUrl }),
+    signInLinks: new SignInLinks({
+      ...{ store, mailer: base.mailer, clock, baseUrl },
+      onFailure: (cause) => logger.warn('a sign-in link was not sent', { reason: messageOf(cause) }),
+    }),
     oauth: accounts.oauth,
     sessions: accounts.sessions,
     limits: accounts.limits,

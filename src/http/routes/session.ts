@@ -85,7 +85,7 @@ export function sessionRoutes(services: Services, door: Door) {
           throw new AppError('CONFLICT', 'This service sends no e-mails. Ask its operator.')
         const address = addressOf(request, server)
         assertAllowed(signInLinks.take(networkOf(address)), services.clock.now(), 'sign-in links', 'an hour')
-        await signInLinks.send(email)
+        signInLinks.send(email)
         services.logger.info('sign-in link requested', { address })
         set.status = 202
         return {}
