@@ -54,9 +54,11 @@ export async function getEntryBytes(sql: Sql, workspaceId: string): Promise<numb
   return row?.bytes ?? 0
 }
 
+// The subqueries do not refer to the entries, so PostgreSQL evaluates them once and reads one range of the index.
 const fromScope = `
   FROM millrace.store_entries e
   WHERE e.workspace = (SELECT number FROM millrace.workspaces WHERE id = $1)
     AND e.workflow = CASE WHEN $2::text IS NULL THEN 0
-      ELSE (SELECT f.number FROM millrace.workflows f WHERE f.id = $2 AND f.workspace = e.workspace) END
+      ELSE (SELECT f.number FROM millrace.workflows f JOIN millrace.workspaces w ON w.number = f.workspace
+        WHERE f.id = $2 AND w.id = $1) END
     AND (e.expires_at IS NULL OR e.expires_at > $3)`
