@@ -25,11 +25,11 @@ const create: Command = {
     'users create ada@example.com --plan pro --json',
     'users create ada@example.com --invite --base-url https://flows.example.com',
   ],
-  async run({ config, terminal, json, flags, arguments: [email = ''] }) {
+  async run({ config, terminal, json, flags, switches, arguments: [email = ''] }) {
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
       throw new UsageError(`"${email}" is not an e-mail address.`)
     const plan = flags['plan'] === undefined ? null : tierNamed(flags['plan'])
-    const isInvited = 'invite' in flags
+    const isInvited = switches.has('invite')
     if (isInvited) assertMailServer(config)
     const userId = newId()
     const workspaceId = newId()
@@ -123,8 +123,8 @@ const link: Command = {
     'users link ada@example.com',
     'users link ada@example.com --base-url https://flows.example.com --json',
   ],
-  async run({ config, terminal, json, flags, arguments: [named = ''] }) {
-    const isSent = 'send' in flags
+  async run({ config, terminal, json, switches, arguments: [named = ''] }) {
+    const isSent = switches.has('send')
     if (isSent) assertMailServer(config)
     const { id, email, url, expiresAt } = await withInstallation(config, async (store) => {
       const account = await accountOf(store, named)
