@@ -23,6 +23,11 @@ export class Job {
     this.#output = output
   }
 
+  /** Bytes that the files of the result may have together. */
+  get fileBytesMax(): number {
+    return this.#output?.bytesMax ?? 0
+  }
+
   /** The file of the result that is being written. */
   get sink(): FileSink {
     if (this.#sink) return this.#sink

@@ -25,11 +25,7 @@ export class FileSink {
   writeBytes(bytes: Uint8Array): void {
     this.#flush()
     this.#size += bytes.length
-    if (this.#size > this.#bytesMax) {
-      const message =
-        'The files of the result are larger than MILLRACE_DATA_FILE_BYTES allows. Write less, or read a smaller part.'
-      throw new FormatError('RESULT_TOO_LARGE', message)
-    }
+    if (this.#size > this.#bytesMax) throw filesTooLarge()
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#handle, bytes, at)
   }
 
@@ -52,6 +48,12 @@ export class FileSink {
     this.#chars = 0
     this.writeBytes(Buffer.from(text))
   }
+}
+
+export function filesTooLarge(): FormatError {
+  const message =
+    'The files of the result are larger than MILLRACE_DATA_FILE_BYTES allows. Write less, or read a smaller part.'
+  return new FormatError('RESULT_TOO_LARGE', message)
 }
 
 const bufferChars = 65_536

@@ -5,12 +5,15 @@ import { inline, isHidden, readHtml, textOf } from './read-html.ts'
 
 /** Converts HTML to Markdown that people and models can read. What Markdown cannot express becomes its text. */
 export const htmlToMarkdown: Operation = (job) => {
-  const blocks = blocksOf(readHtml(job).children)
+  const blocks = blocksOf(readHtml(job).children, 0)
   return textAnswer(job, `${blocks.join('\n\n')}\n`.trimStart())
 }
 
-/** The paragraphs, lists and tables among some nodes. Neighbouring parts of a line are one paragraph. */
-function blocksOf(nodes: readonly ChildNode[]): string[] {
+/**
+ * The paragraphs, lists and tables among some nodes. Neighbouring parts of a line are one paragraph. `level`: of lists
+ * and quotes.
+ */
+function blocksOf(nodes: readonly ChildNode[], level: number): string[] {
   const blocks: string[] = []
   let line = ''
   const endLine = () => {
@@ -21,19 +24,19 @@ function blocksOf(nodes: readonly ChildNode[]): string[] {
   for (const node of nodes) {
     if (isTag(node) && !isHidden(node) && !inline.has(node.name) && node.name !== 'br') {
       endLine()
-      for (const block of blocksOfElement(node)) blocks.push(block)
+      for (const block of blocksOfElement(node, level)) blocks.push(block)
     } else line += inlineOf(node)
   }
   endLine()
   return blocks
 }
 
-function blocksOfElement(element: Element): string[] {
+function blocksOfElement(element: Element, level: number): string[] {
   const { name, children } = element
-  const [, level] = /^h([1-6])$/.exec(name) ?? []
-  if (level !== undefined) {
+  const [, heading] = /^h([1-6])$/.exec(name) ?? []
+  if (heading !== undefined) {
     const text = tidyLine(children.map(inlineOf).join('')).replaceAll('\n', ' ')
-    return text === '' ? [] : [`${'#'.repeat(Number(level))} ${text}`]
+    return text === '' ? [] : [`${'#'.repeat(Number(heading))} ${text}`]
   }
   switch (name) {
     case 'hr':
@@ -42,13 +45,14 @@ function blocksOfElement(element: Element): string[] {
       return [fenced(element)]
     case 'ul':
     case 'ol':
-      return listOf(element)
+      return level < levelsMax ? listOf(element, level + 1) : blocksOf(children, level)
     case 'blockquote':
-      return [prefixed(blocksOf(children).join('\n\n'), '> ')]
+      if (level >= levelsMax) return blocksOf(children, level)
+      return [prefixed(blocksOf(children, level + 1).join('\n\n'), '> ')]
     case 'table':
       return tableOf(element)
     case 'dt':
-      return blocksOf(children).map((text) => `**${text}**`)
+      return blocksOf(children, level).map((text) => `**${text}**`)
     case 'svg':
     case 'iframe':
     case 'object':
@@ -57,7 +61,7 @@ function blocksOfElement(element: Element): string[] {
     case 'select':
       return []
     default:
-      return blocksOf(children)
+      return blocksOf(children, level)
   }
 }
 
@@ -101,13 +105,13 @@ function inlineOf(node: ChildNode): string {
   }
 }
 
-function listOf({ name, children, attribs }: Element): string[] {
+function listOf({ name, children, attribs }: Element, level: number): string[] {
   const start = Number(attribs['start'] ?? 1)
   let number = Number.isSafeInteger(start) ? start : 1
   const items = children
     .filter((child) => isTag(child))
     .map((child) => {
-      return child.name === 'li' ? blocksOf(child.children) : blocksOfElement(child)
+      return child.name === 'li' ? blocksOf(child.children, level) : blocksOfElement(child, level)
     })
   if (items.length === 0) return []
   const isLoose = items.some(([, second = '- ', third]) => third !== undefined || !/^(- |\d+\. )/.test(second))
@@ -119,17 +123,17 @@ function listOf({ name, children, attribs }: Element): string[] {
   return [written.join(gap)]
 }
 
-/** A table with as many cells in each row. The first row is the header, as Markdown wants it. */
+/** The first row is the header, as Markdown wants it, and as wide as the widest row. Other rows may be shorter. */
 function tableOf(table: Element): string[] {
   const rows: string[][] = []
   collectRows(table, rows)
-  const width = Math.max(0, ...rows.slice(0, rowsMeasured).map((row) => row.length))
+  let width = 0
+  for (const row of rows) width = Math.max(width, row.length)
   if (width === 0) return []
-  const line = (cells: readonly string[]) => {
-    return `| ${Array.from({ length: width }, (_, at) => cells[at] ?? '').join(' | ')} |`
-  }
   const [head = [], ...body] = rows
-  return [[line(head), line(Array(width).fill('---')), ...body.map(line)].join('\n')]
+  const header = [...head, ...Array<string>(width - head.length).fill('')]
+  const lines = [header, Array<string>(width).fill('---'), ...body.filter((row) => row.length > 0)]
+  return [lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')]
 }
 
 function collectRows({ children }: Element, rows: string[][]): void {
@@ -208,7 +212,7 @@ function prefixed(text: string, prefix: string): string {
     .join('\n')
 }
 
+/** Deeper lists and quotes are not indented: each level writes their text again. */
+const levelsMax = 20
 const columnsMax = 1_000
-/** A row that is longer than the first ones loses its last cells. */
-const rowsMeasured = 1_000
 const fenceMax = 100

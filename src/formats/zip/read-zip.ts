@@ -2,6 +2,7 @@ import { cleanName, unknownMediaType } from '../../domain/run/file.ts'
 import { documentTooLarge, invalidDocument } from '../format-error.ts'
 import type { Job, Operation } from '../job.ts'
 import { listOption } from '../options.ts'
+import { filesTooLarge } from '../sink.ts'
 import { wrongKind } from '../source.ts'
 import { contentOf } from './content.ts'
 import { ZipArchive, type ZipEntry } from './directory.ts'
@@ -27,6 +28,8 @@ export const extractZip: Operation = (job) => {
     throw documentTooLarge(`${wanted.length} files would be extracted, and ${filesMax} is the limit. Select fewer.`)
   }
   if (patterns && wanted.length === 0) throw invalidDocument('The archive has no file with such a name.')
+  const bytes = wanted.reduce((sum, { size }) => sum + size, 0)
+  if (bytes > job.fileBytesMax) throw filesTooLarge()
   for (const entry of wanted) {
     for (const piece of contentOf(archive, entry, Number.MAX_SAFE_INTEGER)) job.sink.writeBytes(piece)
     job.endFile(cleanName(entry.name) || 'file', mediaTypeOfName(entry.name) ?? unknownMediaType)

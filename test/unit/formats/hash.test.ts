@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
-import { Desk, valueInput } from './desk.ts'
+import { Desk, valueInput } from '../../support/formats/desk.ts'
 
 const desk = new Desk()
 afterAll(() => desk[Symbol.asyncDispose]())

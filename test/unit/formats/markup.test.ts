@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Desk, valueInput } from './desk.ts'
+import { Desk, valueInput } from '../../support/formats/desk.ts'
 
 const desk = new Desk()
 afterAll(() => desk[Symbol.asyncDispose]())

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Formats } from '../../../src/formats/formats.ts'
-import { Desk } from './desk.ts'
+import { Desk } from '../../support/formats/desk.ts'
 
 const desk = new Desk()
 afterAll(() => desk[Symbol.asyncDispose]())

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import own from '../../support/fixtures/spreadsheets/own.json'
 import { writtenRows } from '../../support/fixtures/spreadsheets/written-rows.ts'
-import { Desk, valueInput } from './desk.ts'
+import { Desk, valueInput } from '../../support/formats/desk.ts'
 
 const desk = new Desk()
 afterAll(() => desk[Symbol.asyncDispose]())

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { Desk, valueInput } from '../../support/formats/desk.ts'
 import { programPath } from '../../support/programs.ts'
-import { Desk, valueInput } from './desk.ts'
 
 const desk = new Desk()
 const folder = mkdtempSync(join(tmpdir(), 'millrace-zip-'))

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CsvReader } from '../../../src/formats/csv/csv-reader.ts'
+import { Desk, valueInput } from '../../support/formats/desk.ts'
 import { programPath } from '../../support/programs.ts'
-import { Desk, valueInput } from './desk.ts'
 
 const desk = new Desk()
 afterAll(() => desk[Symbol.asyncDispose]())
