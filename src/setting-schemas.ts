@@ -244,6 +244,11 @@ export const settingSchemas = {
     range: 'loopback, private, CIDR blocks, host or host:port, comma-separated',
     description: 'Non-public addresses that workflows may call.',
   }),
+  sqliteFolders: plainArray(plainString({ pattern: '^/[^,]*$' }), {
+    default: [],
+    range: 'absolute paths of folders, comma-separated',
+    description: 'Folders with SQLite files that workflows may open. Without one, they may open no file.',
+  }),
   outboundConcurrency: whole(192, 1, 65_000, 'Concurrent requests of workflows.'),
   outboundHostConcurrency: whole(
     50,

@@ -1,4 +1,5 @@
 import { registry } from '../blocks/registry.ts'
+import { ownProgram } from '../config.ts'
 import { Choices } from '../connectors/choices.ts'
 import type { Connectors } from '../connectors/connectors.ts'
 import { DatabaseClients } from '../databases/databases.ts'
@@ -72,6 +73,7 @@ export function assembleEngine({
     credentialOf: (workspaceId, name, { values }) => credentials.find(workspaceId, name, values),
     resolveTcp: outbound.resolveTcp,
     clock,
+    sqlite: { allowed: config.sqliteFolders, data: config.data, program: ownProgram() },
     used: (credential, isAccepted) => credentials.used(credential, isAccepted ? 200 : 401),
   })
   const work = new CompileQueue({ slices: base.slices, shareFactor: config.shareFactor })

@@ -16,6 +16,8 @@ import { MysqlConnection } from './sql/mysql.ts'
 import { PostgresConnection } from './sql/postgres.ts'
 import { runStatements } from './sql/sql-session.ts'
 import { checkStatements, leavesSessionAlone, statementsOf } from './sql/statements.ts'
+import { type SqliteFolders, sqlitePath } from './sqlite/file-path.ts'
+import { SqliteConnection } from './sqlite/sqlite.ts'
 
 export type DatabasesOptions = {
   /** The credential of this name with its variables filled in; undefined when there is none. */
@@ -26,6 +28,8 @@ export type DatabasesOptions = {
   ): Promise<OpenCredential | undefined>
   resolveTcp: ResolveTcp
   clock: Clock
+  /** `program`: the command that starts this program, which opens each file in a process of its own. */
+  sqlite: SqliteFolders & { program: readonly string[] }
   /** Called when the server of a credential has accepted or refused it. */
   used?(credential: OpenCredential, isAccepted: boolean): void
 }
@@ -128,7 +132,11 @@ export class DatabaseClients implements Databases {
   }
 
   async #openSql(credential: OpenCredential, signal: AbortSignal): Promise<SqlConnection> {
-    const { resolveTcp } = this.#options
+    const { resolveTcp, sqlite } = this.#options
+    if (credential.fields['engine'] === 'sqlite') {
+      const path = await sqlitePath(String(credential.fields['database'] ?? ''), sqlite)
+      return await SqliteConnection.open(path, sqlite.program, signal)
+    }
     if (credential.fields['engine'] === 'mysql') {
       const server = serverOf(credential, 3306)
       return await this.#opened(credential, () => MysqlConnection.open({ server, resolveTcp, signal }))

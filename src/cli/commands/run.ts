@@ -39,7 +39,7 @@ export const run: Command = {
     stream: { description: 'print text as it is generated' },
     verbose: { description: 'print what each block does, even without a terminal' },
   },
-  settings: ['url', 'apiKey', 'outboundAllow', 'runTimeoutMs', 'modelPrices'],
+  settings: ['url', 'apiKey', 'outboundAllow', 'sqliteFolders', 'runTimeoutMs', 'modelPrices'],
   json: true,
   examples: [
     'run hello.json',

@@ -28,6 +28,7 @@ export const serve: Command = {
     'store',
     'baseUrl',
     'outboundAllow',
+    'sqliteFolders',
     'sync',
     'logLevel',
     'accessLog',

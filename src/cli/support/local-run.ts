@@ -1,5 +1,5 @@
 import { registry } from '../../blocks/registry.ts'
-import { type Config, limitsOf } from '../../config.ts'
+import { type Config, limitsOf, ownProgram } from '../../config.ts'
 import { BuiltIn } from '../../connectors/built-in.ts'
 import { authorizationOf } from '../../credentials/authorization.ts'
 import { secretsOf } from '../../credentials/credentials.ts'
@@ -98,6 +98,7 @@ export async function runLocally(request: LocalRun): Promise<RunRecord> {
     credentialOf: async (_, name) => credentials.get(name),
     resolveTcp: outbound.resolveTcp,
     clock: systemClock,
+    sqlite: { allowed: config.sqliteFolders, data: config.data, program: ownProgram() },
   })
   const sandbox = new Sandbox()
   const formats = new Formats()

@@ -190,7 +190,7 @@ const kinds = {
   sql: {
     label: 'SQL database',
     fields: {
-      engine: { label: 'Engine', choices: ['postgres', 'mysql'], isRequired: true },
+      engine: { label: 'Engine', choices: ['postgres', 'mysql', 'sqlite'], isRequired: true },
       host: { label: 'Host', isRequired: true, when: onServer },
       port: { label: 'Port', description: 'Empty: 5432 for PostgreSQL, 3306 for MySQL.', when: onServer },
       database: {

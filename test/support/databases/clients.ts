@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { DatabaseClients } from '../../../src/databases/databases.ts'
 import { type Clock, systemClock } from '../../../src/domain/clock.ts'
 import type { OpenCredential } from '../../../src/domain/credential/open-credential.ts'
@@ -19,14 +20,15 @@ export class TestDatabases implements AsyncDisposable {
 
   constructor(
     credentials: Readonly<Record<string, TestCredential>>,
-    options: { clock?: Clock; allow?: string[] } = {},
+    options: { clock?: Clock; allow?: string[]; folders?: string[]; data?: string } = {},
   ) {
-    const { clock = systemClock, allow = ['loopback'] } = options
+    const { clock = systemClock, allow = ['loopback'], folders = [], data } = options
     for (const [name, credential] of Object.entries(credentials)) this.credentials.set(name, credential)
     this.clients = new DatabaseClients({
       credentialOf: async (workspaceId, name) => this.#open(workspaceId, name),
       resolveTcp: tcpTargets({ allow: allowList(allow), lookup: async () => ['127.0.0.1'] }),
       clock,
+      sqlite: { allowed: folders, data, program: [process.execPath, resolve('src/main.ts')] },
     })
   }
 
