@@ -24,6 +24,7 @@ import { redis } from './redis.ts'
 import { response } from './response.ts'
 import { router } from './router.ts'
 import { rssTrigger } from './rss-trigger.ts'
+import { s3 } from './s3.ts'
 import { schedule } from './schedule.ts'
 import { sql } from './sql.ts'
 import { store } from './store.ts'
@@ -39,6 +40,7 @@ export const registry: ReadonlyMap<string, BlockDefinition> = new Map(
     ...[apiTrigger, webhookTrigger, schedule, pollTrigger, rssTrigger],
     ...[chatTrigger, formTrigger, emailTrigger, eventTrigger, manualTrigger],
     ...[api, operation, mcp, email, agent, router, evaluator, guardrails, functionBlock, condition, loop, parallel],
-    ...[data, sql, redis, variables, store, wait, workflow, response, approval, waitForCall, placeholder],
+    ...[data, sql, redis, s3],
+    ...[variables, store, wait, workflow, response, approval, waitForCall, placeholder],
   ].map((definition) => [definition.type, definition]),
 )

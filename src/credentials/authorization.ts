@@ -3,7 +3,7 @@ import { hostsCover } from '../domain/credential/hosts.ts'
 import { needsToken, refreshStatusesOf } from '../domain/credential/kinds.ts'
 import type { OpenCredential } from '../domain/credential/open-credential.ts'
 import { OutboundError, type RequestAuthorization } from '../domain/outbound-request.ts'
-import { signForAws } from './aws-signature.ts'
+import { presignForAws, signForAws } from './aws-signature.ts'
 import { type DigestChallenge, digestAuthorization, digestChallengeOf } from './digest.ts'
 
 /** Tokens that a server issues. */
@@ -37,7 +37,7 @@ export function authorizationOf(credential: OpenCredential, options: Authorizati
   }
 }
 
-type Authorizer = Pick<RequestAuthorization, 'authorize' | 'repeatsAfter'>
+type Authorizer = Pick<RequestAuthorization, 'authorize' | 'repeatsAfter' | 'presign'>
 
 function authorizerOf(credential: OpenCredential, { tokens, clock }: AuthorizationOptions): Authorizer {
   const { kind, fields, secrets } = credential
@@ -61,7 +61,14 @@ function authorizerOf(credential: OpenCredential, { tokens, clock }: Authorizati
         ...{ accessKeyId: text('accessKeyId'), region: text('region'), service: text('service') },
         ...{ secretAccessKey: secret('secretAccessKey'), sessionToken: secrets['sessionToken'] },
       }
-      return { authorize: (request) => signForAws(request, key, clock.now()) }
+      return {
+        authorize: (request) => signForAws(request, key, clock.now()),
+        presign(url, expiresS) {
+          if (hostsCover(credential.hosts, url)) return presignForAws(url, key, clock.now(), expiresS)
+          const message = `The credential "${credential.name}" may not be used for ${url.host}: it is not one of its hosts.`
+          throw new OutboundError('CREDENTIAL_HOST', message)
+        },
+      }
     }
     default:
       // A certificate is part of the connection.

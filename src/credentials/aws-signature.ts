@@ -11,14 +11,7 @@ export type AwsKey = {
 /** Signs a request with AWS signature v4: adds its headers. */
 export async function signForAws(request: UnauthorizedRequest, key: AwsKey, at: number): Promise<void> {
   const { method, url, headers, body } = request
-  const { SignatureV4 } = await import('@smithy/signature-v4')
-  const { accessKeyId, secretAccessKey, sessionToken, region, service } = key
-  const signer = new SignatureV4({
-    credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) },
-    ...{ region, service, sha256: Sha256 },
-    // S3 takes the path as it is sent. All other services escape it once more.
-    uriEscapePath: service !== 's3',
-  })
+  const signer = await signerOf(key)
   const query: Record<string, string | string[]> = {}
   for (const name of new Set(url.searchParams.keys())) query[name] = url.searchParams.getAll(name)
   const signed = await signer.sign(
@@ -31,6 +24,33 @@ export async function signForAws(request: UnauthorizedRequest, key: AwsKey, at: 
     { signingDate: new Date(at) },
   )
   for (const [name, value] of Object.entries(signed.headers)) if (name !== 'host') headers.set(name, value)
+}
+
+/** A URL with a signature that is valid for some seconds. */
+export async function presignForAws(url: URL, key: AwsKey, at: number, expiresS: number): Promise<string> {
+  const signer = await signerOf(key)
+  const port = url.port === '' ? {} : { port: Number(url.port) }
+  const request = { method: 'GET', protocol: url.protocol, hostname: url.hostname, ...port, path: url.pathname }
+  // The signature covers no content, because the request has none.
+  const headers = { host: url.host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
+  const signed = await signer.presign(
+    { ...request, query: {}, headers },
+    { signingDate: new Date(at), expiresIn: expiresS },
+  )
+  const pairs = Object.entries(signed.query ?? {}).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`,
+  )
+  return `${url.origin}${url.pathname}?${pairs.join('&')}`
+}
+
+async function signerOf({ accessKeyId, secretAccessKey, sessionToken, region, service }: AwsKey) {
+  const { SignatureV4 } = await import('@smithy/signature-v4')
+  return new SignatureV4({
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) },
+    ...{ region, service, sha256: Sha256 },
+    // S3 takes the path as it is sent. All other services escape it once more.
+    uriEscapePath: service !== 's3',
+  })
 }
 
 /** Headers that a proxy on the way may change are not signed. */

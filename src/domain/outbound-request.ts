@@ -73,6 +73,8 @@ export type RequestAuthorization = {
   repeatsAfter?(response: Pick<OutboundResponse, 'status' | 'headers'>): boolean | Promise<boolean>
   /** Called with the status of a response that is not repeated. */
   responded?(status: number): void
+  /** A URL that reads an object without the credential, for so many seconds. Throws `OutboundError`. */
+  presign?(url: URL, expiresS: number): Promise<string>
   /** For the connection, in PEM. */
   tls?: { ca?: string; cert?: string; key?: string; passphrase?: string }
 }

@@ -30,6 +30,7 @@ const examples: Record<string, Record<string, unknown>> = {
   api: { url: 'https://service.example/', onError: 'continue', retries: 0 },
   data: { operation: 'hash', input: 'A text' },
   sql: { credential: 'db', query: 'SELECT $1', params: [1], onError: 'continue' },
+  s3: { credential: 'aws', bucket: 'reports', key: 'a.csv', onError: 'continue' },
   redis: { credential: 'cache', command: 'GET', args: ['key'], onError: 'continue' },
   mcp: { server: 'https://mcp.example/', tool: 'search', onError: 'continue' },
   email: { credential: 'mail', from: 'a@example.com', to: 'b@example.com', subject: 'Hi', onError: 'continue' },

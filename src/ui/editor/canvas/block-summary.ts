@@ -63,6 +63,10 @@ export function summaryOf(
     }
     case 'sql':
       return { text: firstLine(textOf(params['query'])) || 'No query yet', mono: true }
+    case 's3': {
+      const place = [textOf(params['bucket']), textOf(params['key']) || textOf(params['prefix'])].filter(Boolean)
+      return { text: place.join('/') || 'No bucket yet', mono: true }
+    }
     case 'redis':
       return { text: textOf(params['command']) || 'No command yet', mono: true }
     case 'agent':

@@ -123,7 +123,7 @@ const groups: readonly { name: string; types: readonly string[] }[] = [
     name: 'Steps',
     types: [
       ...['api', 'operation', 'mcp', 'email', 'function', 'data', 'agent', 'evaluator', 'guardrails', 'workflow'],
-      ...['sql', 'redis', 'variables', 'store', 'response'],
+      ...['sql', 'redis', 's3', 'variables', 'store', 'response'],
     ],
   },
   { name: 'Pauses', types: ['wait', 'approval', 'wait_for_call'] },
