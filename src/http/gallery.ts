@@ -15,6 +15,7 @@ import holidayRequest from '../../samples/gallery/holiday-request.json'
 import loopList from '../../samples/gallery/loop-list.json'
 import mcpTools from '../../samples/gallery/mcp-tools.json'
 import mergeServices from '../../samples/gallery/merge-services.json'
+import newsToSlack from '../../samples/gallery/news-to-slack.json'
 import nightlySync from '../../samples/gallery/nightly-sync.json'
 import onlyNewItems from '../../samples/gallery/only-new-items.json'
 import parallelList from '../../samples/gallery/parallel-list.json'
@@ -78,6 +79,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
   ['uptime', 'Schedules', uptime],
   ['only-new-items', 'Schedules', onlyNewItems],
   ['nightly-sync', 'Schedules', nightlySync],
+  ['news-to-slack', 'Schedules', newsToSlack],
   ['chat-assistant', 'Language models', chatAssistant],
   ['summarise', 'Language models', summarise],
   ['extract-data', 'Language models', extractData],
@@ -92,6 +94,7 @@ const items: readonly (readonly [string, GalleryCategory, object])[] = [
 const meanings: Readonly<Record<string, string>> = {
   ALERT_TOKEN: 'The token that senders of alerts show.',
   ALERT_URL: 'The address that receives alerts, such as an incoming webhook of a chat.',
+  FEED_URL: 'The address of an RSS, Atom or JSON feed.',
   FORWARD_URL: 'The address that receives the forwarded requests.',
   GITHUB_WEBHOOK_SECRET: 'The secret of the webhook in the settings of the GitHub repository.',
   JOB_URL: 'The address of the service that runs jobs. A POST starts one; a GET with its id returns its status.',

@@ -29,6 +29,7 @@ const core: readonly BlockTypeFate[] = [
   { type: 'start_trigger', name: 'Start', fate: 'mapped', to: 'api_trigger' },
   { type: 'starter', name: 'Starter', fate: 'mapped', to: 'api_trigger' },
   { type: 'schedule', name: 'Schedule', fate: 'mapped', to: 'schedule' },
+  { type: 'rss', name: 'RSS', fate: 'mapped', to: 'rss_trigger' },
   { type: 'generic_webhook', name: 'Webhook', fate: 'mapped', to: 'webhook_trigger' },
   { type: 'webhook', name: 'Webhook (old)', fate: 'mapped', to: 'webhook_trigger' },
   { type: 'condition', name: 'Condition', fate: 'mapped', to: 'condition' },

@@ -94,7 +94,14 @@ function sameTriggers({ blocks }: WorkflowDocument): string[] {
     })
 }
 
-const triggers = new Set(['api_trigger', 'chat_trigger', 'manual_trigger', 'schedule', 'webhook_trigger'])
+const triggers = new Set([
+  'api_trigger',
+  'chat_trigger',
+  'manual_trigger',
+  'schedule',
+  'webhook_trigger',
+  'rss_trigger',
+])
 
 /** The name and description. `lost`: those that are too long for a document. */
 function textsOf({ name: written = '', description: whole = '' }: SimDocument) {

@@ -85,6 +85,7 @@ describe('each workflow of the gallery runs', () => {
     ['uptime', undefined, { received: true }],
     ['only-new-items', undefined, [{ text: 'work' }, { text: 'time' }, { text: 'learning' }]],
     ['nightly-sync', undefined, { written: 2, failed: 0 }],
+    ['news-to-slack', { item: { title: 'News', link: 'https://news.example/1' } }, { received: true }],
     ['chat-assistant', 'Hello', 'Bonjour'],
     ['summarise', undefined, 'Bonjour'],
     ['extract-data', undefined, { number: '2041' }],
@@ -106,6 +107,7 @@ describe('each workflow of the gallery runs', () => {
     expect(others.received('/slack')).toMatchObject([
       { text: '*Sample* failed: This is a sample: nothing has failed.' },
       { text: expect.stringContaining('There are 3 quotes today') },
+      { text: 'News\nhttps://news.example/1' },
     ])
   }, 120_000)
 })
@@ -202,6 +204,7 @@ async function startOtherServices(): Promise<OtherServices> {
       ...Object.fromEntries(secrets.map((name) => [name, 'a-secret-for-tests'])),
       ...{ MODEL_URL: `${models.url}`, MODEL_NAME: 'stand-in', MILLRACE_OUTBOUND_ALLOW: '127.0.0.1' },
       ...{ RATES_URL: `${url}/rates`, LIST_URL: `${url}/list`, JOB_URL: `${url}/jobs`, ALERT_URL: `${url}/alert` },
+      FEED_URL: `${url}/feed`,
       ...{ FORWARD_URL: `${url}/forward`, SLACK_WEBHOOK_URL: `${url}/slack`, SOURCE_URL: `${url}/source` },
       ...{ TARGET_URL: `${url}/target`, MCP_URL: tools.url },
     },

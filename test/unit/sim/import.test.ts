@@ -334,6 +334,26 @@ describe('the import of a workflow of Sim', () => {
     expect(document.edges).toMatchObject([{ source: 'h', target: 'h-notify-1', sourceHandle: 'notify' }])
   })
 
+  test('makes a feed trigger of an RSS trigger, and translates the fields of its items', () => {
+    const code = 'return [<news.title>, <news.item.link>, <news.item.pubDate>, <news.item.guid>, <news.item.summary>]'
+    const { document } = imported(
+      simFile(
+        [
+          simBlock('r', 'rss', { feedUrl: 'https://news.example/feed', triggerInstructions: 'x' }, { name: 'News' }),
+          simBlock('f', 'function', { code }),
+        ],
+        ['r > f'],
+      ),
+    )
+    expect(document.blocks['r']).toMatchObject({
+      type: 'rss_trigger',
+      params: { url: 'https://news.example/feed', everyMs: 300_000 },
+    })
+    expect(document.blocks['f']?.params?.['code']).toBe(
+      'return [<news.item.title>, <news.item.link>, <news.item.published>, <news.item.id>, <news.item.content>]',
+    )
+  })
+
   test('protects the webhooks that needed a token', () => {
     expect(paramsOf('generic_webhook', { requireAuth: true })).toMatchObject({
       authentication: { type: 'bearer', token: '{{WEBHOOK_TOKEN}}' },

@@ -58,6 +58,34 @@ export function mapSchedule({ values }: BlockToMap): MappedBlock {
   return { type: 'schedule', params, notes }
 }
 
+/** Sim reads a feed every few minutes, too, and starts a run for each new item. */
+export function mapRss({ values }: BlockToMap): MappedBlock {
+  const url = values.text('feedUrl')
+  values.drop(...pollingEditorOnly)
+  return {
+    type: 'rss_trigger',
+    params: { url: url ?? '', everyMs: 300_000 },
+    notes: url === undefined ? ['The file has no address of the feed. Enter it in the trigger.'] : [],
+    output: rssOutput,
+  }
+}
+
+const pollingEditorOnly = ['triggerInstructions', 'triggerSave', 'selectedTriggerId', 'triggerId', 'triggerConfig']
+
+/** In Sim, the main fields of the item are outputs of their own, too. */
+function rssOutput(path: readonly PathStep[]): readonly PathStep[] {
+  const [field, ...rest] = path[0] === 'item' ? path.slice(1) : path
+  if (field === undefined) return ['item']
+  const name = typeof field === 'string' ? rssFields.get(field) : undefined
+  return ['item', name ?? field, ...rest]
+}
+
+const rssFields: ReadonlyMap<string, string> = new Map([
+  ...(['guid', 'id'] as const).map((name): [string, string] => [name, 'id']),
+  ...(['pubDate', 'isoDate'] as const).map((name): [string, string] => [name, 'published']),
+  ...(['summary', 'contentSnippet'] as const).map((name): [string, string] => [name, 'content']),
+])
+
 export function mapWebhook({ values }: BlockToMap): MappedBlock {
   const notes = ['The trigger has a new address. Enter it in the service that sends the requests.']
   const params: Record<string, unknown> = { methods: ['POST', 'GET'] }
