@@ -75,13 +75,13 @@ export class AlertEvaluator {
     if (!isLeader()) return idleMs
     try {
       const { isWatched, hasStarts, workspaceIds } = await store.findAlertWork(clock.now())
-      let isBusy = false
+      let isBehind = false
       for (const workspaceId of workspaceIds) {
-        if (await this.#evaluate(workspaceId)) isBusy = true
+        if (await this.#evaluate(workspaceId)) isBehind = true
       }
-      if (hasStarts || isBusy) await startRuns()
+      if (hasStarts || workspaceIds.length > 0) await startRuns()
       this.#isTroubled = false
-      if (isBusy && this.#isOpen) this.#isNudged = true
+      if (isBehind && this.#isOpen) this.#isNudged = true
       if (isWatched || hasStarts) return everyMs
       return store.sharesStarts ? idleMs : undefined
     } catch (error) {
@@ -91,18 +91,21 @@ export class AlertEvaluator {
     }
   }
 
-  /** Returns whether something was evaluated. Then there may be more. */
+  /**
+   * Returns whether there is more to evaluate at once. A busy workspace is evaluated in few large batches: a small one
+   * costs almost as much.
+   */
   async #evaluate(workspaceId: string): Promise<boolean> {
     const { store, write, clock } = this.#options
     if (!this.#isOpen) return false
     const now = clock.now()
     const batch = await store.readAlertBatch(workspaceId, now, batchMax)
     if (!batch) return false
-    return (await write(evaluate(batch, now, newExecutionId))) && hasContent(batch)
+    return (await write(evaluate(batch, now, newExecutionId))) && isFull(batch)
   }
 }
 
-const hasContent = ({ runs, events, hasMore }: AlertBatch) => hasMore || runs.length > 0 || events.length > 0
+const isFull = ({ events, hasMore }: AlertBatch) => hasMore || events.length === batchMax
 
 /** How often the log is read while somebody watches. */
 const everyMs = 1_000
