@@ -32,7 +32,7 @@ export function approvalMailsOf({ mailer, accounts, store, linksOf, logger }: Op
         if (!asked.accounts.includes(email.toLowerCase())) continue
         // The ID of the pause must not be in the header of a message.
         const key = new Bun.CryptoHasher('sha256').update(`${contextId} ${email}`).digest('hex').slice(0, 32)
-        mailer?.post({ ...approvalMail({ to: email, title, message, url }), key })
+        mailer?.post({ ...approvalMail({ to: email, title, message, url }), key }, run.workspaceId)
       }
     }
   }

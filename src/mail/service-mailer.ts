@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../domain/clock.ts'
+import { FairShare } from '../domain/fair-share.ts'
 import { type Mail, MailError, type SentMail } from '../domain/mail/mail.ts'
 import type { Mailer, ServiceMail } from '../domain/mail/mailer.ts'
 import { createRedactor, type Redactor, redactText } from '../domain/redaction/redactor.ts'
@@ -25,7 +26,9 @@ export class ServiceMailer implements Mailer {
   readonly #attempts: MailAttempts
   readonly #ending = new AbortController()
   readonly #redactor: Redactor | undefined
-  #posted = 0
+  readonly #ofWorkspaces = new FairShare({ total: workspacePlaces, factor: 1 })
+  /** Shared between recipients. No workspace can use these places, so people can always sign in. */
+  readonly #ofAccounts = new FairShare({ total: accountPlaces, factor: 1 })
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: ServiceMailerOptions) {
@@ -43,17 +46,18 @@ export class ServiceMailer implements Mailer {
     return signal ? untilCancelled(turn, signal) : turn
   }
 
-  post(mail: ServiceMail): void {
+  post(mail: ServiceMail, workspaceId?: string): void {
     const { onLost, newKey } = this.#options
-    if (this.#posted >= postedMax) {
-      onLost(new MailError('OVERLOADED', 'Too many e-mails wait to be sent.'), 0)
+    const places = workspaceId === undefined ? this.#ofAccounts : this.#ofWorkspaces
+    const owner = workspaceId ?? mail.to.join()
+    if (!places.hasRoom(owner)) {
+      const whose = workspaceId === undefined ? 'to accounts' : `of the workspace ${workspaceId}`
+      onLost(new MailError('OVERLOADED', `Too many e-mails ${whose} wait to be sent.`), 0)
       return
     }
-    this.#posted += 1
+    places.take(owner)
     const repeated = { ...mail, key: mail.key ?? newKey() }
-    void this.#deliver(repeated).finally(() => {
-      this.#posted -= 1
-    })
+    void this.#deliver(repeated).finally(() => places.release(owner))
   }
 
   /** Connects and logs in. Rejects with `MailError` when that fails. */
@@ -104,8 +108,9 @@ export class ServiceMailer implements Mailer {
 }
 
 const timeoutMs = 120_000
-/** Messages in the background that wait or are tried again. */
-const postedMax = 1_000
+/** Messages in the background that wait or are tried again. One workspace alone gets at most half of the places. */
+const workspacePlaces = 800
+const accountPlaces = 200
 const minuteMs = 60_000
 /** Mail servers that defer messages of strangers accept them after some minutes. */
 const delaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs, 180 * minuteMs]

@@ -20,7 +20,8 @@ export interface Mailer {
   send(mail: ServiceMail, signal?: AbortSignal): Promise<SentMail>
   /**
    * Sends a message in the background, and tries again for some hours. It is lost when the process ends: for messages
-   * that people can ask for again, or that the dashboard shows as well.
+   * that people can ask for again, or that the dashboard shows as well. `workspaceId`: the workspace that causes it.
+   * Without one, it is a message of the service to an account, such as a sign-in link.
    */
-  post(mail: ServiceMail): void
+  post(mail: ServiceMail, workspaceId?: string): void
 }

@@ -92,6 +92,33 @@ describe('the mailer of the service', () => {
     mailer.stop()
   })
 
+  test('keeps places for other workspaces and for sign-in links while one workspace has many messages', async () => {
+    await using peer = await SmtpPeer.start({ plain: true })
+    const { mailer, lost } = mailerOf(peer)
+    for (let count = 0; count < 1_000; count += 1) mailer.post(mail, 'busy')
+    const lostOfBusy = lost.length
+    expect(lostOfBusy).toBeGreaterThan(400)
+    expect(lost[0]!.error).toMatchObject({
+      code: 'OVERLOADED',
+      message: 'Too many e-mails of the workspace busy wait to be sent.',
+    })
+    for (let count = 0; count < 100; count += 1) mailer.post(mail, 'quiet')
+    for (let count = 0; count < 100; count += 1) mailer.post({ ...mail, to: [`person-${count}@example.com`] })
+    expect(lost.length).toBe(lostOfBusy)
+    mailer.stop()
+  })
+
+  test('returns the places of messages that were given up', async () => {
+    await using peer = await SmtpPeer.start({ plain: true })
+    const { mailer, lost } = mailerOf(peer)
+    mailer.stop()
+    for (const total of [300, 600]) {
+      for (let count = 0; count < 300; count += 1) mailer.post(mail, 'busy')
+      while (lost.length < total) await Bun.sleep(5)
+    }
+    expect(lost.filter(({ error }) => error.code === 'OVERLOADED')).toEqual([])
+  })
+
   test('gives up what waits when it stops', async () => {
     await using peer = await SmtpPeer.start({ plain: true })
     peer.deferred = 1

@@ -158,7 +158,7 @@ async function announce(services: Services, { workspaceId, to, by, role }: NewMe
   if (!mailer) return
   const [workspace, owner] = await Promise.all([store.getWorkspace(workspaceId), store.findUser(by)])
   const facts = { to, workspace: workspace?.name ?? '', by: owner?.email ?? 'The owner', role, url: settings.baseUrl() }
-  mailer.post(memberMail(facts))
+  mailer.post(memberMail(facts), workspaceId)
 }
 
 function assertOwner(caller: Caller, workspaceId: string): void {
