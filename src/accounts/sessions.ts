@@ -170,8 +170,10 @@ export function hashToken(token: string): Uint8Array {
   return Bun.SHA256.hash(token) as Uint8Array
 }
 
-/** The lifetime of a sign-in link. */
+/** The lifetime of a sign-in link that an operator makes. */
 export const linkAgeMaxMs = 7 * 86_400_000
+/** The lifetime of a link that a visitor asks for. */
+export const askedLinkAgeMaxMs = 3_600_000
 
 const tokenBytes = 32
 const minuteMs = 60_000

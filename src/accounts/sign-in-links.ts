@@ -3,7 +3,7 @@ import type { Mailer } from '../domain/mail/mailer.ts'
 import { signInMail } from '../domain/mail/service-mails.ts'
 import type { Store } from '../store/store.ts'
 import { RateLimiter, type RateWindow } from './rate-limit.ts'
-import { hashToken, newToken } from './sessions.ts'
+import { askedLinkAgeMaxMs, hashToken, linkAgeMaxMs, newToken } from './sessions.ts'
 
 export type SignInLinksOptions = {
   store: Pick<Store, 'findUser' | 'createSignInToken'>
@@ -52,9 +52,11 @@ export class SignInLinks {
     // A new link replaces the previous one, so strangers must not ask for many.
     if (!mailer || !user || !this.#accounts.take(user.id, perAccount).allowed) return
     const token = newToken()
-    await store.createSignInToken({ hash: hashToken(token), userId: user.id, createdAt: clock.now() })
+    // Anybody may ask for it, so it ends sooner than the link of an operator. Stores know only when a link begins.
+    const createdAt = clock.now() - (linkAgeMaxMs - askedLinkAgeMaxMs)
+    await store.createSignInToken({ hash: hashToken(token), userId: user.id, createdAt })
     const url = `${baseUrl().replace(/\/$/, '')}/sign-in?token=${token}`
-    mailer.post(signInMail({ email: user.email, url, isNew: false }))
+    mailer.post(signInMail({ email: user.email, url, isNew: false, lifetime: 'an hour' }))
   }
 }
 

@@ -1,14 +1,16 @@
 import type { ServiceMail } from './mailer.ts'
 
+type SignInLink = { email: string; url: string; isNew: boolean; lifetime?: string }
+
 /** A link that signs a person in to the dashboard. `isNew`: the account was made just now. */
-export function signInMail({ email, url, isNew }: { email: string; url: string; isNew: boolean }): ServiceMail {
+export function signInMail({ email, url, isNew, lifetime = 'seven days' }: SignInLink): ServiceMail {
   const reason = isNew
     ? 'There is a Millrace account for you now.'
     : 'Somebody has asked for a link that signs you in to Millrace. If it was not you, ignore this message.'
   return {
     to: [email],
     subject: isNew ? 'Your Millrace account' : 'Your sign-in link for Millrace',
-    text: `${reason}\n\nSign in here:\n${url}\n\nThe link works once, within seven days. Give it to nobody else.\n`,
+    text: `${reason}\n\nSign in here:\n${url}\n\nThe link works once, within ${lifetime}. Give it to nobody else.\n`,
   }
 }
 

@@ -94,8 +94,8 @@ export function sessionRoutes(services: Services, door: Door) {
         name: 'sendSignInLink',
         summary: 'Send a sign-in link by e-mail',
         description:
-          'Sends a link that works once, if there is an account with this e-mail. The response is the same if there ' +
-          'is none. Needs a mail server (`MILLRACE_SMTP_URL`). An account gets three links an hour. This is for pages ' +
+          'Sends a link that works once, within an hour, if there is an account with this e-mail. The response is the ' +
+          'same if there is none. Needs a mail server (`MILLRACE_SMTP_URL`). An account gets three links an hour. This is for pages ' +
           'of this service.',
         tag: 'Account',
         access: 'everyone',
