@@ -21,10 +21,11 @@ export async function sendMail(
   const { text, data } = JSON.parse(body) as { text: string; data: { alert: { name: string }; executionId: unknown } }
   const run = typeof data.executionId === 'string' ? `\n\nExecution: ${data.executionId}` : ''
   try {
-    await mailer.send(
+    const { rejected } = await mailer.send(
       { to, subject: `${data.alert.name}: ${text}`.slice(0, 200), text: `${text}${run}`, key: deliveryId },
       signal,
     )
+    if (rejected.length > 0) return { ok: false, code: 'MAIL_ERROR', message: refusal(rejected, to.length) }
     return { ok: true, status: acceptedStatus, retryAfter: undefined, responseStart: new Uint8Array() }
   } catch (error) {
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: 'The service stops' }
@@ -35,3 +36,8 @@ export async function sendMail(
 }
 
 const acceptedStatus = 250
+
+/** Not repeated: the other recipients would get another copy. */
+function refusal(rejected: readonly string[], count: number): string {
+  return `The mail server refused ${rejected.length} of ${count} recipients: ${rejected.join(', ')}. The others got the message.`
+}
