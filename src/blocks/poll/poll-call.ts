@@ -77,7 +77,8 @@ function noList(found: unknown, path: string): string {
   return `${place} is ${kind}, and not a list. Set Items to the path of the list.`
 }
 
-function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, validators: Validators): PollAnswer {
+/** The items of a response. Only the first `maxItems` count. */
+export function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, validators: Validators): PollAnswer {
   const items = new Map<string, unknown>()
   let nameless = 0
   for (const item of list.slice(0, maxItems)) {
@@ -88,15 +89,22 @@ function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, validato
       if (!items.has(hash)) items.set(hash, item)
     }
   }
-  const problem =
-    nameless === 0 ? null : `${nameless} of ${list.length} items have no text or number at "${id}" and were ignored.`
-  if (problem !== null && items.size === 0) return { kind: 'failed', message: problem }
+  const read = Math.min(list.length, maxItems)
+  const ignored = `${nameless} of ${read} items have no text or number at "${id}" and were ignored.`
+  if (nameless > 0 && items.size === 0) return { kind: 'failed', message: ignored }
+  const problem = [nameless > 0 ? ignored : [], list.length > maxItems ? longer(list.length, maxItems) : []].flat()
   return {
     kind: 'items',
     items: Array.from(items, ([hash, item]): PolledItem => ({ hash, item })),
     validators,
-    problem,
+    problem: problem.length === 0 ? null : problem.join(' '),
   }
+}
+
+/** In a list with the oldest item first, the new ones would never be read, and nobody would notice. */
+function longer(length: number, maxItems: number): string {
+  const next = 'List the newest items first, ask for fewer items, or raise "maxItems".'
+  return `The list has ${length} items, and only the first ${maxItems} are read ("maxItems"). ${next}`
 }
 
 function idOf(item: unknown, path: string): string | undefined {
