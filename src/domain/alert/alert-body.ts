@@ -1,12 +1,12 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { oneOf } from '../one-of.ts'
-import { AlertRule, alertBounds, eventTypes, quietMsDefault } from './alert.ts'
+import { AlertRule, alertBounds, eventLabels, eventTypes, quietMsDefault } from './alert.ts'
 
 /** Alerts as clients send them. */
 
 const closed = { additionalProperties: false }
 
-export const AlertEvents = t.Array(oneOf(eventTypes), {
+export const AlertEvents = t.Array(oneOf(eventTypes, { labels: eventLabels }), {
   uniqueItems: true,
   maxItems: eventTypes.length,
   title: 'Events',

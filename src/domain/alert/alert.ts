@@ -15,6 +15,18 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
+/** The names of the events for people. */
+export const eventLabels: Readonly<Record<EventType, string>> = {
+  'run.failed': 'A run fails',
+  'run.succeeded': 'A run succeeds',
+  'run.paused': 'A run pauses',
+  'workflow.deployed': 'A version is deployed',
+  'credential.needs_sign_in': 'A credential needs a sign-in',
+  'approval.waiting': 'An approval waits',
+  'backup.overdue': 'The backup is overdue',
+  'limit.reached': 'A limit is reached',
+}
+
 /** The events that come from the log. */
 export const runEndTypes: readonly EventType[] = ['run.failed', 'run.succeeded']
 
