@@ -51,6 +51,10 @@ const wrongPasswordsPerMinute = 20
 /** Unknown e-mail addresses an hour that one account may try to add to its workspaces. */
 const unknownEmailsPerHour = 10
 
+/** Alerts by e-mail that one workspace may send in an hour, and tests of them: strangers may be their recipients. */
+const alertMailsPerHour = 60
+const alertMailTestsPerHour = 10
+
 /** The limits of accounts: rate windows of each kind, and the monthly cost. */
 export class AccountLimits {
   readonly #accounts: FreshCache<LimitedAccount>
@@ -59,6 +63,8 @@ export class AccountLimits {
   readonly #refused: RateLimiter
   readonly #wrongPasswords: RateLimiter
   readonly #unknownEmails: RateLimiter
+  readonly #alertMails: RateLimiter
+  readonly #alertMailTests: RateLimiter
   readonly #chatVisitors: RateLimiter
   readonly #formVisitors: RateLimiter
   readonly #webhookVisitors: RateLimiter
@@ -80,6 +86,8 @@ export class AccountLimits {
     this.#refused = new RateLimiter({ clock })
     this.#wrongPasswords = new RateLimiter({ clock })
     this.#unknownEmails = new RateLimiter({ clock, windowMs: 3_600_000 })
+    this.#alertMails = new RateLimiter({ clock, windowMs: 3_600_000 })
+    this.#alertMailTests = new RateLimiter({ clock, windowMs: 3_600_000 })
     this.#chatVisitors = new RateLimiter({ clock })
     this.#formVisitors = new RateLimiter({ clock })
     this.#webhookVisitors = new RateLimiter({ clock })
@@ -132,6 +140,16 @@ export class AccountLimits {
 
   peekUnknownEmail(userId: string): RateWindow {
     return this.#unknownEmails.peek(userId, unknownEmailsPerHour)
+  }
+
+  /** Counts an alert by e-mail, which the mail server of the operator sends. */
+  takeAlertMail(workspaceId: string): RateWindow {
+    return this.#alertMails.take(workspaceId, alertMailsPerHour)
+  }
+
+  /** Counts a test of an alert by e-mail. */
+  takeAlertMailTest(workspaceId: string): RateWindow {
+    return this.#alertMailTests.take(workspaceId, alertMailTestsPerHour)
   }
 
   /** Counts a message from a visitor to a chat. */

@@ -118,6 +118,7 @@ function assembleWebhooks({ accounts, files, ...base }: DeliveryOptions) {
     openSecret: (sealed: Uint8Array, context: string) => box.openText(sealed, context),
     post: webhookClient.post,
     mailer: base.mailer,
+    takeMail: (workspaceId: string) => accounts.limits.takeAlertMail(workspaceId),
     timeoutMs: config.webhookTimeoutMs,
   }
   const dispatcher = new Dispatcher({

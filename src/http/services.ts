@@ -179,7 +179,14 @@ export type Services = DocumentServices & {
   interfaceFiles(): Promise<InterfaceFiles>
   limits: Pick<
     AccountLimits,
-    'account' | 'take' | 'takeRefused' | 'peekRefused' | 'takeUnknownEmail' | 'peekUnknownEmail' | 'report'
+    | 'account'
+    | 'take'
+    | 'takeRefused'
+    | 'peekRefused'
+    | 'takeUnknownEmail'
+    | 'peekUnknownEmail'
+    | 'takeAlertMailTest'
+    | 'report'
   >
   /** Whether runs can be recorded, and how many wait for it. */
   /** Whether this process is to take no more work. */

@@ -10,7 +10,7 @@ import type { Receiver } from './receivers.ts'
 import type { QueuedDelivery, Source } from './subscription-queue.ts'
 
 export type AttemptsOptions = BodiesOptions &
-  Pick<DeliverOptions, 'post' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
+  Pick<DeliverOptions, 'post' | 'mailer' | 'takeMail' | 'random' | 'attemptsMax' | 'timeoutMs'> & {
     /** Writes an attempt; resolves when it is on disk. */
     write(attempt: EndedAttempt): Promise<void>
     clock: Clock

@@ -10,7 +10,7 @@ import {
 } from '../domain/webhook/delivery.ts'
 import type { DeliveryEvent } from '../domain/webhook/run-event.ts'
 import { retryDelayMs } from './backoff.ts'
-import { type Posted, sendMail } from './mail.ts'
+import { type MailLimit, type Posted, sendMail } from './mail.ts'
 import type { Receiver } from './receivers.ts'
 import { webhookHeaders } from './sign.ts'
 
@@ -18,6 +18,8 @@ export type DeliverOptions = {
   post(request: OutboundPost): Promise<OutboundPosted>
   /** For alerts by e-mail; undefined when the service cannot send any. */
   mailer?: Pick<Mailer, 'send'> | undefined
+  /** Counts an alert by e-mail against the limit of its workspace. */
+  takeMail?: MailLimit | undefined
   clock: { now(): number; monotonic(): number }
   /** 0 ≤ n < 1. */
   random(): number
@@ -46,9 +48,9 @@ export async function deliver(message: Message, options: DeliverOptions): Promis
   const startedAt = clock.now()
   const startedMonotonic = clock.monotonic()
   const headers = webhookHeaders({ deliveryId, event, body, at: startedAt, secrets: receiver.secrets, traceHeaders })
-  const { recipients } = receiver
-  const posted = recipients
-    ? await sendMail(options.mailer, { to: recipients, body, deliveryId, signal })
+  const { mail } = receiver
+  const posted = mail
+    ? await sendMail(options, { ...mail, body, deliveryId, signal })
     : await post({ url: receiver.url, headers, body, timeoutMs, responseBytesMax, signal })
   if (!posted.ok && posted.code === 'CANCELLED') return 'interrupted'
   const durationMs = Math.round((clock.monotonic() - startedMonotonic) * 1000) / 1000

@@ -20,8 +20,8 @@ export type ReceiversOptions = {
 /** Where a subscription's deliveries go now, with all variables filled in. */
 export type Receiver = {
   url: string
-  /** The addresses of an alert by e-mail; absent for a webhook. */
-  recipients?: readonly string[]
+  /** The addresses of an alert by e-mail, and its workspace; absent for a webhook. */
+  mail?: { to: readonly string[]; workspaceId: string }
   /** Scheme, host name and port, by which concurrent attempts are counted; empty when the URL is invalid. */
   origin: string
   /** The secrets to sign with. */
@@ -102,7 +102,8 @@ export class Receivers {
     const { id, workspaceId, channel } = alert
     const environment = await environmentOf(workspaceId)
     const known = { owner: { workflowId: '', workspaceId }, rows: [], environment, until: clock.now() + alertMsMax }
-    if (channel.type === 'email') return { ...known, receiver: this.#mailReceiver(channel.to, environment) }
+    if (channel.type === 'email')
+      return { ...known, receiver: this.#mailReceiver({ to: channel.to, workspaceId }, environment) }
     const previous = { previousSecret: null, previousSecretUntil: null }
     const row = { ...channel, ...previous, id, workspaceId, retryOnNetworkError: true }
     return { ...known, receiver: this.#receiverOf(row, environment) }
@@ -117,9 +118,9 @@ export class Receivers {
     return owner
   }
 
-  #mailReceiver(recipients: readonly string[], environment: Environment): Receiver {
+  #mailReceiver(mail: Receiver['mail'] & {}, environment: Environment): Receiver {
     const base = { secrets: [], retriesNetworkErrors: true, redact: redactionOf(environment), problem: undefined }
-    return { ...base, url: '', origin: 'mailto:', recipients }
+    return { ...base, url: '', origin: 'mailto:', mail }
   }
 
   #receiverOf(row: Sendable, environment: Environment): Receiver {

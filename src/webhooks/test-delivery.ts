@@ -9,7 +9,7 @@ import { eventOf, type Limits, limitFactsText, originOf, payloadOf } from './pay
 import { Receivers, type ReceiversOptions } from './receivers.ts'
 
 export type TestDeliveriesOptions = ReceiversOptions &
-  Pick<DeliverOptions, 'post' | 'mailer' | 'clock' | 'random' | 'timeoutMs'> & {
+  Pick<DeliverOptions, 'post' | 'mailer' | 'takeMail' | 'clock' | 'random' | 'timeoutMs'> & {
     /** The limits of the account that owns a workspace. */
     limitsOf(workspaceId: string): Promise<Limits>
   }

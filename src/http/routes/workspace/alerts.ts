@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { AlertPatch, NewAlertBody } from '../../../domain/alert/alert-body.ts'
 import { assertMay } from '../../access/auth.ts'
 import type { Door } from '../../access/door.ts'
+import { assertAllowed } from '../../access/rate-headers.ts'
 import { route } from '../../openapi/route.ts'
 import { readShape } from '../../requests/body.ts'
 import type { Services } from '../../services.ts'
@@ -12,7 +13,7 @@ import { AlertList, AlertResponse, AlertTestResult, alertResponse } from './aler
  * Alerts of a workspace: `/api/workspaces/<id>/alerts`. Only members who may edit see them, because the address of
  * a chat's webhook is enough to write there.
  */
-export function alertRoutes({ alerts, clock, settings, sendTestAlert }: Services, door: Door) {
+export function alertRoutes({ alerts, clock, limits, settings, sendTestAlert }: Services, door: Door) {
   return new Elysia({ prefix: '/api/workspaces/:id/alerts' })
     .get(
       '',
@@ -104,7 +105,10 @@ export function alertRoutes({ alerts, clock, settings, sendTestAlert }: Services
       '/:alertId/test',
       async ({ request, set, params: { id, alertId } }) => {
         assertMay(await door.requireKeyOrSession(request, set), id, 'write', 'workspace')
-        const { body, attempt } = await sendTestAlert(await alerts.get(id, alertId), request.signal)
+        const alert = await alerts.get(id, alertId)
+        if (alert.channel.type === 'email')
+          assertAllowed(limits.takeAlertMailTest(id), clock.now(), 'tests of alerts by e-mail', 'an hour')
+        const { body, attempt } = await sendTestAlert(alert, request.signal)
         const { status, failure, answer } = attempt
         return { delivered: failure === null, status, error: failure, answer, body }
       },
@@ -112,10 +116,11 @@ export function alertRoutes({ alerts, clock, settings, sendTestAlert }: Services
         name: 'testAlert',
         summary: 'Send a test message',
         description:
-          'Makes one attempt with an example, also while the alert is switched off or quiet. It is not stored.',
+          'Makes one attempt with an example, also while the alert is switched off or quiet. It is not stored. A ' +
+          'workspace may test alerts by e-mail 10 times an hour.',
         tag: 'Alerts',
         responses: { 200: AlertTestResult },
-        errors: ['FORBIDDEN', 'NOT_FOUND'],
+        errors: ['FORBIDDEN', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
       }),
     )
 }
