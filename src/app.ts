@@ -201,7 +201,7 @@ export async function assembleApp({
       ['credentials', () => credentials.stop()],
       ['accounts', () => accounts.stop()],
       ['metrics', () => metrics.stop()],
-      ['events', () => events.stop()],
+      ['events', () => events.settled()],
       ['store', () => store.close()],
     ])
   }

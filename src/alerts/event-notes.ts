@@ -14,7 +14,7 @@ export type EventNotesOptions = {
  */
 export class EventNotes {
   readonly #options: EventNotesOptions
-  /** When the last event of a workflow was noted; the oldest first. */
+  /** When the last event of a workflow was noted, and that of its starts by events; the oldest first. */
   readonly #notedAt = new Map<string, number>()
   readonly #open = new Set<Promise<void>>()
 
@@ -22,17 +22,18 @@ export class EventNotes {
     this.#options = options
   }
 
-  /** The limits of a workflow have refused or skipped a start. */
-  limitReached(workflowId: string): void {
+  /** The limits of a workflow have refused or skipped a start. `executionId`: of a start that an event has caused. */
+  limitReached(workflowId: string, executionId?: string): void {
     const { store, clock } = this.#options
     const at = clock.now()
-    const last = this.#notedAt.get(workflowId)
+    const key = executionId === undefined ? workflowId : `${workflowId} event`
+    const last = this.#notedAt.get(key)
     if (last !== undefined && at >= last && at - last < everyMs) return
-    this.#notedAt.delete(workflowId)
-    this.#notedAt.set(workflowId, at)
+    this.#notedAt.delete(key)
+    this.#notedAt.set(key, at)
     forgetOldest(this.#notedAt, workflowsMax)
     const detail = 'The limits of the workflow have refused or skipped a start.'
-    this.#own(store.noteEvent({ type: 'limit.reached', workflowId, at, detail }))
+    this.#own(store.noteEvent({ type: 'limit.reached', workflowId, at, detail, ...(executionId && { executionId }) }))
   }
 
   /** The scheduled backup has failed. The reason is for the operator only. */
@@ -43,7 +44,7 @@ export class EventNotes {
   }
 
   /** Waits for what is being stored. */
-  async stop(): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.all(this.#open)
   }
 

@@ -26,6 +26,8 @@ export type EventStartsOptions<Account> = {
   }
   /** Accepts the run and takes its start in one commit; `job` is undefined when it was taken before. */
   accept(request: EventRequest, claim: EventClaim): Promise<{ job: { executionId: string } | undefined }>
+  /** Waits until the events so far are stored. */
+  eventsNoted(): Promise<void>
   clock: Pick<Clock, 'now'>
   /** A run was given up. */
   onDropped(start: EventStart, reason: string): void
@@ -97,6 +99,8 @@ export class EventStarts<Account> {
   }
 
   async #giveUp(start: EventStart, reason: string): Promise<void> {
+    // The store keeps the causes of a start that an event names, until that event is evaluated.
+    await this.#options.eventsNoted()
     await this.#options.store.dropEventStart(start.sequence)
     this.#options.onDropped(start, reason)
   }

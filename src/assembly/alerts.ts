@@ -20,6 +20,7 @@ export function assembleAlerts({ accounts, delivery, engine, ...base }: AlertsOp
     store,
     clock,
     limits: accounts.limits,
+    eventsNoted: () => base.events.settled(),
     accept: (request, claim) => engine.jobs.acceptOnce(request, claim),
     onDropped: ({ workflowId }, reason) => logger.warn('an event started no run', { workflowId, reason }),
   })

@@ -5,7 +5,7 @@ import { Debouncer } from '../../engine/limits/debouncer.ts'
 import { LimitedExecution } from '../../engine/limits/limited-execution.ts'
 import { LimitedJobs } from '../../engine/limits/limited-jobs.ts'
 import { SharedStartLimiter } from '../../engine/limits/shared-start-limiter.ts'
-import type { StartOutcome } from '../../engine/limits/start-counter.ts'
+import type { CountedStart, StartOutcome } from '../../engine/limits/start-counter.ts'
 import { StartLimiter, type Starts } from '../../engine/limits/start-limiter.ts'
 import type { Runner } from '../../engine/run/runner.ts'
 import type { Base } from '../base.ts'
@@ -27,9 +27,12 @@ export function assembleStartLimits(options: StartLimitsOptions) {
         .catch((cause: unknown) => logger.warn('a replaced run could not be cancelled', { executionId, cause }))
     },
     limitsOf: async (workflowId: string) => (await deployments.load(workflowId))?.plan?.startLimits,
-    onOutcome(outcome: StartOutcome, workflowId: string) {
+    onOutcome(outcome: StartOutcome, workflowId: string, refused?: CountedStart) {
       metrics.runs.limited(outcome)
-      if (outcome === 'refused' || outcome === 'skipped') events.limitReached(workflowId)
+      if (outcome === 'refused' || outcome === 'skipped') {
+        // The start of an event has a chain of causes under its execution ID. Other refused starts have no run.
+        events.limitReached(workflowId, refused?.trigger === 'event' ? refused.executionId : undefined)
+      }
     },
   }
   const limiter: Starts = store.sharesStarts

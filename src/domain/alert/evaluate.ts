@@ -90,7 +90,9 @@ class Evaluation {
     if (watcher.rule || !watcher.events.includes(type) || at < watcher.since) return
     // An event that belongs to no workflow concerns everybody who asks for it.
     if (workflowId !== null && !watches(watcher, workflowId)) return
-    this.#happens(watcher, { type, workflowId, workflowName, executionId, error: detail })
+    // A refused start has no run that people could look at.
+    const shown = type === 'limit.reached' ? null : executionId
+    this.#happens(watcher, { type, workflowId, workflowName, executionId: shown, error: detail }, null, executionId)
   }
 
   #lookForSilence(watcher: Watcher): void {
@@ -115,9 +117,15 @@ class Evaluation {
     }
   }
 
-  #happens(watcher: Watcher, happening: Happening, measured: Measured | null = null): void {
-    const { executionId, workflowId, type } = happening
-    const chain = (executionId === null ? undefined : this.#batch.chains.get(executionId)) ?? []
+  /** `cause`: the run, or refused start, that an event may have caused. */
+  #happens(
+    watcher: Watcher,
+    happening: Happening,
+    measured: Measured | null = null,
+    cause: string | null = happening.executionId,
+  ): void {
+    const { workflowId, type } = happening
+    const chain = (cause === null ? undefined : this.#batch.chains.get(cause)) ?? []
     if (watcher.starts !== null && workflowId !== null && type !== 'no_activity') {
       // Without this, two workflows that start each other would never stop.
       if (chain.includes(linkOf(type, workflowId)) || chain.length >= chainMax) return

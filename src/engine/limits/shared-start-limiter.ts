@@ -75,7 +75,7 @@ export class SharedStartLimiter implements Starts {
         this.#counts.add(start.workflowId, 'queued')
         deferred.resolve({ slot: undefined, leave: () => this.#leave(group, waiting) })
       },
-      refused: (retryAfterS) => deferred.reject(this.#counts.refused(start.workflowId, limits, retryAfterS)),
+      refused: (retryAfterS) => deferred.reject(this.#counts.refused(start, limits, retryAfterS)),
       failed: deferred.reject,
     })
     this.#isDirty(group)

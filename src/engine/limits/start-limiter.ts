@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { TriggerInput } from '../../domain/run/input.ts'
 import type { StartKind } from '../../domain/workflow/workflow.ts'
 import type { StartLimits } from '../compile/start-limits.ts'
-import { StartCounter, type StartCounts, type StartOutcome } from './start-counter.ts'
+import { type OnOutcome, StartCounter, type StartCounts } from './start-counter.ts'
 import { type Slot, type Start, StartGroup, type Waiting } from './start-group.ts'
 
 /** A start of a workflow that has limits. */
@@ -14,7 +14,7 @@ export type StartLimiterOptions = {
   cancel(executionId: string): void
   /** The limits of the active version, after it has changed. */
   limitsOf(workflowId: string): Promise<StartLimits | undefined>
-  onOutcome?(outcome: StartOutcome, workflowId: string): void
+  onOutcome?: OnOutcome
 }
 
 /** The result of a start: it has a slot, or it waits for one and can leave the queue. */
@@ -75,7 +75,7 @@ export class StartLimiter implements Starts {
     if (slot) return { slot }
     const { beyond, queueMax } = limits
     if (beyond === 'skip' || beyond === 'refuse' || group.waiting >= queueMax) {
-      throw this.#counts.refused(start.workflowId, limits, group.retryAfterS)
+      throw this.#counts.refused(start, limits, group.retryAfterS)
     }
     this.#counts.add(start.workflowId, 'queued')
     return wait(group, { start, granted })

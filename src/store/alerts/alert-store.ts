@@ -36,7 +36,7 @@ export interface AlertStore {
 
   /** Runs that an event starts and that have not begun, oldest first. `after`: only those after this sequence. */
   listEventStarts(limit: number, after?: number): Promise<EventStart[]>
-  /** Gives up the start of a run. */
+  /** Gives up the start of a run. What led to it stays known until the events that name the run are evaluated. */
   dropEventStart(sequence: number): Promise<void>
 }
 

@@ -25,6 +25,23 @@ test('refused starts of a workflow are one event a minute, and a failure to note
   expect(noted.map(({ type }) => type).slice(2)).toEqual(['limit.reached', 'backup.overdue'])
   isDown = true
   events.backupFailed()
-  await events.stop()
+  await events.settled()
   expect(failures).toHaveLength(1)
+})
+
+test('refused starts are one event a minute, and those that an event has caused are another one', async () => {
+  const clock = new ManualClock(1_000_000)
+  const noted: NewEvent[] = []
+  const notes = new EventNotes({
+    store: { noteEvent: async (event) => void noted.push(event), noteEventEverywhere: async () => {} },
+    clock,
+    onFailure: (cause) => {
+      throw cause
+    },
+  })
+  for (const executionId of ['first', 'second', undefined, undefined]) notes.limitReached('orders', executionId)
+  clock.advance(60_000)
+  notes.limitReached('orders', 'third')
+  await notes.settled()
+  expect(noted.map(({ executionId }) => executionId)).toEqual(['first', undefined, 'third'])
 })

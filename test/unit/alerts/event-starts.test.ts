@@ -32,6 +32,7 @@ function world({ rate = () => true, isFull = () => false }: Limits) {
         return { allowed: rate(ownerId) }
       },
     },
+    eventsNoted: async () => {},
     async accept({ workflowId, executionId }, { sequence }) {
       if (isFull(workflowId)) throw new AppError('WORKFLOW_LIMIT', 'Too many runs')
       remove(sequence)

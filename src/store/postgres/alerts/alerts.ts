@@ -178,6 +178,7 @@ async function keepCursor(sql: Sql, workspace: number, at: number): Promise<void
     return
   }
   await sql.run('DELETE FROM millrace.alert_cursors WHERE workspace = $1', workspace)
+  await sql.run(deleteDropped, workspace)
   await sql.run('DELETE FROM millrace.workspace_events WHERE workspace = $1', workspace)
 }
 
@@ -234,3 +235,8 @@ const putCursor = `
   INSERT INTO millrace.alert_cursors (workspace, revision, commit_order, sequence)
   VALUES ($1, $2::bigint, ${commitOrderOf('pg_snapshot_xmin(pg_current_snapshot())')} - 1, ${Number.MAX_SAFE_INTEGER})
   ON CONFLICT (workspace) DO UPDATE SET revision = alert_cursors.revision + 1`
+
+// Starts that were given up, and that wait for the events of the workspace.
+const deleteDropped = `
+  DELETE FROM millrace.event_runs WHERE NOT waiting AND content = '' AND workflow IN (
+    SELECT number FROM millrace.workflows WHERE workspace = $1)`

@@ -104,6 +104,7 @@ async function writeEvaluation(sql: Sql, { evaluation }: AlertWrite): Promise<bo
     const first = firings[0]?.sequence
     return first !== undefined && (await sql.get(selectFired, first)) !== undefined
   }
+  if (events.length > 0) await sql.run(deleteDropped, listOf(events))
   await sql.run('DELETE FROM millrace.workspace_events WHERE number = ANY($1::bigint[])', listOf(events))
   const stateRows = states.map(({ state, ...row }) => ({ ...row, content: JSON.stringify(state) }))
   await sql.run(putStates, rowsOf(stateRows), cursor.workspace)
@@ -135,7 +136,7 @@ export async function takeEventStarts(sql: Sql, sequences: readonly number[]): P
 }
 
 export async function dropEventStart(sql: Sql, sequence: number): Promise<void> {
-  await sql.run('DELETE FROM millrace.event_runs WHERE sequence = $1::bigint AND waiting', sequence)
+  await sql.run(dropStart, sequence)
 }
 
 /** The contents of messages, in order of sequence, without unknown ones. */
@@ -256,6 +257,17 @@ const updateWatchers = `
   FROM json_to_recordset($1::text::json) AS r (number integer, "quietUntil" bigint, suppressed bigint)
   WHERE a.number = r.number`
 
+// A dropped start has no content.
+const isNamed = `EXISTS (SELECT 1 FROM millrace.workspace_events e WHERE e.execution_id = r.execution_id
+      AND e.workspace = (SELECT f.workspace FROM millrace.workflows f WHERE f.number = r.workflow))`
+const dropStart = `
+  WITH kept AS (
+    UPDATE millrace.event_runs r SET waiting = false, content = ''
+    WHERE r.sequence = $1::bigint AND r.waiting AND ${isNamed})
+  DELETE FROM millrace.event_runs r WHERE r.sequence = $1::bigint AND r.waiting AND NOT ${isNamed}`
+const deleteDropped = `
+  DELETE FROM millrace.event_runs WHERE NOT waiting AND content = '' AND execution_id IN (
+    SELECT execution_id FROM millrace.workspace_events WHERE number = ANY($1::bigint[]))`
 const deleteChains = 'DELETE FROM millrace.event_runs WHERE execution_id = ANY($1::text[]) AND NOT waiting'
 
 // A watcher without a quiet time may fire several times at once. The last one counts.

@@ -156,6 +156,7 @@ function keepCursor(sql: Sql, workspace: number, at: number): void {
     return
   }
   sql.run('DELETE FROM alert_cursors WHERE workspace = ?', workspace)
+  sql.run(deleteDropped, workspace)
   sql.run('DELETE FROM workspace_events WHERE workspace = ?', workspace)
 }
 
@@ -204,3 +205,8 @@ const putCursor = `
   INSERT INTO alert_cursors (workspace, revision, sequence)
   VALUES (?, ?, coalesce((SELECT max(sequence) FROM logs WHERE workspace = ?), 0))
   ON CONFLICT (workspace) DO UPDATE SET revision = revision + 1`
+
+// Starts that were given up, and that wait for the events of the workspace.
+const deleteDropped = `
+  DELETE FROM event_runs WHERE waiting = 0 AND content = '' AND workflow IN (
+    SELECT number FROM workflows WHERE workspace = ?)`

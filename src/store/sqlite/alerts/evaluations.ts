@@ -89,7 +89,10 @@ export function writeEvaluation(sql: Sql, evaluation: AlertEvaluation): boolean 
   const { workspaceId, revision, position, events, states, watchers, firings, endedChains } = evaluation
   const cursor = sql.get<{ workspace: number }>(moveCursor, position.sequence, workspaceId, revision)
   if (!cursor) return false
-  if (events.length > 0) sql.run(deleteEvents, JSON.stringify(events))
+  if (events.length > 0) {
+    sql.run(deleteDropped, JSON.stringify(events))
+    sql.run(deleteEvents, JSON.stringify(events))
+  }
   for (const { watcher, workflowId, state, dueAt } of states) {
     sql.run(putState, watcher, workflowId, cursor.workspace, JSON.stringify(state), dueAt)
   }
@@ -125,6 +128,7 @@ export function takeEventStart(sql: Sql, sequence: number): boolean {
 }
 
 export function dropEventStart(sql: Sql, sequence: number): void {
+  sql.run(keepChain, sequence)
   sql.run('DELETE FROM event_runs WHERE sequence = ? AND waiting = 1', sequence)
 }
 
@@ -243,6 +247,14 @@ const moveCursor = `
   WHERE workspace = (SELECT number FROM workspaces WHERE id = ?2) AND revision = ?3 RETURNING workspace`
 
 const deleteEvents = 'DELETE FROM workspace_events WHERE number IN (SELECT value FROM json_each(?))'
+// A dropped start has no content.
+const keepChain = `
+  UPDATE event_runs SET waiting = 0, content = '' WHERE sequence = ? AND waiting = 1 AND EXISTS (
+    SELECT 1 FROM workspace_events e WHERE e.execution_id = event_runs.execution_id
+      AND e.workspace = (SELECT f.workspace FROM workflows f WHERE f.number = event_runs.workflow))`
+const deleteDropped = `
+  DELETE FROM event_runs WHERE waiting = 0 AND content = '' AND execution_id IN (
+    SELECT e.execution_id FROM json_each(?) t CROSS JOIN workspace_events e ON e.number = t.value)`
 const deleteChains = 'DELETE FROM event_runs WHERE execution_id IN (SELECT value FROM json_each(?)) AND waiting = 0'
 
 const putState = `

@@ -51,6 +51,19 @@ class Starts {
 }
 
 describe('a start over the concurrency', () => {
+  test.each(['skip', 'refuse'] as const)('is reported with its execution ID with "%s"', (beyond) => {
+    const reported: unknown[] = []
+    const limiter = new StartLimiter({
+      ...{ clock: new ManualClock(), cancel: () => {}, limitsOf: async () => undefined },
+      onOutcome: (_, workflowId, refused) => void reported.push([workflowId, refused?.executionId, refused?.trigger]),
+    })
+    const start = { workflowId: 'w', trigger: 'event' as const, input: { input: {}, fields: {} } }
+    const limits = limitsWith({ concurrency: 1, beyond })
+    limiter.admit({ ...start, executionId: 'a' }, limits, () => {})
+    expect(() => limiter.admit({ ...start, executionId: 'b' }, limits, () => {})).toThrow()
+    expect(reported).toEqual([['w', 'b', 'event']])
+  })
+
   test('waits with "queue" until a run ends, in the order of the starts', () => {
     const starts = new Starts()
     const limits = limitsWith({ concurrency: 1 })

@@ -349,6 +349,34 @@ export function alertContract(here: () => { store: Store; home: Installed }): vo
       expect(await write(evaluate(batch, start + 5, newExecutionId))).toBe(true)
     })
 
+    test('starts nothing when the limits refuse a start that such an event has caused', async () => {
+      const { store, home } = here()
+      const ids = [await workflow('One'), await workflow('Two')]
+      const events = { events: ['limit.reached'], workflows: 'all', rule: null, quietMs: 0 } as const
+      const made = document({ name: 'Limits', blocks: [block('start', 'event_trigger')] })
+      for (const id of ids) await store.deploy(id, made, start, home.userId, { addresses: [], schedule: null, events })
+      const refuse = async (workflowId: string, at: number, executionId?: string) => {
+        await store.noteEvent({ type: 'limit.reached', workflowId, at, ...(executionId && { executionId }) })
+        for (const { sequence } of await store.listEventStarts(10)) await store.dropEventStart(sequence)
+        expect(await store.listEventStarts(10)).toEqual([])
+      }
+      const started = async (at: number) => (await evaluated(at)).map((firing) => firing.start!)
+      await refuse(ids[0]!, start + 1)
+      const [second] = await started(start + 2)
+      expect(second?.workflowId).toBe(ids[1]!)
+      await refuse(ids[1]!, start + 3, second!.executionId)
+      expect((await read(start + 4))!.chains.get(second!.executionId)).toEqual(second!.chain)
+      expect(await started(start + 4)).toEqual([])
+      // Then the chain is forgotten.
+      await store.noteEvent({
+        type: 'limit.reached',
+        workflowId: ids[1]!,
+        at: start + 5,
+        executionId: second!.executionId,
+      })
+      expect((await read(start + 6))!.chains.size).toBe(0)
+    })
+
     test('keeps its quiet time when a version with the same trigger is deployed, and ends with its deployment', async () => {
       const { store } = here()
       const id = await workflow('On failure')
