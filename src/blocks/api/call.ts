@@ -20,8 +20,8 @@ export type ApiCall = Omit<Parameters, 'batch' | 'onError'> & {
   judge?: (data: unknown, status: number) => string | undefined
 }
 
-/** How a call ended. `attempts`: of its last request. */
-export type ApiResult = ApiResponse & { attempts: readonly SpanAttempt[] }
+/** How a call ended. `attempts`: of its last request. `isCut`: the list in pages has more items than were read. */
+export type ApiResult = ApiResponse & { attempts: readonly SpanAttempt[]; isCut?: boolean }
 
 /**
  * Sends the request of a call, or those for all pages. Retries temporary failures. Never throws a `BlockError`. `part`
@@ -63,7 +63,7 @@ async function readPages(
       if (bytes > blockBytesMax) return failedPage(number, result, tooLarge(blockBytesMax))
       const next = nextPage(paging, result)
       if (next instanceof PagingError) return failedPage(number, result, misfit(next))
-      if (!next) return { ...result, data: paging.items }
+      if (!next) return { ...result, data: paging.items, isCut: paging.isCut }
       page = next
     }
   } finally {

@@ -67,7 +67,9 @@ async function pollList(
   // With pagination, the data are the items already.
   const list = call.pagination ? result.data : valueAt(result.data, paths.items)
   if (!Array.isArray(list)) return { kind: 'failed', message: noList(list, paths.items) }
-  return itemsOf(list as unknown[], paths, isConditional ? validatorsOf(result) : {})
+  // An author who sets a number of pages wants to read no more of them.
+  const isCut = result.isCut === true && call.pagination?.maxPages === undefined
+  return itemsOf(list as unknown[], paths, isConditional ? validatorsOf(result) : {}, isCut)
 }
 
 function noList(found: unknown, path: string): string {
@@ -77,8 +79,13 @@ function noList(found: unknown, path: string): string {
   return `${place} is ${kind}, and not a list. Set Items to the path of the list.`
 }
 
-/** The items of a response. Only the first `maxItems` count. */
-export function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, validators: Validators): PollAnswer {
+/** The items of a response. Only the first `maxItems` count. `isCut`: there are pages that were not read. */
+export function itemsOf(
+  list: readonly unknown[],
+  { id, maxItems }: ListPaths,
+  validators: Validators,
+  isCut = false,
+): PollAnswer {
   const items = new Map<string, unknown>()
   let nameless = 0
   for (const item of list.slice(0, maxItems)) {
@@ -92,7 +99,7 @@ export function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, v
   const read = Math.min(list.length, maxItems)
   const ignored = `${nameless} of ${read} items have no text or number at "${id}" and were ignored.`
   if (nameless > 0 && items.size === 0) return { kind: 'failed', message: ignored }
-  const problem = [nameless > 0 ? ignored : [], list.length > maxItems ? longer(list.length, maxItems) : []].flat()
+  const problem = [nameless > 0 ? ignored : [], list.length > maxItems || isCut ? longer(list.length, read) : []].flat()
   return {
     kind: 'items',
     items: Array.from(items, ([hash, item]): PolledItem => ({ hash, item })),
@@ -102,9 +109,10 @@ export function itemsOf(list: readonly unknown[], { id, maxItems }: ListPaths, v
 }
 
 /** In a list with the oldest item first, the new ones would never be read, and nobody would notice. */
-function longer(length: number, maxItems: number): string {
-  const next = 'List the newest items first, ask for fewer items, or raise "maxItems".'
-  return `The list has ${length} items, and only the first ${maxItems} are read ("maxItems"). ${next}`
+function longer(length: number, read: number): string {
+  const [count, limits] = length > read ? [`${length}`, '"maxItems"'] : [`more than ${read}`, '"maxPages", "maxItems"']
+  const next = 'List the newest items first, ask for fewer items, or raise the limit.'
+  return `The list has ${count} items, and only the first ${read} are read (${limits}). ${next}`
 }
 
 function idOf(item: unknown, path: string): string | undefined {

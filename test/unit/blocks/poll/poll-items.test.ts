@@ -21,3 +21,9 @@ test('a long list in which items have no ID says both', () => {
     problem: expect.stringMatching(/^1 of 2 items have no text or number at "id" and were ignored\. The list has 3 /),
   })
 })
+
+test('a list in pages that were not all read says so', () => {
+  expect(itemsOf([{ id: 1 }, { id: 2 }], paths, {}, true)).toMatchObject({
+    problem: expect.stringContaining('The list has more than 2 items, and only the first 2 are read'),
+  })
+})
