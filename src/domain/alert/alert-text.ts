@@ -5,7 +5,7 @@ import type { FiringContent } from './evaluation.ts'
 export function alertText(content: FiringContent): string {
   const { suppressed } = content
   const more =
-    suppressed === 0 ? '' : ` Since the last message, ${suppressed} more such event${suppressed === 1 ? '' : 's'}.`
+    suppressed === 0 ? '' : ` (${suppressed} more such event${suppressed === 1 ? '' : 's'} since the last message)`
   return `${sentenceOf(content)}${more}`
 }
 

@@ -179,7 +179,7 @@ test('messages name the workflow, the reason and what the rule has measured', ()
   const textOf = (rule: AlertRule, runs: number, sum: number) =>
     alertText({ ...content, rule, measured: { runs, sum }, error: null })
   expect(alertText(content)).toBe('"Orders" failed: Refused')
-  expect(alertText({ ...content, suppressed: 2 })).toContain('Since the last message, 2 more such events.')
+  expect(alertText({ ...content, suppressed: 2 })).toContain(' (2 more such events since the last message)')
   expect(textOf({ type: 'consecutive_failures', count: 3 }, 3, 3)).toBe('"Orders" failed 3 times in a row.')
   const rate = textOf({ type: 'failure_rate', percent: 50, windowMs: 3_600_000, minRuns: 1 }, 8, 5)
   expect(rate).toBe('62.5 % of the runs of "Orders" failed in 1 hour (5 of 8).')
