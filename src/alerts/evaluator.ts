@@ -18,9 +18,9 @@ export type EvaluatorOptions = {
 }
 
 /**
- * Evaluates alerts and event triggers in the background. Runs do not know of it: it reads what they have left in the
- * log since the last evaluation. A batch decides what fires, and the store writes all that follows in one transaction
- * that also moves the cursor of the workspace. So after a crash, or with a second evaluator, nothing fires twice.
+ * Evaluates alerts and event triggers in the background. Runs do nothing for it: it reads the log entries that were
+ * written since the last evaluation. A batch decides what fires, and the store writes the result in one transaction,
+ * which also moves the cursor of the workspace. So after a crash, or with a second evaluator, nothing fires twice.
  *
  * While nothing is watched in any workspace, it sleeps until `nudge`, or looks rarely if other processes may change
  * that.
@@ -107,9 +107,9 @@ export class AlertEvaluator {
 
 const isFull = ({ events, hasMore }: AlertBatch) => hasMore || events.length === batchMax
 
-/** How often the log is read while somebody watches. */
+/** How often the log is read while an alert or event trigger is active. */
 const everyMs = 1_000
-/** How often to look whether another process, or a change of the leader, has made work. */
+/** How often to check whether another process, or a change of the leader, has caused work. */
 const idleMs = 5_000
 const retryMs = 1_000
 /** Runs and events in one evaluation. */

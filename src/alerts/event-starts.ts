@@ -42,7 +42,7 @@ export class EventStarts<Account> {
   readonly #options: EventStartsOptions<Account>
   /** The last sequence of the previous turn; 0: the next turn begins with the oldest start. */
   #after = 0
-  /** Until when the starts of workflows wait whose own limits have refused one. */
+  /** By workflow whose own limits have refused a start: until when its other starts wait. */
   readonly #waitUntil = new Map<string, number>()
 
   constructor(options: EventStartsOptions<Account>) {

@@ -6,14 +6,14 @@ const Parameters = t.Object({
   credential: t.String({
     minLength: 1,
     title: 'Credential',
-    description: 'The name of a credential of the kind imap, which has the server.',
+    description: 'The name of a credential of the kind imap. It describes the mail server.',
   }),
   mailbox: t.String({
     default: 'INBOX',
     minLength: 1,
     maxLength: 500,
     title: 'Mailbox',
-    description: 'A folder there.',
+    description: 'The folder on the server.',
   }),
   from: t.Optional(
     t.String({ maxLength: 500, title: 'From', description: 'Only messages whose sender contains this text.' }),
@@ -27,7 +27,7 @@ const Parameters = t.Object({
 })
 export type EmailTriggerParameters = Static<typeof Parameters>
 
-/** The names of what a message becomes. */
+/** The parts of a message. */
 const outputs = [
   ...['from', 'fromName', 'to', 'cc', 'replyTo', 'subject', 'text', 'html', 'date', 'messageId', 'inReplyTo'],
   ...['attachments', 'problem'],

@@ -10,16 +10,19 @@ const Parameters = t.Object({
   credential: t.String({
     minLength: 1,
     title: 'Credential',
-    description: 'The name of a credential of the kind smtp, which has the server.',
+    description: 'The name of a credential of the kind smtp. It describes the mail server.',
   }),
   from: t.String({ minLength: 1, title: 'From', description: 'Such as shop@example.com, or Shop <shop@example.com>.' }),
   to: addresses('To', 'Addresses, separated by commas, or a list of them.'),
-  cc: addresses('Cc', 'Further recipients, whom all can see.'),
-  bcc: addresses('Bcc', 'Recipients whom the others cannot see.'),
-  replyTo: addresses('Reply to', 'Where replies go, if not to the sender.'),
+  cc: addresses('Cc', 'Further recipients. All recipients can see them.'),
+  bcc: addresses('Bcc', 'Recipients that the others cannot see.'),
+  replyTo: addresses('Reply to', 'The addresses for replies, if not the sender.'),
   subject: t.String({ title: 'Subject' }),
   text: t.Optional(
-    t.String({ title: 'Text', description: 'The message as plain text. If it is empty, it is made from the HTML.' }),
+    t.String({
+      title: 'Text',
+      description: 'The message as plain text. If it is empty, the block makes it from the HTML.',
+    }),
   ),
   html: t.Optional(t.String({ title: 'HTML', description: 'The message as HTML.' })),
   attachments: t.Optional(
@@ -30,7 +33,7 @@ const Parameters = t.Object({
     minimum: 1,
     maximum: 86_400_000,
     title: 'Timeout',
-    description: 'Milliseconds for one attempt.',
+    description: 'Time limit of one attempt, in milliseconds.',
   }),
   retries: t.Integer({
     default: 2,

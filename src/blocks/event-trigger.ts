@@ -11,19 +11,19 @@ import { defineBlock } from '../engine/block.ts'
 import { checkLabels, Labels, labelWith } from './labels.ts'
 
 const Parameters = t.Object({
-  events: t.Optional({ ...AlertEvents, description: 'One of them starts the workflow. None is needed with a rule.' }),
+  events: t.Optional({ ...AlertEvents, description: 'Any of them starts the workflow. Not needed with a rule.' }),
   workflows: {
     ...AlertWorkflows,
-    description: '"all" for all others of the workspace, or a list of IDs, such as ["…"].',
+    description: '"all" for all other workflows of the workspace, or a list of their IDs, such as ["…"].',
     default: 'all',
   },
   rule: t.Optional({
     ...Rule,
-    description: 'Starts the workflow when the runs fit it, such as { "type": "consecutive_failures", "count": 3 }.',
+    description: 'Starts the workflow when it holds, such as { "type": "consecutive_failures", "count": 3 }.',
   }),
   quietMs: t.Integer({
     title: 'Quiet time (ms)',
-    description: 'After a start, further events start nothing for this time. 0: each event starts a run.',
+    description: 'For this time after a start, further events start nothing. 0: each event starts a run.',
     minimum: 0,
     maximum: alertBounds.quietMsMax,
     default: quietMsDefault,

@@ -17,7 +17,8 @@ const Parameters = t.Object({
   id: t.Optional(
     t.String({
       title: 'ID',
-      description: 'The path in an item to what identifies it. Empty: an item that changes is a new one.',
+      description:
+        'The path in an item to the text or number that identifies it. Empty: an item that changes is a new one.',
       maxLength: 1_000,
     }),
   ),
@@ -26,8 +27,8 @@ const Parameters = t.Object({
   timezone: t.Optional(t.String({ title: 'Time zone', description: 'For Cron. Default: UTC.' })),
   first: First,
   maxItems: t.Integer({
-    title: 'Items at most',
-    description: 'Items after this many in one list are ignored.',
+    title: 'Most items',
+    description: 'Later items of the list are ignored.',
     minimum: 1,
     maximum: pollItemsMax,
     default: pollItemsMax,
@@ -39,7 +40,7 @@ export type PollParameters = Static<typeof Parameters>
 export const pollTrigger = defineBlock({
   type: 'poll_trigger',
   label: 'Poll',
-  description: 'Asks a service for a list again and again, and starts the workflow for each new item.',
+  description: 'Requests a list from a service at regular times, and starts the workflow for each new item.',
   kind: 'trigger',
   starts: 'poll',
   isRepeatable: true,

@@ -20,7 +20,7 @@ const Parameters = t.Object({
 export const rssTrigger = defineBlock({
   type: 'rss_trigger',
   label: 'RSS feed',
-  description: 'Reads an RSS, Atom or JSON feed again and again, and starts the workflow for each new entry.',
+  description: 'Reads an RSS, Atom or JSON feed at regular times, and starts the workflow for each new entry.',
   kind: 'trigger',
   starts: 'rss',
   isRepeatable: true,

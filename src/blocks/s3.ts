@@ -55,7 +55,7 @@ const Parameters = t.Object({
     minimum: 1,
     maximum: 604_800,
     title: 'Valid for',
-    description: 'Seconds.',
+    description: 'How long the link is valid, in seconds.',
     when: { operation: ['presign'] },
   }),
   endpoint: t.Optional(

@@ -13,7 +13,7 @@ const Parameters = t.Object({
       set: 'Set',
       delete: 'Delete',
       increment: 'Increment',
-      compare_and_set: 'Set if it has a value',
+      compare_and_set: 'Set if it has the expected value',
       add_if_absent: 'Add if it is new',
       list: 'List',
     },
@@ -39,7 +39,7 @@ const Parameters = t.Object({
   limit: t.Optional(
     t.Integer({
       title: 'Limit',
-      description: 'The most entries of a list. 100 if empty.',
+      description: 'The most entries to list. 100 if empty.',
       ...{ minimum: 1, maximum: entryBounds.listMax },
       when: whenDoing('list'),
     }),
@@ -61,7 +61,7 @@ const Parameters = t.Object({
   by: t.Optional(
     t.Number({
       title: 'By',
-      description: 'Added to the number of the entry, which is 0 at first. 1 if empty; may be negative.',
+      description: 'The number to add to the value, which is 0 at first. 1 if empty; may be negative.',
       when: whenDoing('increment'),
     }),
   ),

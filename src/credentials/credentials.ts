@@ -108,7 +108,7 @@ export class Credentials {
       Object.entries({ ...kept, ...edit.secrets }).filter((pair): pair is [string, string] => pair[1] !== null),
     )
     const { fields = row.fields, kind = row.kind } = edit
-    // Hosts that nobody chose follow the field that they come from.
+    // Default hosts follow the field that they come from.
     const follows = kind === row.kind && row.hosts.join() === defaultHosts(row).join()
     const hosts = edit.hosts ?? (follows ? [] : row.hosts)
     const written = checked({ name: edit.name ?? row.name, kind, hosts, fields, secrets })

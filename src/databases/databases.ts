@@ -166,7 +166,7 @@ export class DatabaseClients implements Databases {
   }
 
   /**
-   * The signal aborts when the time is up or the caller gives up. Then nobody waits any more, while the connection is
+   * The signal aborts when the time is up or the caller gives up. The caller stops waiting then, but the connection is
    * still busy until the server has stopped, or the connection is closed.
    */
   async #inTime<Result>(

@@ -95,7 +95,7 @@ class Pool<Connection extends Pooled> {
     } finally {
       if (connection) this.#give(connection)
       const [next] = this.#waiting
-      // The place passes on, so that nobody else takes it in between.
+      // The place passes to the next use directly, so that no other one takes it in between.
       if (next) next.resolve()
       else this.#taken -= 1
       if (this.size === 0) this.#onEmpty()

@@ -12,7 +12,7 @@ export type Server = {
   tls: Tls
 }
 
-/** `verify`: the certificate must be valid for the name. `require`: the connection is encrypted to anybody. */
+/** `verify`: the certificate must be valid for the name. `require`: encrypted, with any certificate. */
 export type Tls = { mode: 'verify' | 'require' | 'off'; ca: string | undefined }
 
 /** The options of a TLS connection to a server; undefined without TLS. */

@@ -44,7 +44,7 @@ export function wholeText(input: FormatInput, bytesMax: number): string {
   return text
 }
 
-/** The whole content of a file. Throws when it has more than `bytesMax` bytes, or when the input is no file. */
+/** The whole content of a file. Throws when it has more than `bytesMax` bytes, or when the input is not a file. */
 export function wholeBytes(input: FormatInput, bytesMax: number): Uint8Array<ArrayBuffer> {
   if (input.kind !== 'file') throw wrongKind('a file')
   checkSize(input.file.size, bytesMax)

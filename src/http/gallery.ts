@@ -99,7 +99,7 @@ const meanings: Readonly<Record<string, string>> = {
   GITHUB_WEBHOOK_SECRET: 'The secret of the webhook in the settings of the GitHub repository.',
   JOB_URL: 'The address of the service that runs jobs. A POST starts one; a GET with its id returns its status.',
   LIST_URL: 'The address of the list. It takes the parameter "page" and responds with "items".',
-  MCP_URL: 'The address of an MCP server. If people sign in there, choose a credential in the tool of the agent.',
+  MCP_URL: 'The address of an MCP server. If it needs a sign-in, choose a credential in the tool of the agent.',
   MODEL_KEY: 'The API key of the service of the language model.',
   MODEL_NAME: 'The name of the language model.',
   MODEL_URL: 'The address of a service with the API of OpenAI, including /v1.',

@@ -22,7 +22,8 @@ export class MailAttempts {
     work: (ending: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const controller = new AbortController()
-    const cancel = () => controller.abort(new OutboundError('CANCELLED', 'It was cancelled.'))
+    const cancel = () =>
+      controller.abort(new OutboundError('CANCELLED', 'The request to the mail server was cancelled.'))
     const timer = this.#clock.setTimer(timeoutMs, () => {
       controller.abort(new OutboundError('TIMEOUT', `The mail server did not finish within ${timeoutMs} ms.`))
     })

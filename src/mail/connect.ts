@@ -31,7 +31,7 @@ function opened(address: string, port: number, signal: AbortSignal): Promise<Soc
     const settle = (then: () => void, isLost: boolean) => {
       signal.removeEventListener('abort', abort)
       socket.removeAllListeners()
-      // A destroyed socket may still report an error, which nobody else would hear.
+      // A destroyed socket may still report an error. Without a listener, it would end the process.
       socket.on('error', () => {})
       if (isLost) socket.destroy()
       then()

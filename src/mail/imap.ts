@@ -134,7 +134,7 @@ class ImapMailbox implements OpenMailbox {
   }
 
   async uidsAfter(uid: number, { from, subject }: MailboxFilter, max: number): Promise<number[]> {
-    // Messages that come while the server searches are news again.
+    // Messages that arrive during the search count as new, so the next wait ends at once.
     this.#hasNews = false
     const query = { uid: `${uid + 1}:*`, ...(from ? { from } : {}), ...(subject ? { subject } : {}) }
     const found = await this.#ended(this.#client.search(query, { uid: true }))
@@ -276,7 +276,7 @@ const idleMsMax = 5 * 60_000
 const silentMsMax = 7 * 60_000
 const commandMsMax = 120_000
 const guardMs = 100
-/** Bytes that a server may send while nobody asks. */
+/** Bytes that a server may send without a request. */
 const idleBytesMax = 4_194_304
 const lineBytesMax = 1_048_576
 const literalBytesMax = receivedBounds.messageBytesMax + 65_536

@@ -112,7 +112,7 @@ const timeoutMs = 120_000
 const workspacePlaces = 800
 const accountPlaces = 200
 const minuteMs = 60_000
-/** Mail servers that defer messages of strangers accept them after some minutes. */
+/** Mail servers that defer messages of unknown senders accept them after some minutes. */
 const delaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs, 180 * minuteMs]
 
 function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
@@ -122,10 +122,10 @@ function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boo
   )
 }
 
-/** Does not wait for the messages before it when it is cancelled. Its own attempt then ends at once. */
+/** Rejects at once when the signal aborts, even while earlier messages are sent. The attempt itself also ends. */
 function untilCancelled<Result>(turn: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const cancel = () => reject(new MailError('CANCELLED', 'It was cancelled.'))
+    const cancel = () => reject(new MailError('CANCELLED', 'The e-mail was cancelled.'))
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
     turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel))

@@ -29,7 +29,7 @@ export function readServiceMail({ smtpUrl, smtpFrom }: ServiceMailSettings): Rea
     return wrong('MILLRACE_SMTP_URL: write % and other special characters of the user and password as %25 and so on.')
   const from = addressOf(smtpFrom ?? user)
   if (!from) {
-    const reason = smtpFrom === undefined ? 'is needed, because the user is no e-mail address' : 'is not valid'
+    const reason = smtpFrom === undefined ? 'is needed, because the user is not an e-mail address' : 'is not valid'
     return wrong(`MILLRACE_SMTP_FROM ${reason}. Write an address, such as Millrace <millrace@example.com>.`)
   }
   const port = url.port === '' ? { implicit: 465, starttls: 587, none: 25 }[tls] : Number(url.port)

@@ -22,7 +22,7 @@ type Known = {
   target: McpTarget
   /** Work that uses it now. */
   uses: number
-  /** Forgets it when nobody uses it for a while. */
+  /** Forgets the server after some time without use. */
   idle: Timer | undefined
   /** Whether it uses the transport of 2024. */
   isOld: boolean
@@ -37,7 +37,7 @@ type Known = {
  * reports between them are not received, because no connection stays open.
  */
 const toolsFreshMs = 60_000
-/** A session that is not used for so long ends, so that the server does not keep it for nobody. */
+/** A session that is not used for this long ends, so that the server need not keep it. */
 const sessionIdleMs = 600_000
 const knownMax = 200
 /** For the message that ends a session. */
@@ -174,7 +174,7 @@ export class McpServers {
     if (known.uses === 0) this.#endSession(known.target, known.session)
   }
 
-  /** The server may be gone, so nobody waits for this for long. */
+  /** The server may be gone, so the wait is short. */
   #endSession(target: McpTarget, session: StreamableSession | undefined): void {
     const { signal } = this.#stopped
     if (session?.id === undefined || signal.aborted) return

@@ -13,8 +13,8 @@ export interface PollStore {
   listPolls(workflowId: string): Promise<PollRow[]>
   /** Makes a poll due, unless it is not due by the clock. False when there is no such poll. */
   makePollDue(workflowId: string, blockId: string, at: number): Promise<boolean>
-  /** Those of the given hashes that the poll has seen; undefined when it is no longer as it was read. */
+  /** The given hashes that the poll has seen; undefined when the poll has changed since it was read. */
   findSeen(poll: PollPlace, hashes: readonly string[]): Promise<string[] | undefined>
-  /** Takes down the results of polls that have seen nothing new. Skips those that are no longer as they were read. */
+  /** Stores the results of polls that have seen nothing new. Skips polls that have changed since they were read. */
   notePolls(notes: readonly PollNote[]): Promise<void>
 }

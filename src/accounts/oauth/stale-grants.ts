@@ -53,6 +53,6 @@ export class StaleGrants {
 /** After the start, when the first callers have been served. */
 const firstRoundMs = 60_000
 const roundMs = 3_600_000
-/** How long a client stays with which nobody signed in, and a client without grants. */
+/** How long an unused client stays, and how long a client without grants stays. */
 const unusedClientMs = 86_400_000
 const usedClientMs = 400 * 86_400_000

@@ -52,7 +52,7 @@ const options = {
   }),
   encoding: oneOf(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'hex', 'base64', 'base64url'], {
     title: 'Encoding',
-    description: 'Of the text of a CSV file (utf-8 if empty), or of a hash (hex if empty).',
+    description: 'The encoding of the CSV text (utf-8 if empty) or of the hash (hex if empty).',
     labels: {
       'utf-8': 'UTF-8',
       'utf-16le': 'UTF-16 LE',
@@ -74,13 +74,14 @@ const options = {
   bom: t.Boolean({
     default: false,
     title: 'Byte order mark',
-    description: 'Some spreadsheets need it in order to read UTF-8.',
+    description: 'Some spreadsheet programs need it to read UTF-8.',
     ...of('csv_write'),
   }),
   escapeFormulas: t.Boolean({
     default: false,
     title: 'Escape formulas',
-    description: 'Puts an apostrophe before texts that a spreadsheet would run: those that begin with =, +, - or @.',
+    description:
+      'Puts an apostrophe before texts that a spreadsheet would run as formulas: those that begin with =, +, - or @.',
     ...of('csv_write'),
   }),
   fields: recordOf(t.Unknown(), {
@@ -123,7 +124,7 @@ const options = {
   }),
   secret: t.String({
     title: 'Secret',
-    description: 'A variable, such as {{SIGNING_KEY}}.',
+    description: 'The key of the signature: a variable, such as {{SIGNING_KEY}}.',
     secret: true,
     ...of('hmac'),
   }),
@@ -137,7 +138,7 @@ const options = {
   }),
   fileName: t.String({
     title: 'File name',
-    description: 'Of the file that the block writes.',
+    description: 'The name of the file that the block writes.',
     ...of(...rowReaders, ...tableWriters, 'zip_create'),
   }),
 }

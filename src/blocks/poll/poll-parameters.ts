@@ -12,7 +12,7 @@ export const pollItemsMax = 1_000
 
 export const First = oneOf(firstPolls, {
   title: 'First poll',
-  description: 'The items that are there when the workflow is deployed for the first time.',
+  description: 'How to treat the items that the list has at the first poll.',
   default: 'skip',
   labels: { skip: 'Remember them, and start nothing', all: 'Start a run for each', latest: 'Start one for the newest' },
 })
@@ -21,7 +21,7 @@ export function everyMs(defaultText: string) {
   return t.Optional(
     t.Integer({
       title: 'Every (ms)',
-      description: `The time between two polls. ${defaultText}`,
+      description: `Milliseconds between two polls. ${defaultText}`,
       minimum: 1_000,
       maximum: 31_622_400_000,
     }),

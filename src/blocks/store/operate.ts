@@ -115,7 +115,7 @@ function textOf(name: string, value: unknown): string {
 /** Rejects with a `BlockError` when the storage fails or does not answer in time. */
 async function within<Result>(timeoutMs: number, { clock, signal }: BlockContext, work: Promise<Result>) {
   const over = Promise.withResolvers<never>()
-  const message = `The store did not answer within ${timeoutMs} ms. It may still make the change.`
+  const message = `The store did not answer within ${timeoutMs} ms. A change may still take effect.`
   const timer = clock.setTimer(timeoutMs, () => over.reject(new BlockError('TIMEOUT', message)))
   const cancel = () => over.reject(signal.reason)
   signal.addEventListener('abort', cancel)

@@ -25,7 +25,7 @@ const invalid = (message: string) => new DatabaseError('INVALID_COMMAND', messag
 
 const endless = 'sends messages without end, and a block waits for one reply'
 const changing = 'changes the connection, which other blocks use, too'
-const several = 'needs a connection of its own for several commands. Use EVAL for what must happen at once'
+const several = 'needs its own connection. Use EVAL for several commands that must take effect together'
 
 const refused: ReadonlyMap<string, string> = new Map([
   ...['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE', 'MONITOR', 'SYNC', 'PSYNC'].map((name) => [name, endless] as const),

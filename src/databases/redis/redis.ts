@@ -84,7 +84,7 @@ export class RedisConnection {
     this.#waiting = undefined
     this.#memory = undefined
     if (waiting) waiting.resolve(reply)
-    else this.#fail(new DatabaseError('CONNECTION_FAILED', 'The server sent a reply that nobody asked for.'))
+    else this.#fail(new DatabaseError('CONNECTION_FAILED', 'The server sent a reply without a command.'))
   }
 
   #fail(error: unknown): void {

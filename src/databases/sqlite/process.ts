@@ -51,7 +51,7 @@ function open(path: string): Database {
   database.run('PRAGMA busy_timeout = 600000')
   database.run('PRAGMA foreign_keys = ON')
   database.run('PRAGMA trusted_schema = OFF')
-  // Fails now, and not at the first statement, if the file is no database.
+  // Fails now, and not at the first statement, if the file is not a database.
   database.query('SELECT count(*) FROM sqlite_schema').get()
   return database
 }

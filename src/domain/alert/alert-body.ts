@@ -82,12 +82,12 @@ export function watchProblem(
 ): { path: string; message: string } | undefined {
   if (!rule) {
     if (events.length > 0) return undefined
-    return { path: 'events', message: 'events must name at least one event, unless the alert has a rule.' }
+    return { path: 'events', message: 'events must name at least one event, unless there is a rule.' }
   }
   const other = events.find((event) => event !== 'run.failed' && event !== 'run.succeeded')
   if (other === undefined) return undefined
   return {
     path: 'events',
-    message: `A rule watches the ends of runs, so events cannot name "${other}" beside it. Make a second alert for it.`,
+    message: `A rule counts ended runs, so it cannot be combined with the event "${other}". Watch that event separately.`,
   }
 }

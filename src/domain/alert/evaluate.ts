@@ -88,7 +88,7 @@ class Evaluation {
   #seeEvent(watcher: Watcher, event: StoredEvent): void {
     const { type, workflowId, workflowName, executionId, detail, at } = event
     if (watcher.rule || !watcher.events.includes(type) || at < watcher.since) return
-    // An event that belongs to no workflow concerns everybody who asks for it.
+    // An event without a workflow reaches every watcher of its type.
     if (workflowId !== null && !watches(watcher, workflowId)) return
     // A refused start has no run that people could look at.
     const shown = type === 'limit.reached' ? null : executionId
@@ -108,10 +108,10 @@ class Evaluation {
       const firings = this.#firings.length
       this.#happens(watcher, { type: 'no_activity', workflowId, workflowName, executionId: null, error: null })
       const isTold = this.#firings.length > firings
-      // It is told again after the quiet time if there still is none. Without a quiet time, after another window.
+      // It fires again after the quiet time if no run has ended. Without a quiet time, it fires after another window.
       const until = this.#watchers.get(watcher.number)!.quietUntil ?? 0
       const next = until > this.#now ? until : this.#now + rule.windowMs
-      // A message names one workflow. The next one names the one that has waited longest.
+      // A message names one workflow. The next message names the workflow that has waited longest.
       this.#states.set(key, { ...state, dueAt: next + (isTold ? due.length : place) })
       this.#changed.add(key)
     }
@@ -177,12 +177,12 @@ class Evaluation {
 
 const keyOf = (watcher: number, workflowId: string | null) => `${watcher} ${workflowId ?? ''}`
 
-/** A trigger for all workflows does not watch its own, so that a mistake in it is not followed by a second one. */
+/** A trigger for all workflows does not watch its own workflow, so that a failure of it does not start it again. */
 function watches({ watchesAll, workflowIds, starts }: Watcher, workflowId: string): boolean {
   return watchesAll ? workflowId !== starts : workflowIds.has(workflowId)
 }
 
-/** Undefined for a run that somebody cancelled. */
+/** Undefined for a cancelled run. */
 function typeOf({ status }: EndedRun): EventType | undefined {
   if (status === 'cancelled') return undefined
   return status === 'error' ? 'run.failed' : 'run.succeeded'

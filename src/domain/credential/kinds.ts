@@ -80,14 +80,16 @@ const mailServer = (kind: 'smtp' | 'imap', ports: string) =>
     port: { label: 'Port', description: ports, isPort: true },
     tls: {
       label: 'Encryption',
-      description: 'implicit: from the start. starttls: by a command. none: the password is sent as it is.',
+      description:
+        'implicit: encrypted from the start. starttls: after a command. none: not encrypted, not even the password.',
       choices: ['implicit', 'starttls', 'none'],
       default: 'implicit',
     },
   }) as const
 const mailAuth: CredentialPart = {
   label: 'OAuth 2 credential',
-  description: 'The name of a credential whose token replaces the password (XOAUTH2). Its hosts must have the server.',
+  description:
+    'The name of a credential whose token replaces the password (XOAUTH2). Its hosts must include the server.',
 }
 
 const onServer = { field: 'engine', is: ['postgres', 'mysql'] } as const
@@ -95,7 +97,7 @@ const tls: CredentialPart = {
   label: 'TLS',
   description:
     'verify: encrypted, to a server with a valid certificate. require: encrypted, whatever the certificate is. ' +
-    'off: not encrypted, for networks that are safe.',
+    'off: not encrypted, for safe networks only.',
   choices: ['verify', 'require', 'off'],
   default: 'verify',
 }

@@ -1,4 +1,4 @@
-/** The shapes of e-mails and of sending them. `mail/` sends them. */
+/** Types for e-mails and for sending them. `mail/` sends them. */
 
 /** `name`: as shown to readers; empty for none. */
 export type MailAddress = { name: string; address: string }

@@ -1,6 +1,6 @@
 import type { MailAddress } from './mail.ts'
 
-/** The shapes of reading a mailbox. `mail/` reads them, and a trigger starts a run for each new message. */
+/** Types for reading a mailbox. `mail/` reads it, and a trigger starts a run for each new message. */
 
 /** The messages that a trigger reads. Texts are parts of the header; the server compares them without case. */
 export type MailboxFilter = { from?: string; subject?: string }

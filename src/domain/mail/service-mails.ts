@@ -5,8 +5,8 @@ type SignInLink = { email: string; url: string; isNew: boolean; lifetime?: strin
 /** A link that signs a person in to the dashboard. `isNew`: the account was made just now. */
 export function signInMail({ email, url, isNew, lifetime = 'seven days' }: SignInLink): ServiceMail {
   const reason = isNew
-    ? 'There is a Millrace account for you now.'
-    : 'Somebody has asked for a link that signs you in to Millrace. If it was not you, ignore this message.'
+    ? 'You now have a Millrace account.'
+    : 'Somebody asked for a link that signs you in to Millrace. If it was not you, ignore this message.'
   return {
     to: [email],
     subject: isNew ? 'Your Millrace account' : 'Your sign-in link for Millrace',

@@ -3,7 +3,7 @@ import type { Operation } from '../job.ts'
 import { textAnswer } from '../markup/xml.ts'
 import { inline, isHidden, readHtml, textOf } from './read-html.ts'
 
-/** Converts HTML to Markdown that people and models can read. What Markdown cannot express becomes its text. */
+/** Converts HTML to Markdown that people and models can read. Elements without a form there become plain text. */
 export const htmlToMarkdown: Operation = (job) => {
   const blocks = blocksOf(readHtml(job).children, 0)
   return textAnswer(job, `${blocks.join('\n\n')}\n`.trimStart())

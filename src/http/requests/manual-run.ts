@@ -204,7 +204,7 @@ export function triggerSample({ node, format }: PlanTrigger, now: number): Recor
   }
 }
 
-/** A failure of no workflow, for tries of a workflow that an event starts. */
+/** A sample event, for manual runs of a workflow with an event trigger. */
 function sampleEvent(at: string): Record<string, unknown> {
   const run = { workflowId: 'sample', workflowName: 'Sample', executionId: 'sample' }
   const rest = { rule: null, measured: null, suppressed: 0, at }

@@ -88,7 +88,9 @@ export const runNotes = {
   labels: recordOf(t.String(), { description: 'The labels that the run gave itself.' }),
   source: maybe(
     oneOf(runSources, {
-      description: '`rerun`: it repeats an earlier run. `mcp`: an MCP client called the workflow as a tool.',
+      description:
+        '`rerun`: it repeats an earlier run. `mcp`: an MCP client called the workflow as a tool. The others: a form, ' +
+        'a new item of a poll or feed, an event, or an e-mail started it.',
     }),
   ),
 }

@@ -66,7 +66,9 @@ export class MailboxWatch<Account> {
   async #connected(): Promise<number | undefined> {
     const { open, clock, random } = this.#options
     const deadline = new AbortController()
-    const timer = clock.setTimer(connectMsMax, () => deadline.abort(new Error('It took too long.')))
+    const timer = clock.setTimer(connectMsMax, () =>
+      deadline.abort(new Error('The mail server did not open the mailbox in time.')),
+    )
     let mailbox: OpenMailbox | undefined
     try {
       mailbox = await open(this.#mailbox, AbortSignal.any([deadline.signal, this.#ending.signal]))
@@ -90,7 +92,7 @@ export class MailboxWatch<Account> {
     }
   }
 
-  /** Waits. A wake before that ends the wait at once. */
+  /** Waits. A call of `wake` ends the wait at once. */
   async #unlessWoken(wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const waking = this.#waking
     await wait(waking.signal)
@@ -112,7 +114,7 @@ export class MailboxWatch<Account> {
     const { row, source } = trigger
     const cursor = cursorOf(row.state)
     if (cursor?.uidValidity !== uidValidity) {
-      // Messages that are there already start nothing, also when the mailbox was made anew.
+      // Messages that are there already start nothing, also when the server created the mailbox anew.
       return await this.#commit(trigger, { uidValidity, uid: await mailbox.lastUid() }, [])
     }
     const uids = await mailbox.uidsAfter(cursor.uid, source, messagesMax)
@@ -183,7 +185,7 @@ export class MailboxWatch<Account> {
     return false
   }
 
-  /** Notes at most once a minute that all is well. */
+  /** Notes a success, at most once a minute. */
   async #noteSuccess(trigger: WatchedTrigger): Promise<void> {
     const { row } = trigger
     const now = this.#options.clock.now()
@@ -214,7 +216,7 @@ export class MailboxWatch<Account> {
   }
 }
 
-/** An attachment without room starts its run without it: otherwise one message would stop all those after it. */
+/** A run starts without an attachment that has no room. Otherwise, one message would stop all later ones. */
 function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error
 }
@@ -229,7 +231,8 @@ function resultOf({ dueAt, state, polledAt, succeededAt, failures, error }: Poll
   return { dueAt, state, polledAt, succeededAt, failures, error }
 }
 
-const beyondUsage = 'The usage limit of the workspace for this month is reached. Messages wait until it ends.'
+const beyondUsage =
+  'The owner of the workspace has reached the usage limit for this month. Messages wait until the next month.'
 const beyondLimits = 'Messages wait, because the limits of the workspace or the workflow allow no further run now.'
 
 /** Messages of one search. */
@@ -238,7 +241,7 @@ const errorCharsMax = 1_000
 const connectMsMax = 60_000
 /** How often to look even if the server says nothing. */
 const checkMs = 10 * 60_000
-/** How long messages wait that the limits did not let start. */
+/** How long messages wait when the limits allow no run. */
 const fullMs = 10_000
 const noteMs = 60_000
 const delayMs = 5_000

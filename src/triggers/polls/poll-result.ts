@@ -13,7 +13,7 @@ export function shortened(text: string): string {
 const errorCharsMax = 1_000
 
 export const beyondUsage =
-  'The usage limit of the workspace for this month is reached. New items start runs when it ends.'
+  'The owner of the workspace has reached the usage limit for this month. New items wait until the next month.'
 
 export function beyondLimits(count: number): string {
   return `${count} new items wait, because the limits of the workspace or the workflow allow no further run now.`

@@ -293,5 +293,5 @@ const lookMs = 1_000
 /** How often to begin polls, at most. */
 const tickMs = 100
 const retryMs = 5_000
-/** How long items wait that the limits did not let start. */
+/** How long items wait when the limits allow no run. */
 const fullMs = 10_000

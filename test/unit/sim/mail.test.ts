@@ -44,6 +44,6 @@ test('an IMAP trigger becomes an e-mail trigger, and its password is not kept', 
   })
   const text = JSON.stringify(result)
   expect(text).not.toContain('open sesame')
-  expect(text).toContain('The trigger watches the first of the mailboxes.')
+  expect(text).toContain('The trigger watches only the first mailbox.')
   expect(text).toContain('larger')
 })

@@ -40,7 +40,7 @@ export function mapImap({ values }: BlockToMap): MappedBlock {
   const mailboxes = [values.take('mailbox')].flat().map(textOf).filter(Boolean)
   if (mailboxes.length > 0) params['mailbox'] = mailboxes[0]
   if (mailboxes.length > 1)
-    notes.push('The trigger watches the first of the mailboxes. Add a workflow for each other one.')
+    notes.push('The trigger watches only the first mailbox. Add a workflow for each of the others.')
   const criteria = values.json('searchCriteria')
   if (isObject(criteria)) {
     for (const name of ['from', 'subject'] as const)

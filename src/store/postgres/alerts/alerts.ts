@@ -83,7 +83,7 @@ export async function changeAlert(
     if (change.workflows) await nameWorkflows(sql, { alert: before.number, workspace, workflows })
     await begin(sql, before.number, at)
   }
-  // Nothing looks at them, so a rule about silence would be due for ever.
+  // Nothing evaluates an inactive alert, so its rule `no_activity` would stay due for ever.
   if (!active) await sql.run('DELETE FROM millrace.alert_states WHERE alert = $1', before.number)
   await keepCursor(sql, workspace, at)
   return (await getAlert(sql, workspaceId, id))!
@@ -149,7 +149,7 @@ async function nameWorkflows(
   if (missing !== undefined && mustExist) throw unknownAlertWorkflow(missing)
 }
 
-/** Forgets what an alert has counted. A rule about silence begins to wait if the alert is active. */
+/** Forgets what an alert has counted. A rule `no_activity` begins to wait if the alert is active. */
 async function begin(sql: Sql, alert: number, at: number): Promise<void> {
   const reset = 'UPDATE millrace.alerts SET since = $1::bigint, quiet_until = NULL, suppressed = 0 WHERE number = $2'
   await sql.run(reset, at, alert)

@@ -70,7 +70,7 @@ export function changeAlert(sql: Sql, workspaceId: string, id: string, change: A
     if (change.workflows) nameWorkflows(sql, { alert: before.number, workspace, workflows })
     begin(sql, before.number, at)
   }
-  // Nothing looks at them, so a rule about silence would be due for ever.
+  // Nothing evaluates an inactive alert, so its rule `no_activity` would stay due for ever.
   if (!active) sql.run('DELETE FROM alert_states WHERE alert = ?', before.number)
   keepCursor(sql, workspace, at)
   return getAlert(sql, workspaceId, id)!
@@ -135,7 +135,7 @@ function nameWorkflows(
   }
 }
 
-/** Forgets what an alert has counted. A rule about silence begins to wait if the alert is active. */
+/** Forgets what an alert has counted. A rule `no_activity` begins to wait if the alert is active. */
 function begin(sql: Sql, alert: number, at: number): void {
   sql.run('UPDATE alerts SET since = ?, quiet_until = NULL, suppressed = 0 WHERE number = ?', at, alert)
   sql.run('DELETE FROM alert_states WHERE alert = ?', alert)

@@ -7,7 +7,7 @@ import { ErrorNote } from '../../parts/states.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { useEditing } from '../editing.tsx'
 
-/** How the live version's polls of a trigger went, and when the next one is due. Nothing while none is live. */
+/** The last poll of a trigger of the live version, and the next one. Shows nothing if the live version has none. */
 export function PollStatus({ blockId }: { blockId: string }) {
   const { workflowId, readOnly } = useEditing()
   const queries = useQueryClient()

@@ -144,7 +144,7 @@ function Details({ form, change }: DetailsProps) {
     case 'consecutive_failures':
       return row(number('count', 'Failures in a row'))
     case 'failure_rate':
-      return row(number('percent', 'Percent of the runs'), number('minRuns', 'Of at least (runs)'), span)
+      return row(number('percent', 'Failed runs (%)'), number('minRuns', 'Minimum number of runs'), span)
     case 'latency':
       return row(number('percentile', 'Percentile'), number('aboveS', 'Above (seconds)'), span)
     case 'cost':

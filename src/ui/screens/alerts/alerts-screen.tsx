@@ -97,7 +97,7 @@ function AlertList({ workspaceId, add }: { workspaceId: string; add: NewAlert })
           Get a message when a workflow fails, is slow, costs too much or does not run.
         </Empty>
       ) : (
-        <Table label="Alerts" wideOnly={[1, 2, 3]} head={['Name', 'Tells when', 'In', 'Last message', 'On', '']}>
+        <Table label="Alerts" wideOnly={[1, 2, 3]} head={['Name', 'Fires when', 'In', 'Last message', 'On', '']}>
           {data.map((alert) => (
             <Row key={alert.id}>
               <Cell className="max-w-56">
@@ -180,7 +180,7 @@ function LastMessage({ alert: { lastFiredAt, quietUntil, lastDelivery, suppresse
       <span className="flex items-center gap-2">
         <TimeAgo at={lastFiredAt} />
         {lastDelivery?.state === 'failed' && <Badge tone="error">Not delivered</Badge>}
-        {lastDelivery?.state === 'pending' && lastDelivery.error !== null && <Badge tone="warn">Repeated</Badge>}
+        {lastDelivery?.state === 'pending' && lastDelivery.error !== null && <Badge tone="warn">Retrying</Badge>}
       </span>
       {lastDelivery?.error && <span className="max-w-72 text-xs break-words">{lastDelivery.error}</span>}
       {quietUntil !== null && (

@@ -33,7 +33,7 @@ const batch = (more: Partial<AlertBatch> = {}): AlertBatch => ({
 const ids = () => 'new-run'
 
 describe('a watcher', () => {
-  test('fires at most once in each quiet time, and tells how many events it has left out', () => {
+  test('fires at most once in each quiet time, and counts the events that it has left out', () => {
     const steps = fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 50_000 }), failures: fc.nat(4) }))
     fc.assert(
       fc.property(steps, (list) => {
@@ -71,13 +71,13 @@ describe('a watcher', () => {
   })
 })
 
-describe('silence', () => {
+describe('the rule "no activity"', () => {
   const rule: AlertRule = { type: 'no_activity', windowMs: 600_000 }
   const silent = (dueAt: number): WatcherState => ({
     ...{ watcher: 1, workflowId: null, workflowName: null, state: {}, dueAt },
   })
 
-  test('is told at its time, not before, and again after the quiet time', () => {
+  test('fires at its time, not before, and again after the quiet time', () => {
     const at = (now: number, dueAt: number) => {
       const watchers = [watcher({ rule, events: [] })]
       return evaluate(batch({ watchers, states: [silent(dueAt)] }), now, ids)
@@ -88,7 +88,7 @@ describe('silence', () => {
     expect(fired.states).toMatchObject([{ dueAt: start + 2 + quietMs }])
   })
 
-  test('of several workflows is reported for each in turn', () => {
+  test('fires for each of several workflows in turn', () => {
     let states: WatcherState[] = ['a', 'b', 'c'].map((workflowId) => ({
       ...{ watcher: 1, workflowId, workflowName: workflowId, state: {}, dueAt: start },
     }))
@@ -104,7 +104,7 @@ describe('silence', () => {
     expect(told).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
-  test('is not told while the log has more to read, and ends with a run', () => {
+  test('does not fire while the log has more to read, or after a run', () => {
     const watchers = [watcher({ rule, events: [] })]
     const states = [silent(start)]
     expect(evaluate(batch({ watchers, states, hasMore: true }), start + 5, ids).firings).toEqual([])
@@ -125,7 +125,7 @@ describe('an event trigger', () => {
     expect(endedChains).toEqual([failed.executionId])
   })
 
-  test('starts nothing for an event that has led to the run itself, but an alert tells it', () => {
+  test('starts nothing for an event that has led to the run itself, but an alert fires', () => {
     const failed = run(start, { workflowId: 'a' })
     const chains = new Map([[failed.executionId, ['run.failed@a']]])
     const watchers = [trigger('c'), watcher({ number: 2 })]

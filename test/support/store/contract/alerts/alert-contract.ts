@@ -105,7 +105,7 @@ export function alertContract(here: () => { store: Store; home: Installed }): vo
       expect(await store.getAlert(home.workspaceId, alert.id)).toMatchObject({ workflows: [id] })
     })
 
-    test('about silence wait for nothing while they are switched off', async () => {
+    test('with the rule "no activity" wait for nothing while they are switched off', async () => {
       const { store, home } = here()
       const rule: AlertRule = { type: 'no_activity', windowMs: hour }
       await create()
