@@ -1,23 +1,26 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { entryScopes } from '../domain/entry/entry.ts'
 import { oneOf } from '../domain/one-of.ts'
 import { recordOf } from '../domain/record-of.ts'
 import { FormFields } from '../domain/workflow/form.ts'
 import { schemaFaults } from '../domain/workflow/json-schema-faults.ts'
-import type { ParameterFinding } from '../engine/block.ts'
+import { BlockError, type ParameterFinding } from '../engine/block.ts'
 import { checkFields } from './form-fields.ts'
+import { storeOperationLabels, storeOperations, storeScopeLabels } from './store/operate.ts'
 
 /**
- * A tool of a model. A tool for an operation or a person has a default name; the tools of an MCP server have their own
- * names.
+ * A tool of a model. Tools of some types have a default name; the tools of an MCP server have their own names.
  */
 export const Tool = t.Object({
-  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human'], {
+  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human', 'store'], {
     labels: {
       workflow: 'Workflow',
       api: 'API request',
       operation: 'Operation of a service',
       mcp: 'MCP server',
       human: 'Person',
+      store: 'Store',
     },
   }),
   name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
@@ -32,6 +35,29 @@ export const Tool = t.Object({
   params: t.Optional(recordOf(t.Unknown())),
   title: t.Optional(t.String({ maxLength: 200 })),
   fields: t.Optional(FormFields),
+  scope: t.Optional(
+    oneOf(entryScopes, {
+      title: 'Scope',
+      description: 'The workflows that share the entries.',
+      labels: storeScopeLabels,
+      default: 'workflow',
+    }),
+  ),
+  prefix: t.Optional(
+    t.String({
+      ...{ minLength: 1, maxLength: 256 },
+      title: 'Prefix',
+      description: 'The model reaches only keys that begin with this text, and does not see it. Empty: all keys.',
+    }),
+  ),
+  operations: t.Optional(
+    t.Array(oneOf(storeOperations, { labels: storeOperationLabels }), {
+      ...{ minItems: 1, maxItems: storeOperations.length },
+      title: 'Operations',
+      description: 'The operations that the model may use.',
+      default: [...storeOperations],
+    }),
+  ),
 })
 export type Tool = Static<typeof Tool>
 
@@ -41,6 +67,7 @@ type NamedTool = Partial<Pick<Tool, 'type' | 'name' | 'connector' | 'operation' 
 export function toolName({ type, name, connector = '', operation = '', server = '' }: NamedTool): string {
   if (type === 'mcp') return URL.parse(server)?.host ?? 'mcp'
   if (type === 'human') return name ?? 'ask_person'
+  if (type === 'store') return name ?? 'store'
   return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
@@ -85,6 +112,15 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
   if (needsName && tool.name === undefined) error('MISSING_PARAMETER', 'name', 'A tool has no name.')
   else if (isRepeated) error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
   return findings
+}
+
+/** Throws `BlockError` when a reference gave a tool a setting that would allow the model more than its author wrote. */
+export function assertFits(tool: NamedTool): void {
+  const [fault] = Value.Errors(Tool, tool)
+  if (!fault) return
+  const setting = fault.path.split('/')[1] ?? ''
+  const message = `The tool "${toolName(tool)}" cannot be used: its setting "${setting}" is not valid. Check its references.`
+  throw new BlockError('INVALID_PARAMETER', message)
 }
 
 /** The faults of a JSON schema in a parameter. */

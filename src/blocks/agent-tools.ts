@@ -5,12 +5,13 @@ import { jsonRefusal } from '../domain/text/json.ts'
 import { asText } from '../domain/workflow/reference.ts'
 import type { FieldType, InputField } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
-import { toolName } from './agent-tool-parameters.ts'
+import { assertFits, toolName } from './agent-tool-parameters.ts'
 import { api } from './api.ts'
 import { callMcpTool, type McpAgentTool, type McpToolset, toolsOf } from './mcp/agent-tools.ts'
 import { describeOperation, type OperationTool } from './operation/tool.ts'
 import { callOperation } from './operation.ts'
 import { askPerson, describePerson, type PersonTool, questionOf } from './person-tool.ts'
+import { callStore, describeStore, type StoreTool } from './store/tool.ts'
 
 /** A tool as the block receives it: with references filled in, except for the arguments of an API tool. */
 export type AgentTool =
@@ -18,6 +19,7 @@ export type AgentTool =
   | { type: 'api'; name: string; description?: string; parameters?: Record<string, unknown>; fill: FillTool }
   | OperationTool
   | PersonTool
+  | StoreTool
 
 type ReadyTool = AgentTool | McpAgentTool
 
@@ -79,7 +81,9 @@ export class AgentTools {
     const { calls, ended, askedAt, keep } = turn
     const questions = calls.map(({ name, arguments: text }) => this.#questionOf(name, text))
     const outcomes = await Promise.all(
-      calls.map((call, at) => ended[at] ?? (questions[at] === undefined ? this.#call(call) : null)),
+      calls.map(
+        (call, at) => ended[at] ?? (questions[at] === undefined ? this.#call(call, `${turn.step}.${at}`) : null),
+      ),
     )
     let since = askedAt
     for (const [at, call] of calls.entries()) {
@@ -104,7 +108,7 @@ export class AgentTools {
   async #ask(call: ModelToolCall, question: string, { within, since }: { within: string; since: number }) {
     const { clock } = this.#context
     const tool = this.#tools.get(call.name) as PersonTool
-    const part = this.#context.part(call.name, 'tool')
+    const part = this.#context.part(call.name, 'tool', within)
     this.#tell(call, 'start')
     const result = await askPerson({ tool, question, within }, this.#context)
     const args = { message: question }
@@ -114,9 +118,10 @@ export class AgentTools {
     return { call: ended, text: asText(result), failed: false }
   }
 
-  async #call(toolCall: ModelToolCall): Promise<ToolOutcome> {
+  /** `within`: the place of the call in the conversation, which stays the same when the block runs again. */
+  async #call(toolCall: ModelToolCall, within: string): Promise<ToolOutcome> {
     const { clock } = this.#context
-    const part = this.#context.part(toolCall.name, 'tool')
+    const part = this.#context.part(toolCall.name, 'tool', within)
     const startedAt = clock.monotonic()
     this.#tell(toolCall, 'start')
     const reading = readArguments(toolCall.arguments)
@@ -157,6 +162,7 @@ export class AgentTools {
       if (error) throw new BlockError(error.code, error.message)
       return output
     }
+    if (tool.type === 'store') return await callStore(tool, args, part)
     if (tool.type === 'mcp-tool') return await callMcpTool(tool, args, part)
     const { outputs, error } =
       tool.type === 'operation'
@@ -193,6 +199,10 @@ function readArguments(text: string): Arguments {
 async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
   if (tool.type === 'operation') return { name: toolName(tool), ...(await describeOperation(tool, context)) }
   if (tool.type === 'human') return describePerson(tool)
+  if (tool.type === 'store') {
+    assertFits(tool)
+    return describeStore(tool)
+  }
   const { name, description = '' } = tool
   if (tool.type === 'api') {
     return { name, description, parameters: tool.parameters ?? { type: 'object', properties: {} } }

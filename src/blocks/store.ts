@@ -3,20 +3,18 @@ import { entryBounds, entryScopes } from '../domain/entry/entry.ts'
 import { oneOf } from '../domain/one-of.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import { BlockError, defineBlock, type ParameterFinding } from '../engine/block.ts'
-import { operate, type StoreOperation, storeOperations } from './store/operate.ts'
+import {
+  operate,
+  type StoreOperation,
+  storeOperationLabels,
+  storeOperations,
+  storeScopeLabels,
+} from './store/operate.ts'
 
 const Parameters = t.Object({
   operation: oneOf(storeOperations, {
     title: 'Operation',
-    labels: {
-      get: 'Get',
-      set: 'Set',
-      delete: 'Delete',
-      increment: 'Increment',
-      compare_and_set: 'Set if it has the expected value',
-      add_if_absent: 'Add if it is new',
-      list: 'List',
-    },
+    labels: storeOperationLabels,
     default: 'get',
   }),
   key: t.Optional(
@@ -77,7 +75,7 @@ const Parameters = t.Object({
   scope: oneOf(entryScopes, {
     title: 'Scope',
     description: 'The workflows that share the entry.',
-    labels: { workflow: 'This workflow', workspace: 'All workflows of the workspace' },
+    labels: storeScopeLabels,
     default: 'workflow',
   }),
   timeoutMs: t.Integer({

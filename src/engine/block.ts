@@ -240,8 +240,11 @@ export interface BlockContext {
   idempotencyKey(): string
   /** Adds to this block's span. */
   note(notes: SpanNotes): void
-  /** Opens a part of this block's work, with a child span. */
-  part(name: string, type: string): PartContext
+  /**
+   * Opens a part of this block's work, with a child span. `within`: identifies the part when the block runs again;
+   * otherwise its number does.
+   */
+  part(name: string, type: string, within?: string): PartContext
   /** Language models. */
   readonly models: Models
   readonly priceOf: PriceOf

@@ -20,6 +20,17 @@ export const storeOperations = [
   'add_if_absent',
   'list',
 ] as const
+
+export const storeOperationLabels = {
+  get: 'Get',
+  set: 'Set',
+  delete: 'Delete',
+  increment: 'Increment',
+  compare_and_set: 'Set if it has the expected value',
+  add_if_absent: 'Add if it is new',
+  list: 'List',
+}
+export const storeScopeLabels = { workflow: 'This workflow', workspace: 'All workflows of the workspace' }
 export type StoreOperation = (typeof storeOperations)[number]
 
 /** Parameters of an operation, as documents and models write them. */

@@ -251,12 +251,12 @@ export class BlockContextImpl implements PartContext {
     if (children) this.#span.children.push(...children)
   }
 
-  part(name: string, type: string): PartContext {
+  part(name: string, type: string, within?: string): PartContext {
     const { run, node } = this.#execution
     const span = openSpan(run, name, type, node.id)
     this.#span.children.push(span)
     this.#parts += 1
-    return new BlockContextImpl(this.#execution, span, `${this.#part}#${this.#parts}`, this.#blockSpanId)
+    return new BlockContextImpl(this.#execution, span, `${this.#part}#${within ?? this.#parts}`, this.#blockSpanId)
   }
 
   end(notes: SpanNotes): void {

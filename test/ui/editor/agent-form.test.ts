@@ -48,7 +48,7 @@ describe('the form of an agent', () => {
     const { page } = visited
     await tools().getByRole('button', { name: 'Add tool' }).click()
     const second = tools().locator('> [data-row]').nth(1)
-    await second.getByText('API request').click()
+    await second.getByLabel('Type of tool 2').selectOption('api')
     await second.getByLabel('Name', { exact: true }).first().fill('weather')
     const args = second.getByRole('group', { name: 'Arguments' })
     await args.getByRole('button', { name: 'Add argument' }).click()
@@ -79,7 +79,7 @@ describe('the form of an agent', () => {
     const { page } = visited
     await tools().getByRole('button', { name: 'Add tool' }).click()
     const third = tools().locator('> [data-row]').nth(2)
-    await third.getByText('Person').click()
+    await third.getByLabel('Type of tool 3').selectOption('human')
     await third.getByLabel('Name', { exact: true }).first().fill('manager')
     await third.getByLabel('Title').fill('A refund')
     await third.getByRole('button', { name: 'Add field' }).click()
@@ -90,6 +90,21 @@ describe('the form of an agent', () => {
       ...{ type: 'human', name: 'manager', title: 'A refund' },
       fields: [{ name: 'note', type: 'string' }],
     })
+  }, 120_000)
+
+  test('adds the store as a tool, with a prefix and some operations', async () => {
+    const { page } = visited
+    await tools().getByRole('button', { name: 'Add tool' }).click()
+    const fourth = tools().locator('> [data-row]').nth(3)
+    await fourth.getByLabel('Type of tool 4').selectOption('store')
+    await fourth.getByLabel('Name', { exact: true }).first().fill('notes')
+    await fourth.getByLabel('Prefix').fill('notes/')
+    await fourth.getByLabel('Delete').uncheck()
+    await leave()
+    expect(await accessibilityFaults(page)).toEqual([])
+    const tool = ((await paramsOf())['tools'] as { operations: unknown }[])[3]!
+    expect(tool).toMatchObject({ type: 'store', name: 'notes', prefix: 'notes/' })
+    expect(tool.operations).toEqual(['get', 'set', 'increment', 'compare_and_set', 'add_if_absent', 'list'])
   }, 120_000)
 
   test('edits the response format as fields or as JSON, and reports its errors at the field', async () => {

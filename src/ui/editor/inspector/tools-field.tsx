@@ -1,8 +1,7 @@
-import { Globe, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
+import { Archive, Globe, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
 import { useMemo } from 'react'
-import { Field, TextField } from '../../parts/field.tsx'
+import { Field, SelectField, TextField } from '../../parts/field.tsx'
 import { MultiPick } from '../../parts/multi-pick.tsx'
-import { Segments } from '../../parts/segments.tsx'
 import { textOf } from '../canvas/block-summary.ts'
 import type { Params } from '../document/document.ts'
 import { useEditing } from '../editing.tsx'
@@ -15,10 +14,11 @@ import { ParameterForm } from './parameter-form.tsx'
 import { type Change, freeName, Rows } from './rows.tsx'
 import { SchemaField } from './schema-field.tsx'
 import { TemplateField } from './template-field.tsx'
+import { ToolSettings } from './tools/tool-settings.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human'
+  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human' | 'store'
   name?: string
   description?: string
   workflowId?: string
@@ -31,15 +31,26 @@ type Tool = {
   params?: Params
   title?: string
   fields?: unknown
+  scope?: unknown
+  prefix?: unknown
+  operations?: unknown
 }
 
-const labels = { workflow: 'Workflow', operation: 'Operation', api: 'API request', mcp: 'MCP server', human: 'Person' }
+const labels = {
+  workflow: 'Workflow',
+  operation: 'Operation',
+  api: 'API request',
+  mcp: 'MCP server',
+  human: 'Person',
+  store: 'Store',
+}
 const icons = {
   workflow: <Workflow size={13} />,
   operation: <Plug size={13} />,
   api: <Globe size={13} />,
   mcp: <Wrench size={13} />,
   human: <UserRound size={13} />,
+  store: <Archive size={13} />,
 }
 
 /**
@@ -88,20 +99,12 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
           {labels[tool.type]}
         </p>
       ) : (
-        <div>
-          <Segments
-            label={`Type of tool ${number}`}
-            value={tool.type}
-            onChange={(type) => change({ type })}
-            options={[
-              { value: 'workflow', label: labels.workflow },
-              { value: 'operation', label: labels.operation },
-              { value: 'api', label: labels.api },
-              { value: 'mcp', label: labels.mcp },
-              { value: 'human', label: labels.human },
-            ]}
-          />
-        </div>
+        <SelectField
+          label={`Type of tool ${number}`}
+          value={tool.type}
+          onChange={(type) => change({ type })}
+          options={Object.entries(labels).map(([value, label]) => ({ value: value as Tool['type'], label }))}
+        />
       )}
       {tool.type !== 'mcp' && <NameOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />}
       {tool.type === 'workflow' ? (
@@ -133,6 +136,14 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         <ServerOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : tool.type === 'human' ? (
         <QuestionOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
+      ) : tool.type === 'store' ? (
+        <ToolSettings
+          type={tool.type}
+          params={tool as Params}
+          onSet={(changed) => change(changed as Change<Tool>)}
+          readOnly={readOnly}
+          errorOf={errorOf}
+        />
       ) : (
         <RequestOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
       )}

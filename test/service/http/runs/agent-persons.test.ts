@@ -116,6 +116,22 @@ describe('an agent with a person as a tool', () => {
     await peer.stop(true)
   }, 30_000)
 
+  test('makes every change of the store, before and after the answer', async () => {
+    const count = call('c', 'store', { operation: 'increment', key: 'n' })
+    await using server = await ModelServer.start([
+      { toolCalls: [{ ...count, id: 'c1' }, { ...count, id: 'c2' }, call('c3', 'ask_person', { message: 'More?' })] },
+      { toolCalls: [{ ...count, id: 'c4' }] },
+      { text: ['Done.'] },
+    ])
+    const id = await world.deploy(asking(server, [{ type: 'human' }, { type: 'store' }]))
+    await world.execute(id, { amount: 5 })
+    const { executionId, contextId } = await pauseOf(id)
+    await answer(id, executionId, contextId, { answer: 'Yes' })
+    const { output } = await ended(executionId)
+    const values = output.toolCalls.map(({ result }: { result: { value?: unknown } }) => result.value)
+    expect(values).toEqual([1, 2, undefined, 3])
+  }, 30_000)
+
   test('tells the model when an editor lets the question expire', async () => {
     await using server = await ModelServer.start([
       { toolCalls: [call('c1', 'ask_person', { message: 'May I?' })] },
