@@ -13,7 +13,7 @@ import { storeOperationLabels, storeOperations, storeScopeLabels } from './store
  * A tool of a model. Tools of some types have a default name; the tools of an MCP server have their own names.
  */
 export const Tool = t.Object({
-  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human', 'store'], {
+  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human', 'store', 'email'], {
     labels: {
       workflow: 'Workflow',
       api: 'API request',
@@ -21,6 +21,7 @@ export const Tool = t.Object({
       mcp: 'MCP server',
       human: 'Person',
       store: 'Store',
+      email: 'E-mail',
     },
   }),
   name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
@@ -58,6 +59,16 @@ export const Tool = t.Object({
       default: [...storeOperations],
     }),
   ),
+  from: t.Optional(
+    t.String({ minLength: 1, title: 'From', description: 'Such as shop@example.com, or Shop <shop@example.com>.' }),
+  ),
+  recipients: t.Optional(
+    t.String({
+      ...{ minLength: 1, maxLength: 10_000 },
+      title: 'Recipients',
+      description: 'The addresses to which the model may send messages, separated by commas. All others are refused.',
+    }),
+  ),
 })
 export type Tool = Static<typeof Tool>
 
@@ -68,6 +79,7 @@ export function toolName({ type, name, connector = '', operation = '', server = 
   if (type === 'mcp') return URL.parse(server)?.host ?? 'mcp'
   if (type === 'human') return name ?? 'ask_person'
   if (type === 'store') return name ?? 'store'
+  if (type === 'email') return name ?? 'send_email'
   return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
@@ -108,17 +120,29 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
       }
       break
   }
+  for (const setting of needed[type] ?? []) {
+    if (tool[setting]) continue
+    error('MISSING_PARAMETER', setting, `The tool "${name}" has no ${neededLabels[setting]}. Set "${setting}".`)
+  }
   const needsName = type === 'workflow' || type === 'api'
   if (needsName && tool.name === undefined) error('MISSING_PARAMETER', 'name', 'A tool has no name.')
   else if (isRepeated) error('DUPLICATE_ID', 'name', `Two tools have the name "${name}". Rename one.`)
   return findings
 }
 
+/** The settings that a tool of a type needs. */
+const needed: Readonly<Record<string, readonly ('credential' | 'from' | 'recipients')[]>> = {
+  email: ['credential', 'from', 'recipients'],
+}
+const neededLabels = { credential: 'credential', from: 'sender', recipients: 'allowed recipients' }
+
 /** Throws `BlockError` when a reference gave a tool a setting that would allow the model more than its author wrote. */
 export function assertFits(tool: NamedTool): void {
+  const { type } = tool
+  const missing = (needed[type ?? ''] ?? []).find((name) => !(tool as Readonly<Record<string, unknown>>)[name])
   const [fault] = Value.Errors(Tool, tool)
-  if (!fault) return
-  const setting = fault.path.split('/')[1] ?? ''
+  const setting = missing ?? fault?.path.split('/')[1]
+  if (setting === undefined) return
   const message = `The tool "${toolName(tool)}" cannot be used: its setting "${setting}" is not valid. Check its references.`
   throw new BlockError('INVALID_PARAMETER', message)
 }

@@ -7,6 +7,7 @@ import type { FieldType, InputField } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type FillTool, type PartContext } from '../engine/block.ts'
 import { assertFits, toolName } from './agent-tool-parameters.ts'
 import { api } from './api.ts'
+import { callEmail, describeEmail, type EmailTool } from './email/tool.ts'
 import { callMcpTool, type McpAgentTool, type McpToolset, toolsOf } from './mcp/agent-tools.ts'
 import { describeOperation, type OperationTool } from './operation/tool.ts'
 import { callOperation } from './operation.ts'
@@ -20,6 +21,7 @@ export type AgentTool =
   | OperationTool
   | PersonTool
   | StoreTool
+  | EmailTool
 
 type ReadyTool = AgentTool | McpAgentTool
 
@@ -163,6 +165,7 @@ export class AgentTools {
       return output
     }
     if (tool.type === 'store') return await callStore(tool, args, part)
+    if (tool.type === 'email') return await callEmail(tool, args, part)
     if (tool.type === 'mcp-tool') return await callMcpTool(tool, args, part)
     const { outputs, error } =
       tool.type === 'operation'
@@ -199,9 +202,9 @@ function readArguments(text: string): Arguments {
 async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
   if (tool.type === 'operation') return { name: toolName(tool), ...(await describeOperation(tool, context)) }
   if (tool.type === 'human') return describePerson(tool)
-  if (tool.type === 'store') {
+  if (tool.type === 'store' || tool.type === 'email') {
     assertFits(tool)
-    return describeStore(tool)
+    return tool.type === 'store' ? describeStore(tool) : describeEmail(tool)
   }
   const { name, description = '' } = tool
   if (tool.type === 'api') {

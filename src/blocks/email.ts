@@ -1,5 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { MailError } from '../domain/mail/mail.ts'
+import { type Mail, MailError } from '../domain/mail/mail.ts'
 import type { SpanAttempt } from '../domain/run/log.ts'
 import { OnError } from '../domain/workflow/workflow.ts'
 import { type BlockContext, BlockError, type BlockResult, defineBlock } from '../engine/block.ts'
@@ -58,21 +58,28 @@ export const email = defineBlock({
   parameters: Parameters,
   outputs: ['messageId', 'accepted', 'rejected', 'error'],
   mayFail: true,
-  run,
+  run: (params, context) => run(params, context),
 })
 
-/** Sends an e-mail as a tool does: with the usual settings. */
+/**
+ * Sends an e-mail as a tool does: with the usual settings. `messageKey`: identifies the message for servers.
+ * `assertAllowed`: throws `BlockError` if the message must not be sent.
+ */
 export async function sendEmail(
   mail: Omit<Parameters, 'timeoutMs' | 'retries' | 'onError'>,
   context: BlockContext,
+  options: SendOptions,
 ): Promise<BlockResult> {
-  return await run({ ...mail, timeoutMs: 60_000, retries: 2, onError: 'stop' }, context)
+  return await run({ ...mail, timeoutMs: 60_000, retries: 2, onError: 'stop' }, context, options)
 }
 
-async function run(params: Parameters, context: BlockContext): Promise<BlockResult> {
+type SendOptions = { messageKey: string; assertAllowed(mail: Mail): void }
+
+async function run(params: Parameters, context: BlockContext, options?: SendOptions): Promise<BlockResult> {
   const attempts: SpanAttempt[] = []
   try {
-    const mail = await readMail(params, context)
+    const mail = await readMail(params, context, options?.messageKey)
+    options?.assertAllowed(mail)
     for (;;) {
       const startedAt = context.clock.now()
       const from = context.clock.monotonic()

@@ -22,9 +22,9 @@ export type WrittenMail = {
 export async function readMail(
   written: WrittenMail,
   context: Pick<BlockContext, 'files' | 'fetch' | 'signal' | 'inSlices' | 'idempotencyKey'>,
+  messageKey = context.idempotencyKey(),
 ): Promise<Mail> {
-  const { default: parse } = await import('nodemailer/lib/addressparser/index.js')
-  const read = (name: string, value: unknown) => addressesIn(name, value, (text) => parse(text, { flatten: true }))
+  const read = await addressReader()
   const [from, ...others] = read('from', written.from)
   if (!from || others.length > 0) throw invalid('from must be one e-mail address.')
   const [to, cc, bcc] = [read('to', written.to), read('cc', written.cc), read('bcc', written.bcc)]
@@ -38,8 +38,14 @@ export async function readMail(
   return {
     ...{ from, to, cc, bcc, replyTo: read('replyTo', written.replyTo), subject: subjectOf(written.subject), ...body },
     attachments: await attachmentsOf(written.attachments, written.timeoutMs, context),
-    messageId: `<${context.idempotencyKey()}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+    messageId: `<${messageKey}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
   }
+}
+
+/** Reads addresses as people write them: several in a text, or a list of texts. Throws `BlockError`. */
+export async function addressReader(): Promise<(name: string, value: unknown) => MailAddress[]> {
+  const { default: parse } = await import('nodemailer/lib/addressparser/index.js')
+  return (name, value) => addressesIn(name, value, (text) => parse(text, { flatten: true }))
 }
 
 type Parse = (text: string) => readonly MailAddress[]

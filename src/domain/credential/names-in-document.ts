@@ -12,13 +12,16 @@ export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>)
     const ofTools = (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index) => {
       const members = membersOf(tool)
       // The parameters of an operation are the operation's own, and may have any name.
-      if (members['type'] === 'operation' || members['type'] === 'mcp') return placesIn(members, id, `tools.${index}.`)
+      if (ownCredential.has(members['type'])) return placesIn(members, id, `tools.${index}.`)
       return placesIn(membersOf(members['params']), id, `tools.${index}.params.`)
     })
     // The request of a poll.
     return [...placesIn(params, id, ''), ...placesIn(membersOf(params['request']), id, 'request.'), ...ofTools]
   })
 }
+
+/** The types of tools that name their credential beside `params`. */
+const ownCredential: ReadonlySet<unknown> = new Set(['operation', 'mcp', 'email'])
 
 function placesIn({ credential }: Readonly<Record<string, unknown>>, blockId: string, prefix: string) {
   const isNamed = typeof credential === 'string' && credential !== ''

@@ -16,6 +16,7 @@ import { SliceQueue } from '../../../src/domain/slice-queue.ts'
 import type { TriggerKind, WorkflowDocument } from '../../../src/domain/workflow/workflow.ts'
 import { compilePlan, type Plan } from '../../../src/engine/compile/plan.ts'
 import type { Deployment } from '../../../src/engine/deployments.ts'
+import type { Capabilities } from '../../../src/engine/run/run.ts'
 import type { RunEnd } from '../../../src/engine/run/run-end.ts'
 import type { RunRequest } from '../../../src/engine/run/run-request.ts'
 import { Runner } from '../../../src/engine/run/runner.ts'
@@ -40,6 +41,7 @@ export type WorldOptions = {
   /** Added to the built-in table. */
   prices?: Record<string, Price>
   entries?: EntryPower
+  sendMail?: NonNullable<Capabilities['sendMail']>
   /** The connector that operations use. */
   connector?: Connector
   trigger?: TriggerKind
@@ -89,7 +91,7 @@ export class World {
         files: noFiles,
         entries: options.entries ?? new MemoryEntries(),
         mcp: { open, connect: mcpServers.connect },
-        sendMail: () => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.')),
+        sendMail: options.sendMail ?? (() => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.'))),
         models: createLanguageModels({ open, clock, responseBytesMax }),
         priceOf: this.#priceOf,
         connector: async () => options.connector,

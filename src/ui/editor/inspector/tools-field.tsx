@@ -1,4 +1,4 @@
-import { Archive, Globe, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
+import { Archive, Globe, Mail, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
 import { useMemo } from 'react'
 import { Field, SelectField, TextField } from '../../parts/field.tsx'
 import { MultiPick } from '../../parts/multi-pick.tsx'
@@ -18,7 +18,7 @@ import { ToolSettings } from './tools/tool-settings.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human' | 'store'
+  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human' | 'store' | 'email'
   name?: string
   description?: string
   workflowId?: string
@@ -34,6 +34,8 @@ type Tool = {
   scope?: unknown
   prefix?: unknown
   operations?: unknown
+  from?: unknown
+  recipients?: unknown
 }
 
 const labels = {
@@ -43,6 +45,7 @@ const labels = {
   mcp: 'MCP server',
   human: 'Person',
   store: 'Store',
+  email: 'E-mail',
 }
 const icons = {
   workflow: <Workflow size={13} />,
@@ -51,6 +54,7 @@ const icons = {
   mcp: <Wrench size={13} />,
   human: <UserRound size={13} />,
   store: <Archive size={13} />,
+  email: <Mail size={13} />,
 }
 
 /**
@@ -136,7 +140,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         <ServerOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : tool.type === 'human' ? (
         <QuestionOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
-      ) : tool.type === 'store' ? (
+      ) : tool.type === 'store' || tool.type === 'email' ? (
         <ToolSettings
           type={tool.type}
           params={tool as Params}

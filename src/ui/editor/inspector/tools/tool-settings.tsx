@@ -3,7 +3,10 @@ import type { Params } from '../../document/document.ts'
 import { useEditing } from '../../editing.tsx'
 import { ParameterForm } from '../parameter-form.tsx'
 
-const names = { store: ['prefix', 'scope', 'operations'] } as const
+const names = {
+  store: ['prefix', 'scope', 'operations'],
+  email: ['credential', 'from', 'recipients'],
+} as const
 
 /** The settings of a tool whose form comes from the schema of the agent. */
 export function ToolSettings({

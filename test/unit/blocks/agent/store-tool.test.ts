@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { registry } from '../../../src/blocks/registry.ts'
-import { MemoryEntries } from '../../../src/domain/entry/memory-entries.ts'
-import { defaultLimits } from '../../../src/domain/limits.ts'
-import { compilePlan } from '../../../src/engine/compile/plan.ts'
-import { StepHistory } from '../../../src/engine/run/step-history.ts'
-import { block, document } from '../../support/make.ts'
-import { ModelServer } from '../../support/models/model-server.ts'
-import { outboundOf } from '../../support/outbound/peers.ts'
-import { World } from '../engine/world.ts'
+import { registry } from '../../../../src/blocks/registry.ts'
+import { MemoryEntries } from '../../../../src/domain/entry/memory-entries.ts'
+import { defaultLimits } from '../../../../src/domain/limits.ts'
+import { compilePlan } from '../../../../src/engine/compile/plan.ts'
+import { StepHistory } from '../../../../src/engine/run/step-history.ts'
+import { block, document } from '../../../support/make.ts'
+import { ModelServer } from '../../../support/models/model-server.ts'
+import { outboundOf } from '../../../support/outbound/peers.ts'
+import { World } from '../../engine/world.ts'
 
 let memory = new MemoryEntries()
 beforeEach(() => {
