@@ -11,6 +11,10 @@ export type BlockTypeFate = {
   remark?: string
 }
 
+const sqlRemark =
+  'Create the credential of the database. Statements become placeholders if a reference in them is not a value, or ' +
+  'if the columns are not known; so does the description of a database.'
+
 /** The blocks of Sim itself, which are not services, that have a counterpart. */
 const core: readonly BlockTypeFate[] = [
   {
@@ -60,6 +64,8 @@ const core: readonly BlockTypeFate[] = [
   },
   { type: 'smtp', name: 'SMTP', fate: 'mapped', to: 'email', remark: 'Create the credential of the mail server.' },
   { type: 'imap', name: 'IMAP', fate: 'mapped', to: 'email_trigger', remark: 'Create the credential of the mailbox.' },
+  { type: 'postgresql', name: 'PostgreSQL', fate: 'partly', to: 'sql', remark: sqlRemark },
+  { type: 'mysql', name: 'MySQL', fate: 'partly', to: 'sql', remark: sqlRemark },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
 ]

@@ -24,7 +24,7 @@ test('an import keeps no secret in placeholders, tools and settings without effe
           { id: 'b', cells: { Key: 'X-Api-Key', Value: 'Key {{ROW_KEY}}' } },
         ],
       }),
-      simBlock('database', 'postgresql', { password: 'leak-6', host: 'db.example', pageToken: 'page-2' }),
+      simBlock('database', 'mssql', { password: 'leak-6', host: 'db.example', pageToken: 'page-2' }),
     ]),
   )
   if ('details' in result) throw new Error(JSON.stringify(result.details))

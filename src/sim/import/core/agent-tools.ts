@@ -1,4 +1,5 @@
 import { isObject } from '../../../domain/run/input.ts'
+import { blockTypes } from '../../block-types.ts'
 import { mapServiceTool } from '../../services/map-service.ts'
 import { readSimTool, type SimBlock, type SimTool, textOf } from '../../sim-document.ts'
 import { FreeTexts } from '../free-texts.ts'
@@ -70,8 +71,15 @@ function toolOf(tool: SimTool, agent: SimBlock): ToolMapping {
     case 'function':
       return { needs: 'a workflow with a function block, as a tool: agents cannot write and run code themselves' }
     default:
-      return mapServiceTool(tool, agent) ?? { needs: `a tool that does what "${tool.type || 'unknown'}" does in Sim` }
+      return mapServiceTool(tool, agent) ?? { needs: needsOfTool(tool.type) }
   }
+}
+
+/** The blocks that replace some types are no tools of agents, but a workflow with such a block is one. */
+function needsOfTool(type: string): string {
+  const block = blockTypes.get(type)
+  if (block?.to === undefined) return `a tool that does what "${type || 'unknown'}" does in Sim`
+  return `a workflow with a block of the type "${block.to}", as a tool`
 }
 
 function workflowTool(tool: SimTool): ToolMapping {

@@ -1,3 +1,4 @@
+import { mapMysql, mapPostgres } from '../databases/sql.ts'
 import type { MapBlock } from '../mapping.ts'
 import { mapAgent } from './agent.ts'
 import { mapApi } from './api.ts'
@@ -44,6 +45,8 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['human_in_the_loop_v2', mapHuman],
   ['smtp', mapSmtp],
   ['imap', mapImap],
+  ['postgresql', mapPostgres],
+  ['mysql', mapMysql],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])
