@@ -66,6 +66,7 @@ const core: readonly BlockTypeFate[] = [
   { type: 'imap', name: 'IMAP', fate: 'mapped', to: 'email_trigger', remark: 'Create the credential of the mailbox.' },
   { type: 'postgresql', name: 'PostgreSQL', fate: 'partly', to: 'sql', remark: sqlRemark },
   { type: 'mysql', name: 'MySQL', fate: 'partly', to: 'sql', remark: sqlRemark },
+  { type: 'redis', name: 'Redis', fate: 'mapped', to: 'redis', remark: 'Create the credential of the server.' },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
 ]

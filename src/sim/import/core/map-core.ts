@@ -1,3 +1,4 @@
+import { mapRedis } from '../databases/redis.ts'
 import { mapMysql, mapPostgres } from '../databases/sql.ts'
 import type { MapBlock } from '../mapping.ts'
 import { mapAgent } from './agent.ts'
@@ -47,6 +48,7 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['imap', mapImap],
   ['postgresql', mapPostgres],
   ['mysql', mapMysql],
+  ['redis', mapRedis],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])
