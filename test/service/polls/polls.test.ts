@@ -172,7 +172,7 @@ describe('a poll', () => {
     // A poll that begins later ends later.
     await world.deploy(poll({ first: 'all' }, {}))
     expect(await items(1)).toHaveLength(1)
-    expect(await world.rows('SELECT count(*) AS count FROM polls')).toEqual([{ count: 1 }])
+    expect(await world.rows('SELECT number FROM polls')).toHaveLength(1)
   }, 30_000)
 
   test('goes on after a restart where it was', async () => {
