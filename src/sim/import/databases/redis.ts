@@ -5,7 +5,7 @@ import type { BlockToMap, Mapping, WantedCredential } from '../mapping.ts'
 import type { SimValues } from '../sim-values.ts'
 import { credentialName } from './connection.ts'
 
-/** `args`: the sub-blocks with the arguments, and what Sim sends for an empty one. `value`: the output with the reply. */
+/** `args`: sub-blocks with the arguments, and what Sim sends for empty ones. `value`: the output with the reply. */
 type Rule = { command: string; args: readonly (readonly [id: string, empty?: string])[]; value: string; note?: string }
 
 const key = ['key'] as const
