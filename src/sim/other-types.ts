@@ -111,7 +111,7 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
   },
   { needs: 'an MCP tool block with the address of the server, which Sim does not export', types: { mcp: 'MCP tool' } },
   {
-    needs: 'a polling trigger; until one exists, use a schedule and a block that reads new items',
+    needs: 'a webhook trigger or a poll trigger for {name}',
     types: { circleback: 'Circleback' },
   },
   {

@@ -43,7 +43,7 @@ function assertAllowed({ to }: Mail, allowed: ReadonlySet<string>): void {
   throw new BlockError('RECIPIENT_REFUSED', message)
 }
 
-/** A model may write something else when a run repeats its call. That is another message, and no copy of the first. */
+/** A model may write something else when a run repeats its call. That is another message, not a copy of the first. */
 function messageKeyOf(args: Record<string, unknown>, context: BlockContext): string {
   const text = JSON.stringify([context.idempotencyKey(), args])
   return new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 32)

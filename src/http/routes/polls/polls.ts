@@ -21,7 +21,9 @@ export function pollRoutes(services: Services, door: Door) {
       route({
         name: 'listPolls',
         summary: 'List the polls of a workflow',
-        description: 'How the polls of the active version went, and when the next ones are due.',
+        description:
+          'The last poll of each trigger of the active version, its error, and when the next one is due. For an e-mail ' +
+          'trigger, the last attempt to read the mailbox.',
         tag: 'Deployments',
         responses: { 200: PollList },
         errors: ['NOT_FOUND'],

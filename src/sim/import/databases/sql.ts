@@ -98,7 +98,9 @@ function built(operation: 'insert' | 'update' | 'delete', values: SimValues, mak
   const bound = bindReferences(where, { ...making, before: params.length, after: operation.toUpperCase() })
   if ('refused' in bound) return { needs: refusal(bound.refused) }
   if (/;|--|\/\*|#/.test(where) || where.length > queryMax / 2) {
-    return { needs: `an SQL block with ${articles[operation]} statement: the condition has more than a condition` }
+    return {
+      needs: `an SQL block with ${articles[operation]} statement: the condition is too long, or has a comment or semicolon`,
+    }
   }
   const set = columnNames.map((name, index) => `${name} = ${place(index)}`).join(', ')
   const start = operation === 'update' ? `UPDATE ${table} SET ${set}` : `DELETE FROM ${table}`

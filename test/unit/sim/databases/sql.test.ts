@@ -94,7 +94,7 @@ describe('a database block of Sim', () => {
     [
       'a condition and more',
       { operation: 'delete', table: 't', where: 'a = 1; DROP TABLE b' },
-      'more than a condition',
+      'has a comment or semicolon',
     ],
     ['a description', { operation: 'introspect', schema: 'public' }, 'information_schema'],
   ])('stays a placeholder for %s', (_, values, needs) => {
