@@ -67,6 +67,13 @@ const core: readonly BlockTypeFate[] = [
   { type: 'postgresql', name: 'PostgreSQL', fate: 'partly', to: 'sql', remark: sqlRemark },
   { type: 'mysql', name: 'MySQL', fate: 'partly', to: 'sql', remark: sqlRemark },
   { type: 'redis', name: 'Redis', fate: 'mapped', to: 'redis', remark: 'Create the credential of the server.' },
+  {
+    type: 's3',
+    name: 'Amazon S3',
+    fate: 'partly',
+    to: 's3',
+    remark: 'Reading, writing, listing, deleting and links for reading; others become placeholders.',
+  },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },
 ]

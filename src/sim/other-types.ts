@@ -71,7 +71,6 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
       ...{ sts: 'AWS STS', textract: 'Amazon Textract', textract_v2: 'Amazon Textract' },
     },
   },
-  { needs: 'an S3 block with a credential of the kind aws_sigv4', types: { s3: 'Amazon S3' } },
   {
     needs: 'a block that connects to {name}; until one exists, call your own service with an API block',
     types: {

@@ -1,4 +1,5 @@
 import { mapRedis } from '../databases/redis.ts'
+import { mapS3 } from '../databases/s3.ts'
 import { mapMysql, mapPostgres } from '../databases/sql.ts'
 import type { MapBlock } from '../mapping.ts'
 import { mapAgent } from './agent.ts'
@@ -49,6 +50,7 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['postgresql', mapPostgres],
   ['mysql', mapMysql],
   ['redis', mapRedis],
+  ['s3', mapS3],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])
