@@ -13,7 +13,7 @@ import { storeOperationLabels, storeOperations, storeScopeLabels } from './store
  * A tool of a model. Tools of some types have a default name; the tools of an MCP server have their own names.
  */
 export const Tool = t.Object({
-  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human', 'store', 'email'], {
+  type: oneOf(['workflow', 'api', 'operation', 'mcp', 'human', 'store', 'email', 'sql'], {
     labels: {
       workflow: 'Workflow',
       api: 'API request',
@@ -22,6 +22,7 @@ export const Tool = t.Object({
       human: 'Person',
       store: 'Store',
       email: 'E-mail',
+      sql: 'SQL database',
     },
   }),
   name: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', expected: '1 to 64 letters, digits, _ and -' })),
@@ -69,6 +70,13 @@ export const Tool = t.Object({
       description: 'The addresses to which the model may send messages, separated by commas. All others are refused.',
     }),
   ),
+  maxRows: t.Optional(
+    t.Integer({
+      ...{ default: 100, minimum: 1, maximum: 1_000 },
+      title: 'Most rows',
+      description: 'The model does not receive further rows.',
+    }),
+  ),
 })
 export type Tool = Static<typeof Tool>
 
@@ -80,6 +88,7 @@ export function toolName({ type, name, connector = '', operation = '', server = 
   if (type === 'human') return name ?? 'ask_person'
   if (type === 'store') return name ?? 'store'
   if (type === 'email') return name ?? 'send_email'
+  if (type === 'sql') return name ?? 'query_database'
   return name ?? `${connector}_${operation}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
@@ -133,6 +142,7 @@ function checkTool(tool: Tool, path: string, isRepeated: boolean): ParameterFind
 /** The settings that a tool of a type needs. */
 const needed: Readonly<Record<string, readonly ('credential' | 'from' | 'recipients')[]>> = {
   email: ['credential', 'from', 'recipients'],
+  sql: ['credential'],
 }
 const neededLabels = { credential: 'credential', from: 'sender', recipients: 'allowed recipients' }
 

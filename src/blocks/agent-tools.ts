@@ -12,6 +12,7 @@ import { callMcpTool, type McpAgentTool, type McpToolset, toolsOf } from './mcp/
 import { describeOperation, type OperationTool } from './operation/tool.ts'
 import { callOperation } from './operation.ts'
 import { askPerson, describePerson, type PersonTool, questionOf } from './person-tool.ts'
+import { callSql, describeSql, type SqlTool } from './sql/tool.ts'
 import { callStore, describeStore, type StoreTool } from './store/tool.ts'
 
 /** A tool as the block receives it: with references filled in, except for the arguments of an API tool. */
@@ -22,6 +23,7 @@ export type AgentTool =
   | PersonTool
   | StoreTool
   | EmailTool
+  | SqlTool
 
 type ReadyTool = AgentTool | McpAgentTool
 
@@ -166,6 +168,7 @@ export class AgentTools {
     }
     if (tool.type === 'store') return await callStore(tool, args, part)
     if (tool.type === 'email') return await callEmail(tool, args, part)
+    if (tool.type === 'sql') return await callSql(tool, args, part)
     if (tool.type === 'mcp-tool') return await callMcpTool(tool, args, part)
     const { outputs, error } =
       tool.type === 'operation'
@@ -202,9 +205,10 @@ function readArguments(text: string): Arguments {
 async function descriptionOf(tool: AgentTool, context: BlockContext): Promise<ModelTool> {
   if (tool.type === 'operation') return { name: toolName(tool), ...(await describeOperation(tool, context)) }
   if (tool.type === 'human') return describePerson(tool)
-  if (tool.type === 'store' || tool.type === 'email') {
+  if (tool.type === 'store' || tool.type === 'email' || tool.type === 'sql') {
     assertFits(tool)
-    return tool.type === 'store' ? describeStore(tool) : describeEmail(tool)
+    if (tool.type === 'store') return describeStore(tool)
+    return tool.type === 'email' ? describeEmail(tool) : describeSql(tool)
   }
   const { name, description = '' } = tool
   if (tool.type === 'api') {

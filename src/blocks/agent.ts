@@ -60,8 +60,8 @@ const Parameters = t.Object({
       maxItems: 100,
       title: 'Tools',
       description:
-        'Workflows of this workspace, operations of services, HTTP requests, MCP servers, people, the store and ' +
-        'e-mail that the model may use.',
+        'Workflows of this workspace, operations of services, HTTP requests, MCP servers, people, the store, ' +
+        'e-mail and SQL databases that the model may use.',
     }),
   ),
   maxSteps: t.Integer({

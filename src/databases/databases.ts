@@ -15,7 +15,7 @@ import type { SqlConnection } from './sql/connection.ts'
 import { MysqlConnection } from './sql/mysql.ts'
 import { PostgresConnection } from './sql/postgres.ts'
 import { runStatements } from './sql/sql-session.ts'
-import { checkStatements, leavesSessionAlone, statementsOf } from './sql/statements.ts'
+import { checkReading, checkStatements, leavesSessionAlone, statementsOf } from './sql/statements.ts'
 import { type SqliteFolders, sqlitePath } from './sqlite/file-path.ts'
 import { SqliteConnection } from './sqlite/sqlite.ts'
 
@@ -56,6 +56,7 @@ export class DatabaseClients implements Databases {
     const engine = credential.fields['engine'] as SqlEngine
     const statements = statementsOf(request.query, request.params, engine)
     checkStatements(statements, request.mode, engine)
+    if (request.isReadOnly) checkReading(statements)
     const bounds = { bytesMax: responseBytesMax, valuesMax: jsonValuesMax, memory: caller.memory }
     return await this.#inTime(request.timeoutMs, caller.signal, (signal) => {
       const open = () => this.#openSql(credential, signal)

@@ -190,6 +190,16 @@ export function checkStatements(statements: readonly Statement[], mode: SqlMode,
   }
 }
 
+/**
+ * Throws when a statement does something else than read, such as changing a setting of the server. A statement that
+ * begins like one that reads can change rows, too: the database refuses it, because its transaction is read only.
+ */
+export function checkReading(statements: readonly Statement[]): void {
+  const other = statements.find(({ keyword, text }) => !readingKeywords.has(keyword) && !text.startsWith('('))
+  if (other)
+    throw invalid(`${other.keyword === '' ? 'The statement' : other.keyword} is not allowed: a query may only read.`)
+}
+
 /** Whether a connection may be used again after a statement: it has changed no setting of its session. */
 export function leavesSessionAlone({ keyword }: Statement): boolean {
   return sessionSafe.has(keyword)
@@ -200,6 +210,7 @@ const transactionKeywords = new Set(
 )
 const sqliteRefused = new Set(['ATTACH', 'DETACH', 'PRAGMA', 'VACUUM'])
 const mysqlTransactional = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'WITH', 'VALUES', 'TABLE'])
+const readingKeywords = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'SHOW', 'EXPLAIN', 'DESCRIBE'])
 const sessionSafe = new Set([...mysqlTransactional, 'MERGE', 'SHOW', 'EXPLAIN', 'DESCRIBE', 'CREATE', 'ALTER', 'DROP'])
 
 const invalid = (message: string) => new DatabaseError('INVALID_QUERY', message)

@@ -21,7 +21,7 @@ export function credentialPlacesIn({ blocks }: Pick<WorkflowDocument, 'blocks'>)
 }
 
 /** The types of tools that name their credential beside `params`. */
-const ownCredential: ReadonlySet<unknown> = new Set(['operation', 'mcp', 'email'])
+const ownCredential: ReadonlySet<unknown> = new Set(['operation', 'mcp', 'email', 'sql'])
 
 function placesIn({ credential }: Readonly<Record<string, unknown>>, blockId: string, prefix: string) {
   const isNamed = typeof credential === 'string' && credential !== ''

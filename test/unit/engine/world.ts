@@ -41,6 +41,7 @@ export type WorldOptions = {
   /** Added to the built-in table. */
   prices?: Record<string, Price>
   entries?: EntryPower
+  databases?: NonNullable<Capabilities['databases']>
   sendMail?: NonNullable<Capabilities['sendMail']>
   /** The connector that operations use. */
   connector?: Connector
@@ -91,6 +92,7 @@ export class World {
         files: noFiles,
         entries: options.entries ?? new MemoryEntries(),
         mcp: { open, connect: mcpServers.connect },
+        ...(options.databases ? { databases: options.databases } : {}),
         sendMail: options.sendMail ?? (() => Promise.reject(new MailError('CONNECTION_FAILED', 'No network here.'))),
         models: createLanguageModels({ open, clock, responseBytesMax }),
         priceOf: this.#priceOf,

@@ -1,4 +1,4 @@
-import { Archive, Globe, Mail, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
+import { Archive, Database, Globe, Mail, Plug, UserRound, Workflow, Wrench } from 'lucide-react'
 import { useMemo } from 'react'
 import { Field, SelectField, TextField } from '../../parts/field.tsx'
 import { MultiPick } from '../../parts/multi-pick.tsx'
@@ -18,7 +18,7 @@ import { ToolSettings } from './tools/tool-settings.tsx'
 import { Suggestions, useSuggestions } from './use-suggestions.ts'
 
 type Tool = {
-  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human' | 'store' | 'email'
+  type: 'workflow' | 'api' | 'operation' | 'mcp' | 'human' | 'store' | 'email' | 'sql'
   name?: string
   description?: string
   workflowId?: string
@@ -36,6 +36,7 @@ type Tool = {
   operations?: unknown
   from?: unknown
   recipients?: unknown
+  maxRows?: unknown
 }
 
 const labels = {
@@ -46,6 +47,7 @@ const labels = {
   human: 'Person',
   store: 'Store',
   email: 'E-mail',
+  sql: 'SQL database',
 }
 const icons = {
   workflow: <Workflow size={13} />,
@@ -55,6 +57,7 @@ const icons = {
   human: <UserRound size={13} />,
   store: <Archive size={13} />,
   email: <Mail size={13} />,
+  sql: <Database size={13} />,
 }
 
 /**
@@ -140,7 +143,7 @@ function ToolForm({ tool, number, change, readOnly, errorOf }: ToolProps) {
         <ServerOf tool={tool} change={change} readOnly={readOnly} errorOf={errorOf} />
       ) : tool.type === 'human' ? (
         <QuestionOf tool={tool} number={number} change={change} readOnly={readOnly} errorOf={errorOf} />
-      ) : tool.type === 'store' || tool.type === 'email' ? (
+      ) : tool.type === 'store' || tool.type === 'email' || tool.type === 'sql' ? (
         <ToolSettings
           type={tool.type}
           params={tool as Params}

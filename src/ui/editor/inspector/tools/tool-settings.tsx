@@ -6,6 +6,7 @@ import { ParameterForm } from '../parameter-form.tsx'
 const names = {
   store: ['prefix', 'scope', 'operations'],
   email: ['credential', 'from', 'recipients'],
+  sql: ['credential', 'maxRows'],
 } as const
 
 /** The settings of a tool whose form comes from the schema of the agent. */
