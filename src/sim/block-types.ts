@@ -15,6 +15,8 @@ const sqlRemark =
   'Create the credential of the database. Statements become placeholders if a reference in them is not a value, or ' +
   'if the columns are not known; so does the description of a database.'
 
+const fileRemark = 'Downloads. Files of a workspace, and reading a file of the run, become placeholders.'
+
 /** The blocks of Sim itself, which are not services, that have a counterpart. */
 const core: readonly BlockTypeFate[] = [
   {
@@ -73,6 +75,17 @@ const core: readonly BlockTypeFate[] = [
     fate: 'partly',
     to: 's3',
     remark: 'Reading, writing, listing, deleting and links for reading; others become placeholders.',
+  },
+  { type: 'file', name: 'File', fate: 'partly', to: 'api', remark: fileRemark },
+  { type: 'file_v2', name: 'File', fate: 'partly', to: 'api', remark: fileRemark },
+  { type: 'file_v3', name: 'File', fate: 'partly', to: 'api', remark: fileRemark },
+  { type: 'file_v4', name: 'File', fate: 'partly', to: 'api', remark: fileRemark },
+  {
+    type: 'file_v5',
+    name: 'File',
+    fate: 'partly',
+    to: 'api or data',
+    remark: 'Downloads, and packing and unpacking files of the run. Files of a workspace become placeholders.',
   },
   { type: 'response', name: 'Response', fate: 'mapped', to: 'response' },
   { type: 'note', name: 'Note', fate: 'mapped', to: 'note' },

@@ -84,10 +84,6 @@ export const otherTypes: readonly { needs: string; types: Readonly<Record<string
     types: { table: 'Table', table_v2: 'Table' },
   },
   {
-    needs: 'a block that reads and writes files; the files that a run receives are outputs of its trigger',
-    types: { file: 'File', file_v2: 'File', file_v3: 'File', file_v4: 'File', file_v5: 'File' },
-  },
-  {
     needs: 'a store block, which keeps values between runs; a chat trigger keeps the messages of its own conversations',
     types: { memory: 'Memory' },
   },

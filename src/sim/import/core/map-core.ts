@@ -6,6 +6,7 @@ import { mapAgent } from './agent.ts'
 import { mapApi } from './api.ts'
 import { mapCondition, mapRouter, mapRouterV2 } from './branches.ts'
 import { mapEvaluator, mapGuardrails } from './checks.ts'
+import { mapFile } from './files.ts'
 import { mapHuman } from './human.ts'
 import { mapImap, mapSmtp } from './mail.ts'
 import { mapFunction, mapResponse, mapVariables, mapWait, mapWorkflow } from './steps.ts'
@@ -51,6 +52,11 @@ export const coreMappers: ReadonlyMap<string, MapBlock> = new Map<string, MapBlo
   ['mysql', mapMysql],
   ['redis', mapRedis],
   ['s3', mapS3],
+  ['file', mapFile],
+  ['file_v2', mapFile],
+  ['file_v3', mapFile],
+  ['file_v4', mapFile],
+  ['file_v5', mapFile],
   ['workflow', mapWorkflow],
   ['workflow_input', mapWorkflow],
 ])
