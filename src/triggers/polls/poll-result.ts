@@ -16,5 +16,6 @@ export const beyondUsage =
   'The owner of the workspace has reached the usage limit for this month. New items wait until the next month.'
 
 export function beyondLimits(count: number): string {
-  return `${count} new items wait, because the limits of the workspace or the workflow allow no further run now.`
+  const items = count === 1 ? '1 new item waits' : `${count} new items wait`
+  return `${items}, because the limits of the workspace or the workflow allow no further run now.`
 }
