@@ -8,8 +8,10 @@ import { renamed } from './branches.ts'
 export function mapFile({ block, values }: BlockToMap): Mapping {
   const operation = textOf(values.peek('operation')) || (defaultOperations.get(block.type) ?? 'file_parser')
   const mapping = mappingOf(operation, block, values)
-  if (!('needs' in mapping)) values.drop('operation', 'inputMethod')
-  return mapping
+  if ('needs' in mapping) return mapping
+  values.drop('inputMethod')
+  const given = values.take('operation')
+  return given === undefined ? mapping : { ...mapping, kept: { operation: given } }
 }
 
 const defaultOperations: ReadonlyMap<string, string> = new Map([

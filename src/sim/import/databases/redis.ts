@@ -56,13 +56,14 @@ export function mapRedis({ values }: BlockToMap): Mapping {
   const { command, args, value, notes } = made
   const { credential, note } = serverOf(values)
   const names = Object.fromEntries(outputs.map((name) => [name, name === value ? 'result' : undefined]))
-  values.drop('operation')
+  const given = values.take('operation')
   return {
     type: 'redis',
     params: { credential: credential.name, command, ...(args.length > 0 ? { args } : {}) },
     credentials: [credential],
     output: (path) => renamed(path, names),
     notes: [note, ...notes],
+    ...(given === undefined ? {} : { kept: { operation: given } }),
   }
 }
 

@@ -12,7 +12,8 @@ export function mapS3({ values }: BlockToMap): Mapping {
   const call = callOf(operation, values)
   if ('needs' in call) return call
   const { credential, note } = accountOf(values, call.region)
-  values.drop('operation', 'region', 'getObjectRegion')
+  const given = values.take('operation')
+  values.drop('region', 'getObjectRegion')
   if (textOf(values.peek('acl')) === 'private') values.drop('acl')
   const isWithoutBucket = call.params['bucket'] === ''
   return {
@@ -21,6 +22,7 @@ export function mapS3({ values }: BlockToMap): Mapping {
     credentials: [credential],
     output: outputsBy(call.outputs),
     notes: [note, ...(isWithoutBucket ? ['The file has no bucket for this block. Enter one.'] : [])],
+    ...(given === undefined ? {} : { kept: { operation: given } }),
   }
 }
 
