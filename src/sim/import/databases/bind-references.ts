@@ -185,6 +185,7 @@ class Scanner {
       this.#refuse(value)
       return
     }
+    if (isWord(this.#last, 'AND')) this.#isBetween = false
     this.#params.push(value)
     this.#sql += this.#dialect === 'postgres' ? `$${this.#offset + this.#params.length}` : '?'
     this.#push({ kind: 'value', text: '' })

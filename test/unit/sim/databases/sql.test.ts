@@ -125,6 +125,7 @@ describe('references in a query', () => {
     'SELECT * FROM t ORDER BY <start.a>',
     'SELECT a, <start.a> FROM t',
     'SELECT * FROM t WHERE a = 1 AND <start.a>',
+    'SELECT * FROM t WHERE a BETWEEN 1 AND <start.a> AND <start.b>',
     'SELECT * FROM t WHERE (<start.a>)',
     'SELECT * FROM t WHERE a IN (<start.a>)',
     'SELECT * FROM t WHERE a = users_<start.a>',
