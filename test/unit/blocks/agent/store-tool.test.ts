@@ -1,13 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { AgentTools } from '../../../../src/blocks/agent-tools.ts'
 import { registry } from '../../../../src/blocks/registry.ts'
 import { MemoryEntries } from '../../../../src/domain/entry/memory-entries.ts'
 import { defaultLimits } from '../../../../src/domain/limits.ts'
+import type { PartContext } from '../../../../src/engine/block.ts'
 import { compilePlan } from '../../../../src/engine/compile/plan.ts'
 import { StepHistory } from '../../../../src/engine/run/step-history.ts'
 import { block, document } from '../../../support/make.ts'
 import { ModelServer } from '../../../support/models/model-server.ts'
 import { outboundOf } from '../../../support/outbound/peers.ts'
 import { World } from '../../engine/world.ts'
+import { makeContext } from '../context.ts'
 
 let memory = new MemoryEntries()
 beforeEach(() => {
@@ -161,6 +164,23 @@ describe('a model with the store as a tool', () => {
     expect([deaths > 0, server.requests.length > 3]).toEqual([true, true])
     const row = await memory.read({ workspaceId: 'ws', workflowId: 'w', key: 'n', now: Date.now() } as never)
     expect(row?.value).toBe('3')
+  })
+
+  test('identifies a change by the place of its call, also when the conversation continues after a pause', async () => {
+    const places: (string | undefined)[] = []
+    using base = makeContext({ models: { call: () => Promise.reject(), checkJson: async () => undefined } })
+    const part = (_name: string, _type: string, within?: string): PartContext => {
+      places.push(within)
+      return { ...base, end: () => undefined }
+    }
+    const tools = await AgentTools.of([{ type: 'store' }], { ...base, part })
+    const count = { name: 'store', arguments: JSON.stringify({ operation: 'increment', key: 'n' }) }
+    const calls = ['a', 'b', 'c'].map((id) => ({ id, ...count }))
+    const keep = () => Promise.resolve()
+    const [first] = await tools.callAll({ step: 3, calls: calls.slice(0, 1), ended: [], askedAt: undefined, keep })
+    const outcomes = await tools.callAll({ step: 4, calls, ended: [first!, null, null], askedAt: undefined, keep })
+    expect(outcomes.map(({ call }) => call.result)).toMatchObject([{ value: 1 }, { value: 2 }, { value: 3 }])
+    expect(places).toEqual(['3.0', '4.1', '4.2'])
   })
 
   test('is checked when the workflow is deployed', () => {
