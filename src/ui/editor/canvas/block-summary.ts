@@ -38,7 +38,7 @@ export function summaryOf(
       return { text: textOf(params['path']) ? `/form/${textOf(params['path'])}` : 'Form page', mono: true }
     case 'event_trigger': {
       const events = Array.isArray(params['events']) ? params['events'] : []
-      return { text: params['rule'] ? 'By a rule' : events.join(', '), mono: false }
+      return { text: params['rule'] ? 'By a rule' : events.join(', ') || 'No event yet' }
     }
     case 'api': {
       const method = textOf(params['method']) || 'GET'

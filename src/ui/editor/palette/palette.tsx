@@ -17,7 +17,11 @@ export const triggerDragType = 'application/x-millrace-trigger'
 export function Palette({ onPick, onClose }: { onPick: (type: PickedBlock) => void; onClose: () => void }) {
   const { types } = useEditing()
   const document = useDraft((state) => state.document)
-  const entries = inGroups([...types.values()])
+  const listed = inGroups([...types.values()])
+  const isTrigger = ({ type }: { type: PickedBlock }) => type.kind === 'trigger'
+  // A workflow begins with what starts it.
+  const hasTrigger = Object.values(document.blocks).some(({ type }) => types.get(type)?.kind === 'trigger')
+  const entries = hasTrigger ? listed : [...listed.filter(isTrigger), ...listed.filter((entry) => !isTrigger(entry))]
   return (
     <aside aria-label="Blocks" className="flex w-52 shrink-0 flex-col border-r border-line bg-bg max-md:hidden">
       <div className="flex h-10 items-center justify-between pr-1.5 pl-3.5">

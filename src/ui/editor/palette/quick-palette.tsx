@@ -121,11 +121,9 @@ function useOperations() {
 const groups: readonly { name: string; types: readonly string[] }[] = [
   {
     name: 'Steps',
-    types: [
-      ...['api', 'operation', 'mcp', 'email', 'function', 'data', 'agent', 'evaluator', 'guardrails', 'workflow'],
-      ...['sql', 'redis', 's3', 'variables', 'store', 'response'],
-    ],
+    types: ['api', 'operation', 'mcp', 'email', 'function', 'agent', 'evaluator', 'guardrails', 'workflow', 'response'],
   },
+  { name: 'Data', types: ['data', 'sql', 'redis', 's3', 'store', 'variables'] },
   { name: 'Pauses', types: ['wait', 'approval', 'wait_for_call'] },
   { name: 'Branches and loops', types: ['condition', 'router', 'loop', 'parallel'] },
   {
