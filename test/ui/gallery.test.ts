@@ -37,7 +37,7 @@ describe('the gallery', () => {
   test('finds workflows by their purpose and their blocks, and keeps the search in the address', async () => {
     const { page } = visited
     await open()
-    expect(await page.getByRole('region', { name: 'Schedules' }).getByRole('button').count()).toBe(3)
+    expect(await page.getByRole('region', { name: 'Schedules' }).getByRole('button').count()).toBe(5)
     expect(await accessibilityFaults(page)).toEqual([])
     await page.keyboard.press('/')
     await page.keyboard.type('webhook trigger signed')
