@@ -181,7 +181,7 @@ const mainRequestFields = new Set(['url', 'method', 'credential', 'params', 'hea
 /** Parameters of any type that usually hold one reference or number. */
 const shortNames = new Set([
   ...['iterations', 'count', 'concurrency', 'forEachItems', 'distribution', 'file', 'history'],
-  'expect',
+  ...['expect', 'to', 'cc', 'bcc', 'replyTo', 'attachments', 'workflows'],
 ])
 
 /** Parameters of any type that usually hold a text of several lines. */
