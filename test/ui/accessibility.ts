@@ -24,11 +24,14 @@ export async function faultsInBothThemes(page: Page): Promise<string[]> {
 }
 
 async function faultsNow(page: Page): Promise<string[]> {
-  // Wait for fade-ins to end: half-transparent text has too little contrast. Looks again and again,
-  // because Chromium does not always settle the promise `finished` of an animation.
+  // Wait for fade-ins to end: half-transparent text has too little contrast. Looks again and again, for a bounded time,
+  // because Chromium does not always end an animation or settle its promise `finished`.
   await page.evaluate(async () => {
-    const isMoving = () => document.getAnimations().some(({ effect }) => effect?.getComputedTiming().iterations === 1)
-    while (isMoving()) await new Promise((resolve) => setTimeout(resolve, 20))
+    const isMoving = () =>
+      document
+        .getAnimations()
+        .some(({ effect, playState }) => playState === 'running' && effect?.getComputedTiming().iterations === 1)
+    for (let looks = 0; looks < 100 && isMoving(); looks += 1) await new Promise((resolve) => setTimeout(resolve, 20))
   })
   // Evaluated through the debugger, to which the page's policy does not apply.
   await page.evaluate(axe.source)
