@@ -54,7 +54,10 @@ describe('an alert', () => {
   test('is refused with a reason when it could never fire or be sent', async () => {
     const reasons = [
       [{ events: [] }, 'events must name at least one event'],
-      [{ rule: { type: 'no_activity', windowMs: 60_000 }, events: ['backup.overdue'] }, 'cannot name "backup.overdue"'],
+      [
+        { rule: { type: 'no_activity', windowMs: 60_000 }, events: ['backup.overdue'] },
+        'cannot be combined with the event "backup.overdue"',
+      ],
       [{ rule: { type: 'no_activity', windowMs: 5 } }, 'rule must be a rule: {'],
       [{ quietMs: 1 }, 'quietMs'],
       [{ workflows: [] }, 'workflows must be "all"'],
