@@ -164,6 +164,9 @@ export class PostgresConnection implements SqlConnection {
       return new DatabaseError('CONNECTION_FAILED', lostText(this.#target, this.#meter), {}, error)
     }
     const { code, message, hint } = error
+    // The server closes the connection after a fatal error. The end may arrive later than the next statement is sent.
+    // Servers may translate the severity, so the codes of a shutdown count as well.
+    if (error.severity === 'FATAL' || error.severity === 'PANIC' || code.startsWith('57P')) this.#isLost = true
     const position = statement && error.position ? positionIn(statement, Number(error.position)) : undefined
     const facts = { sqlState: code, ...(position ? { position } : {}), ...(hint ? { hint } : {}) }
     return new DatabaseError('SQL_ERROR', `${message} (${code})`, facts, error)
