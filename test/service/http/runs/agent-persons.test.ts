@@ -129,7 +129,9 @@ describe('an agent with a person as a tool', () => {
     await answer(id, executionId, contextId, { answer: 'Yes' })
     const { output } = await ended(executionId)
     const values = output.toolCalls.map(({ result }: { result: { value?: unknown } }) => result.value)
-    expect(values).toEqual([1, 2, undefined, 3])
+    // The calls of one response run at the same time.
+    const [first, second, ...later] = values
+    expect([new Set([first, second]), later]).toEqual([new Set([1, 2]), [undefined, 3]])
   }, 30_000)
 
   test('tells the model when an editor lets the question expire', async () => {
