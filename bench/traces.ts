@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { conditionWorkflow } from './support/condition-workflow.ts'
 import { deploy, firstLine, load, median, startMillrace } from './support/service.ts'
 
 /**
@@ -15,21 +16,6 @@ const sink = Bun.spawn([process.execPath, join(import.meta.dir, 'support/trace-s
 const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(await firstLine(sink.stdout)).trim()}` }
 const one = { ...collector, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.01' }
 
-const workflow = {
-  name: 'Condition',
-  blocks: Object.fromEntries(
-    [
-      { id: 'start', type: 'api_trigger', params: { inputFormat: [{ name: 'n', type: 'number' }] } },
-      { id: 'if', type: 'condition', params: { conditions: [{ id: 'big', expression: '<start.n> > 3' }] } },
-      { id: 'big', type: 'response', params: { data: { big: true, n: '<start.n>' } } },
-    ].map((each) => [each.id, { ...each, name: each.id }]),
-  ),
-  edges: [
-    { source: 'start', target: 'if', sourceHandle: 'source' },
-    { source: 'if', target: 'big', sourceHandle: 'condition-big' },
-  ],
-}
-
 const services = {
   off: await startMillrace(),
   'one of 100': await startMillrace(one),
@@ -39,7 +25,7 @@ const services = {
 const targets = await Promise.all(
   Object.entries(services).map(async ([name, service]) => ({
     ...{ name, pid: service.pid },
-    url: await deploy(service, workflow),
+    url: await deploy(service, conditionWorkflow),
     headers: [`X-API-Key: ${service.apiKey}`],
     body: '{"n":5}',
   })),

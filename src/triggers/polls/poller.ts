@@ -13,10 +13,10 @@ import type { PollerOptions, PollReport, PollResult, PollSource } from './poller
  * Polls lists and feeds when they are due, and starts a run for each new item. The polls that are due first are in
  * memory, the others in the store, and one timer waits for the earliest.
  *
- * What a poll has seen is committed together with the runs that it starts, and only if the poll is still as it was read
- * (`PollCommit`). So no item is lost or started twice, even after a crash or with several processes, and a poll in
- * flight starts nothing after its workflow was deployed again or undeployed. A result without new items is noted a few
- * seconds later, together with others.
+ * One commit stores the items that a poll has seen and the runs that they start. The store refuses it if the poll has
+ * changed since it was read (`PollCommit`). So no item is lost or starts two runs, even after a crash or with several
+ * processes, and a poll in flight starts nothing after its workflow was deployed again or undeployed. The poller stores
+ * results without new items a few seconds later, several at once.
  */
 export class Poller<Account> {
   readonly #options: PollerOptions<Account>

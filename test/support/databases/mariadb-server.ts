@@ -1,9 +1,9 @@
-import { afterAll, beforeAll } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { programPath } from '../programs.ts'
 import { freePort } from '../store/postgres.ts'
+import { serverOfTests, untilAccepting } from './local-server.ts'
 
 /** A MariaDB server of its own on a free port of the loopback address. The user `tester` has the password `secret`. */
 export class MariadbServer implements AsyncDisposable {
@@ -38,11 +38,7 @@ export class MariadbServer implements AsyncDisposable {
     ]
     const log = join(this.#folder, 'log')
     this.#process = Bun.spawn([programPath('mariadbd'), ...settings], { stdout: Bun.file(log), stderr: Bun.file(log) })
-    const endAt = Date.now() + 30_000
-    while (!(await this.#accepts())) {
-      if (Date.now() > endAt) throw new Error(`MariaDB did not start: ${await Bun.file(log).text()}`)
-      await Bun.sleep(50)
-    }
+    await untilAccepting(this.port, () => Bun.file(log).text())
   }
 
   /** SIGKILL. */
@@ -59,24 +55,6 @@ export class MariadbServer implements AsyncDisposable {
   get #user(): string {
     return `--user=${Bun.spawnSync(['id', '-un']).stdout.toString().trim()}`
   }
-
-  async #accepts(): Promise<boolean> {
-    try {
-      const socket = await Bun.connect({ hostname: '127.0.0.1', port: this.port, socket: { data() {} } })
-      socket.end()
-      return true
-    } catch {
-      return false
-    }
-  }
 }
 
-/** Starts a server before the tests of a file and stops it after them. */
-export function mariadbServer(): () => MariadbServer {
-  let server: MariadbServer
-  beforeAll(async () => {
-    server = await MariadbServer.start()
-  }, 60_000)
-  afterAll(() => server[Symbol.asyncDispose](), 60_000)
-  return () => server
-}
+export const mariadbServer = () => serverOfTests(() => MariadbServer.start())

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { programPath } from '../programs.ts'
 import { freePort } from '../store/postgres.ts'
+import { serverOfTests, untilAccepting } from './local-server.ts'
 
 /** A Redis server of its own on free ports of the loopback address, one of them with TLS. Its password is `secret`. */
 export class RedisServer implements AsyncDisposable {
@@ -41,12 +41,7 @@ export class RedisServer implements AsyncDisposable {
       stdout: Bun.file(join(this.#folder, 'log')),
       stderr: 'ignore',
     })
-    const endAt = Date.now() + 30_000
-    while (!(await this.#accepts())) {
-      if (Date.now() > endAt)
-        throw new Error(`Redis did not start: ${await Bun.file(join(this.#folder, 'log')).text()}`)
-      await Bun.sleep(20)
-    }
+    await untilAccepting(this.tlsPort, () => Bun.file(join(this.#folder, 'log')).text())
   }
 
   /** SIGKILL. */
@@ -59,24 +54,6 @@ export class RedisServer implements AsyncDisposable {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
-
-  async #accepts(): Promise<boolean> {
-    try {
-      const socket = await Bun.connect({ hostname: '127.0.0.1', port: this.tlsPort, socket: { data() {} } })
-      socket.end()
-      return true
-    } catch {
-      return false
-    }
-  }
 }
 
-/** Starts a server before the tests of a file and stops it after them. */
-export function redisServer(): () => RedisServer {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  }, 60_000)
-  afterAll(() => server[Symbol.asyncDispose](), 60_000)
-  return () => server
-}
+export const redisServer = () => serverOfTests(() => RedisServer.start())

@@ -19,6 +19,7 @@ import {
 } from '../../alerts/alert-batch.ts'
 import type { AlertWork, EventStart, NewEvent } from '../../alerts/alert-store.ts'
 import { listOf, rowsOf, type Sql, storable } from '../connection.ts'
+import { deleteDelivered } from '../delete-delivered.ts'
 import { commitOrderOf } from '../logs/commit-order.ts'
 import type { Placed } from '../writes/jobs.ts'
 
@@ -310,17 +311,7 @@ const selectFirings = `
   FROM millrace.alert_firings e JOIN millrace.alerts a ON a.number = e.alert
   WHERE e.sequence = ANY($1::bigint[]) ORDER BY e.sequence`
 
-const deleteFirings = `
-  WITH gone AS MATERIALIZED (
-    SELECT sequence FROM millrace.alert_firings e WHERE sequence <= $1 AND NOT EXISTS (
-      SELECT 1 FROM millrace.deliveries d WHERE d.sequence = e.sequence AND d.state = 0)
-    ORDER BY sequence LIMIT 500 FOR UPDATE SKIP LOCKED
-  ), attempts AS (
-    DELETE FROM millrace.delivery_attempts WHERE sequence IN (SELECT sequence FROM gone)
-  ), deliveries AS (
-    DELETE FROM millrace.deliveries WHERE sequence IN (SELECT sequence FROM gone)
-  )
-  DELETE FROM millrace.alert_firings WHERE sequence IN (SELECT sequence FROM gone)`
+const deleteFirings = deleteDelivered('alert_firings')
 
 const deleteEndedRuns = `
   DELETE FROM millrace.event_runs WHERE sequence IN (

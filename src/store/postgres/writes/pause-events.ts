@@ -3,6 +3,7 @@ import { type PauseEvent, runEvents } from '../../../domain/webhook/run-event.ts
 import { triggerOf } from '../../../domain/workflow/workflow.ts'
 import { jobTriggers } from '../../stored-values.ts'
 import { listOf, rowsOf, type Sql } from '../connection.ts'
+import { deleteDelivered } from '../delete-delivered.ts'
 
 /** An event of a job that this process has. */
 export type JobEvent = { executionId: string; event: PauseEvent }
@@ -63,14 +64,4 @@ const selectEvents = `
   FROM millrace.pause_events e JOIN millrace.workflows f ON f.number = e.workflow
   WHERE e.sequence = ANY($1::bigint[]) ORDER BY e.sequence`
 
-const deleteEvents = `
-  WITH gone AS MATERIALIZED (
-    SELECT sequence FROM millrace.pause_events e WHERE sequence <= $1 AND NOT EXISTS (
-      SELECT 1 FROM millrace.deliveries d WHERE d.sequence = e.sequence AND d.state = 0)
-    ORDER BY sequence LIMIT 500 FOR UPDATE SKIP LOCKED
-  ), attempts AS (
-    DELETE FROM millrace.delivery_attempts WHERE sequence IN (SELECT sequence FROM gone)
-  ), deliveries AS (
-    DELETE FROM millrace.deliveries WHERE sequence IN (SELECT sequence FROM gone)
-  )
-  DELETE FROM millrace.pause_events WHERE sequence IN (SELECT sequence FROM gone)`
+const deleteEvents = deleteDelivered('pause_events')

@@ -1,27 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { deploy, load, type Millrace, median, startMillrace } from '../support/service.ts'
+import { conditionWorkflow } from './support/condition-workflow.ts'
+import { deploy, load, type Millrace, median, startMillrace } from './support/service.ts'
 
 /**
- * The cost of alerts for runs. `bun bench/alerts/alerts.ts [rounds] [ms]` alternates between a service without alerts
+ * The cost of alerts for runs. `bun bench/alerts.ts [rounds] [ms]` alternates between a service without alerts
  * and one with ten alerts for all workflows, half of them with rules. It prints the medians of both, and the ratio of
  * the processor time for each run. The evaluation is part of that time.
  */
 const [rounds = 7, ms = 2_000] = process.argv.slice(2, 4).map(Number)
-
-const workflow = {
-  name: 'Condition',
-  blocks: Object.fromEntries(
-    [
-      { id: 'start', type: 'api_trigger', params: { inputFormat: [{ name: 'n', type: 'number' }] } },
-      { id: 'if', type: 'condition', params: { conditions: [{ id: 'big', expression: '<start.n> > 3' }] } },
-      { id: 'big', type: 'response', params: { data: { big: true, n: '<start.n>' } } },
-    ].map((each) => [each.id, { ...each, name: each.id }]),
-  ),
-  edges: [
-    { source: 'start', target: 'if', sourceHandle: 'source' },
-    { source: 'if', target: 'big', sourceHandle: 'condition-big' },
-  ],
-}
 
 const hour = 3_600_000
 const watched = [
@@ -47,7 +33,7 @@ const services = { none: await startMillrace(), ten: await startMillrace() }
 await addAlerts(services.ten)
 const targets = await Promise.all(
   Object.entries(services).map(async ([name, service]) => ({
-    ...{ name, pid: service.pid, url: await deploy(service, workflow) },
+    ...{ name, pid: service.pid, url: await deploy(service, conditionWorkflow) },
     ...{ headers: [`X-API-Key: ${service.apiKey}`], body: '{"n":5}', perSecond: [] as number[], cpu: [] as number[] },
   })),
 )
